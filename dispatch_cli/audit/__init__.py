@@ -30,20 +30,20 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
         read: gives the text of one. A file that it refuses with SourceError is left out.
         accounted: file and line of what is known.
     """
-    found: list[Unaccounted] = []
+    missed: list[Unaccounted] = []
     in_macros: list[tuple[str, Unaccounted]] = []
     for file in files:
         text = _text(file, read)
         if python_text.is_python(file, text):
-            found += python_text.places(file, text, accounted)
+            missed += python_text.places(file, text, accounted)
         elif cpp_text.may_register(text):
             here = cpp_text.places(file, text, accounted)
-            found += here.direct
+            missed += here.direct
             in_macros += here.in_macros
     used = _UsedMacros({macro for macro, _ in in_macros}, files, read)
-    found += [place for macro, place in in_macros if used.has(place.at.file, macro)]
+    missed += [place for macro, place in in_macros if used.has(place.at.file, macro)]
     order = {file: number for number, file in enumerate(files)}
-    return sorted(found, key=lambda place: (order[place.at.file], place.at.line))
+    return sorted(missed, key=lambda place: (order[place.at.file], place.at.line))
 
 
 class _UsedMacros:

@@ -114,7 +114,7 @@ def macro_uses(text: str, macros: Set[str]) -> list[MacroUse]:
 
 def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPlaces:
     """The statements that look like registrations, except those on *accounted* lines."""
-    found = CppPlaces([], [])
+    result = CppPlaces([], [])
     code = without_literals(text)
     lines = text.split("\n")
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
@@ -132,10 +132,10 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
             continue
         place = unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
         if macro is None:
-            found.direct.append(place)
+            result.direct.append(place)
         else:
-            found.in_macros.append((macro, place))
-    return found
+            result.in_macros.append((macro, place))
+    return result
 
 
 def _constructs(code: str, start: int, is_jit: bool) -> bool:
@@ -167,7 +167,7 @@ class _Scanner:
 
     def run(self) -> list[tuple[int, str, str | None]]:
         """Place, text and macro (None outside of ``#define``) of each candidate."""
-        found = []
+        candidates = []
         position = 0
         code = self.code
         macro: str | None = None
@@ -196,10 +196,10 @@ class _Scanner:
                     self.uses.add((token[0], macro))
             elif token["what"] is not None:
                 if self._is_candidate(token, macro is not None):
-                    found.append((token.start(), token[0], macro))
+                    candidates.append((token.start(), token[0], macro))
             else:
                 self._bracket(token)
-        return found
+        return candidates
 
     def _bracket(self, token: re.Match[str]) -> None:
         if token["open"] is not None:
@@ -231,8 +231,8 @@ class _Scanner:
             assert level.outer is not None, "the outermost one has an owner"
             level = level.outer
         owner = level.owner = level.owner or self._owner_by_head(level.statement) or _Owner.OPEN
-        for one in asked:
-            one.owner = owner
+        for inner in asked:
+            inner.owner = owner
         return owner
 
     def _owner_by_head(self, statement: int) -> _Owner | None:

@@ -26,14 +26,14 @@ def whole_words(text: str) -> str:
     text = _BLANKS_BEHIND.sub(r"\\", text)
     if "\\\n" not in text or not _SPLIT_WORD.search(text):
         return text
-    made: list[str] = []
+    joined_lines: list[str] = []
     part: list[str] = []
     for line in text.split("\n"):
         part.append(line)
         if not line.endswith("\\"):
-            made.append(_whole(part))
+            joined_lines.append(_whole(part))
             part = []
-    return "\n".join([*made, "\n".join(part)] if part else made)
+    return "\n".join([*joined_lines, "\n".join(part)] if part else joined_lines)
 
 
 def _whole(lines: list[str]) -> str:

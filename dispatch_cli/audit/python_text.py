@@ -55,7 +55,7 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[
     imported.update(_NAMED.findall(code))  # ``impl = torch.library.impl``
     starts = [0, *(match.end() for match in re.finditer("\n", code))]
     lines: list[str] | None = None
-    found = []
+    missed = []
     for call in _CALL.finditer(code):
         what = call["method"] or call["function"] or call["library"] or call["decorator"]
         group = next((group for group in ("method", "function", "library", "decorator") if call[group]), "bare")
@@ -67,8 +67,8 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[
         line = bisect_right(starts, start)
         if (file, line) not in accounted:
             lines = lines or text.split("\n")
-            found.append(unaccounted(file, line, start - starts[line - 1] + 1, what, lines))
-    return found
+            missed.append(unaccounted(file, line, start - starts[line - 1] + 1, what, lines))
+    return missed
 
 
 def without_strings(text: str) -> str:

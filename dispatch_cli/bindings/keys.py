@@ -165,9 +165,9 @@ class KeySpace:
 
     def wrap(self, bits: KeyBits) -> BoundKeySet:
         """Make a DispatchKeySet of the engine's bits."""
-        made = object.__new__(self.DispatchKeySet)
-        made._bits = bits
-        return made
+        keyset = object.__new__(self.DispatchKeySet)
+        keyset._bits = bits
+        return keyset
 
 
 class DispatchKey:

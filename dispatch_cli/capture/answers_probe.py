@@ -100,12 +100,12 @@ def higher_order_answers(live: probe.Live, rows: dict[tuple[str, ...], int]) -> 
     """Row of answers of ``resolve_key`` for every higher-order operator, and the keys that do not fall through."""
     ops = importlib.import_module("torch._ops")
     slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
-    found = {}
+    operators = {}
     for name, operator in sorted(ops._higher_order_ops.items()):
         row = _row(live, ops, operator, slots)
         reached = [key for key in live.runtime if operator.non_fallthrough_keys.has(live.keys[key])]
-        found[name] = [rows.setdefault(row, len(rows)), reached]
-    return found
+        operators[name] = [rows.setdefault(row, len(rows)), reached]
+    return operators
 
 
 def _overload(torch: Any, name: str) -> Any:

@@ -22,16 +22,16 @@ def facts(torch: Any) -> dict[str, Any]:
     it was before. keysets_without_pickle: key sets do not pickle. override_warning: the first line of the warning of an
     overridden kernel. It comes once in a process and has perhaps come, so it is read from PyTorch's library.
     """
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "guards_remove": _guards_remove(torch._C),
         "keysets_without_pickle": _without_pickle(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)),
     }
     for library in sorted((Path(torch.__file__).parent / "lib").glob("*torch_cpu.*")):
         warning = text_in(library, BEGINS)
         if warning is not None:
-            found["override_warning"] = warning
+            data["override_warning"] = warning
             break
-    return found
+    return data
 
 
 def _guards_remove(core: Any) -> bool:
@@ -62,7 +62,7 @@ def text_in(library: Path, begins: bytes) -> str | None:
     try:
         with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             place = content.find(begins)
-            found = content[place : place + LONGEST] if place >= 0 else b""
+            text = content[place : place + LONGEST] if place >= 0 else b""
     except (OSError, ValueError):
         return None
-    return found.split(b"\0")[0].split(b"\n")[0].decode("utf-8", "replace") or None
+    return text.split(b"\0")[0].split(b"\n")[0].decode("utf-8", "replace") or None

@@ -28,26 +28,26 @@ def document(state: Mapping[str, Any]) -> Document:
     later = frozenset(state["imported_fallbacks"])
     rules = frozenset(state["imported_higher_order_operators"])
     higher_order = state["higher_order_operators"]
-    found = {
+    content = {
         "dispatch": 1,
         "snapshot": True,
         "pytorch": state["known"],
         **({"notes": state["notes"]} if state["notes"] else {}),
         "universe": universe_before(state),
         "operators": [_operator(before) for before, _ in pairs if before is not None],
-        "higher_order_operators": [_higher_order_operator(one) for one in higher_order if one["name"] not in rules],
+        "higher_order_operators": [_higher_order_operator(item) for item in higher_order if item["name"] not in rules],
     }
     if state["modes"]:
-        found["modes"] = {name: {"supports_higher_order_operators": True} for name in state["modes"]}
+        content["modes"] = {name: {"supports_higher_order_operators": True} for name in state["modes"]}
     imported = {
         "operators": [_operator(after) for _, after in pairs if after is not None],
         "fallbacks": _grouped(
-            (one["key"], _fallback(one)) for one in state["universe"]["fallbacks"] if one["key"] in later
+            (item["key"], _fallback(item)) for item in state["universe"]["fallbacks"] if item["key"] in later
         ),
-        "higher_order_operators": [_higher_order_operator(one) for one in higher_order if one["name"] in rules],
+        "higher_order_operators": [_higher_order_operator(item) for item in higher_order if item["name"] in rules],
     }
     present = {field: entries for field, entries in ({"modules": state["modules"]} | imported).items() if entries}
-    return {**found, "imported": present} if present else found
+    return {**content, "imported": present} if present else content
 
 
 def universe_before(state: Mapping[str, Any]) -> Document:
@@ -56,7 +56,7 @@ def universe_before(state: Mapping[str, Any]) -> Document:
     state: as for `document`. Those that the modules' took the place of are not in older ones.
     """
     universe, later = state["universe"], frozenset(state["imported_fallbacks"])
-    before = [one for one in universe["fallbacks"] if one["key"] not in later] + state.get("replaced_fallbacks", [])
+    before = [item for item in universe["fallbacks"] if item["key"] not in later] + state.get("replaced_fallbacks", [])
     return {**universe, "fallbacks": sorted(before, key=lambda one: universe["runtime"].index(one["key"]))}
 
 
@@ -90,22 +90,22 @@ def _fallback(fallback: Mapping[str, Any]) -> Document:
 
 
 def _operator(operator: Mapping[str, Any]) -> Document:
-    found: Document = {}
+    entry: Document = {}
     if operator["schema"] is None:
-        found["name"] = operator["name"]
+        entry["name"] = operator["name"]
     else:
-        found["func"] = operator["schema"]
-        found["debug"] = operator["debug"]
+        entry["func"] = operator["schema"]
+        entry["debug"] = operator["debug"]
         if operator["alias_analysis"] != _DEFAULT_ALIAS_ANALYSIS:
-            found["alias_analysis"] = operator["alias_analysis"]
+            entry["alias_analysis"] = operator["alias_analysis"]
     if operator["tags"]:
-        found["tags"] = operator["tags"]
-    found.update(_registered(operator["kernels"]))
+        entry["tags"] = operator["tags"]
+    entry.update(_registered(operator["kernels"]))
     if operator["python"]:
-        found["python_dispatch"] = _grouped(operator["python"].items())
+        entry["python_dispatch"] = _grouped(operator["python"].items())
     if operator.get("fake_tensor_mode"):
-        found["fake_tensor_mode"] = operator["fake_tensor_mode"]
-    return found
+        entry["fake_tensor_mode"] = operator["fake_tensor_mode"]
+    return entry
 
 
 def _registered(kernels: Mapping[str, list[Mapping[str, Any]]]) -> Document:
@@ -113,16 +113,16 @@ def _registered(kernels: Mapping[str, list[Mapping[str, Any]]]) -> Document:
 
     What PyTorch refuses is refused of declarations too, so a fake implementation comes before a composite kernel.
     """
-    fakes = [one for one in kernels.get(_META, ()) if "fake" in one]
-    others = {key: [one for one in each if "fake" not in one] for key, each in kernels.items()}
-    found: Document = {}
+    fakes = [kernel for kernel in kernels.get(_META, ()) if "fake" in kernel]
+    others = {key: [kernel for kernel in each if "fake" not in kernel] for key, each in kernels.items()}
+    entry: Document = {}
     if any(others.values()):
-        found["dispatch"] = _grouped((key, _kernels(each)) for key, each in others.items() if each)
+        entry["dispatch"] = _grouped((key, _kernels(each)) for key, each in others.items() if each)
     if fakes:
         fake = {"fake": _one_or_all([_fake(fake) for fake in reversed(fakes)])}
         is_newest = kernels[_META][0] is fakes[0] and _IMPLICIT not in kernels
-        found = {**found, **fake} if is_newest else {**fake, **found}
-    return found
+        entry = {**entry, **fake} if is_newest else {**fake, **entry}
+    return entry
 
 
 def _fake(kernel: Mapping[str, Any]) -> Document:
@@ -144,26 +144,26 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
     It is known by its debug text alone, never by a name: kernels of one name would be one function, and whether two
     registrations are one function is not in a dump.
     """
-    found: Document = {"debug": kernel["debug"]}
+    entry: Document = {"debug": kernel["debug"]}
     if kernel["signature"] is not None:
-        found["signature"] = kernel["signature"]
+        entry["signature"] = kernel["signature"]
     if kernel[_FALLTHROUGH]:
-        found[_FALLTHROUGH] = True
+        entry[_FALLTHROUGH] = True
     if not kernel["boxed"]:
-        found["boxed"] = False
+        entry["boxed"] = False
     if kernel["unboxed"] != (kernel["signature"] is not None and not kernel[_FALLTHROUGH]):
-        found["unboxed"] = kernel["unboxed"]
+        entry["unboxed"] = kernel["unboxed"]
     if "redispatches" in kernel:
-        found["redispatches"] = kernel["redispatches"]
+        entry["redispatches"] = kernel["redispatches"]
     if "wraps" in kernel:
-        found["wraps"] = kernel["wraps"]
-    return found
+        entry["wraps"] = kernel["wraps"]
+    return entry
 
 
 def _higher_order_operator(operator: Mapping[str, Any]) -> Document:
     passed_over = {key: {_FALLTHROUGH: True} for key in operator[_FALLTHROUGH]}
-    found = {**operator, "dispatch": _grouped([*operator["dispatch"].items(), *passed_over.items()])}
-    return {field: found[field] for field in _HIGHER_ORDER_FIELDS if found[field]}
+    entry = {**operator, "dispatch": _grouped([*operator["dispatch"].items(), *passed_over.items()])}
+    return {field: entry[field] for field in _HIGHER_ORDER_FIELDS if entry[field]}
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Document:

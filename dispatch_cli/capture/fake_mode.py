@@ -33,11 +33,11 @@ def about_mode(torch: Any) -> Data:
     fake_without_device: it calls a factory that takes no device as it is.
     """
     override = inspect.signature(torch.library.register_fake).parameters.get("allow_override")
-    found: Data = {"fake_overrides": override is not None and override.default is True}
+    data: Data = {"fake_overrides": override is not None and override.default is True}
     mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
-    found["fake_without_device"] = _calls_without_device(torch, mode)
+    data["fake_without_device"] = _calls_without_device(torch, mode)
     namespaces = getattr(mode, "_can_run_unsafe_fallback_allowed_namespaces", None)
-    return found if namespaces is None else {"fake_fallbacks": sorted(namespaces), **found}
+    return data if namespaces is None else {"fake_fallbacks": sorted(namespaces), **data}
 
 
 def _calls_without_device(torch: Any, mode: Any) -> bool:
@@ -65,10 +65,10 @@ def note_rules(
     False where this PyTorch keeps it in another way; nothing is noted then.
     """
     try:
-        found = _rules(operators, name_of, devices, sources)
+        rules_by_name = _rules(operators, name_of, devices, sources)
     except (AttributeError, ImportError, TypeError):
         return False
-    for name, rules in found.items():
+    for name, rules in rules_by_name.items():
         if name in operators:
             operators[name]["fake_tensor_mode"] = rules
     return True
@@ -82,10 +82,10 @@ def _rules(
     decompositions = importlib.import_module("torch._decomp")
     modes = importlib.import_module("torch._subclasses.fake_tensor")
     impls = importlib.import_module("torch._subclasses.fake_impls")
-    found: dict[str, Data] = {}
+    by_operator: dict[str, Data] = {}
 
     def rules_of(operator: Any) -> Data:
-        return found.setdefault(operator.name(), {})
+        return by_operator.setdefault(operator.name(), {})
 
     for operator, function in decompositions.decomposition_table.items():
         if isinstance(operator, ops.OpOverload) and modes.torch_decomp_decompositions(operator):
@@ -105,8 +105,8 @@ def _rules(
         rules["implementation"] = name_of(function)
         if raised := sources.raised(function, operator):
             rules["raises"] = raised
-    devices(overloads, lambda name: found.setdefault(name, {}))
-    return found
+    devices(overloads, lambda name: by_operator.setdefault(name, {}))
+    return by_operator
 
 
 def _in_python(name: str) -> Any:

@@ -40,7 +40,7 @@ def _raised_always(function: Any) -> str | None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             other = module.get(value.func.id)
             called += [_definition(other)] if inspect.isfunction(other) else []
-    return next((found for one in called if (found := _without_shapes(one)) is not None), None)
+    return next((exception for definition in called if (exception := _without_shapes(definition)) is not None), None)
 
 
 def _raised_without(function: Any, operator: Any) -> str | None:
@@ -62,23 +62,23 @@ def refused(function: Any) -> list[str]:
     if NOT_IMPLEMENTED not in getattr(code, "co_names", ()):  # most functions; to find their sources takes long
         return []
     definition = _definition(function)
-    found = []
+    names = []
     for statement in () if definition is None else definition.body:
         test = getattr(statement, "test", None)
         if isinstance(statement, ast.If) and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot):
             first = statement.body[0]
             is_none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
             if isinstance(test.left, ast.Name) and is_none and isinstance(first, ast.Raise):
-                found += [test.left.id] if _name_of_exception(first) == NOT_IMPLEMENTED else []
-    return found
+                names += [test.left.id] if _name_of_exception(first) == NOT_IMPLEMENTED else []
+    return names
 
 
 def _definition(function: Any) -> ast.FunctionDef | None:
     try:
-        found = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
+        statement = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         return None
-    return found if isinstance(found, ast.FunctionDef) else None
+    return statement if isinstance(statement, ast.FunctionDef) else None
 
 
 def _reached(definition: ast.FunctionDef | None) -> Iterator[ast.stmt]:

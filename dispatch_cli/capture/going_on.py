@@ -45,12 +45,12 @@ def ways(watched: Watched, describe: Describe) -> Ways:
         for place, way, wraps, function in maker(closed_over(kernel)):
             yield place, (way, {**wraps, **({} if function is None else describe(users_function(function)))})
 
-    found: Ways = {}
-    for one in gc.get_objects():
-        if type(one) is FunctionType and one.__closure__:
-            maker = _maker_of(one)
+    by_place: Ways = {}
+    for candidate in gc.get_objects():
+        if type(candidate) is FunctionType and candidate.__closure__:
+            maker = _maker_of(candidate)
             if maker is not None:
-                found.update((place, [known]) for place, known in made(maker, one))
+                by_place.update((place, [known]) for place, known in made(maker, candidate))
 
     def known_of(kernel: Any) -> Known | None:
         maker = _maker_of(kernel)
@@ -61,8 +61,8 @@ def ways(watched: Watched, describe: Describe) -> Ways:
     for place, registered in watched.items():
         kernels = [kernel for library, kernel in registered if getattr(library(), "m", None) is not None]
         if kernels:
-            found[place] = [known_of(kernel) for kernel in reversed(kernels)]
-    return found
+            by_place[place] = [known_of(kernel) for kernel in reversed(kernels)]
+    return by_place
 
 
 def _maker_of(function: Any) -> Any:
@@ -100,10 +100,10 @@ def note(operator: dict[str, Any], known: Ways) -> None:
     """
     for key, kernels in operator["kernels"].items():
         functions = [kernel for kernel in kernels if _is_python(kernel)]
-        for kernel, one in zip(functions, known.get((operator["name"], key), ())):  # noqa: B905  (Python 3.8)
-            if one is None:
+        for kernel, origin in zip(functions, known.get((operator["name"], key), ())):  # noqa: B905  (Python 3.8)
+            if origin is None:
                 continue
-            debug, (way, wraps) = kernel["debug"], one
+            debug, (way, wraps) = kernel["debug"], origin
             of_pytorch = BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1) or IN_2_4 in debug
             if wraps["by"] == "function" or of_pytorch:
                 kernel["wraps"] = wraps
@@ -202,7 +202,7 @@ def note_fakes(operator: dict[str, Any], clean: Callable[[str], str], describe: 
     the newest ones.
     """
     fakes = _fakes(operator["name"])
-    candidates = [one for one in operator["kernels"].get("Meta", ()) if one["signature"] is None and not one["unboxed"]]
+    candidates = [row for row in operator["kernels"].get("Meta", ()) if row["signature"] is None and not row["unboxed"]]
     own = [candidate for candidate in candidates if _IN_PYTORCH.search(candidate["debug"])]
     if len(candidates) > len(fakes) and len(own) >= len(fakes):
         candidates = own

@@ -46,7 +46,7 @@ def _facts(torch: Any) -> Data:
     operator = _operator()
     try:
         mode = plain()
-        found: Data = {
+        data: Data = {
             "no_mode_rule": _error(torch, operator, tensor, mode, {mode: "mode"}),
             "no_subclass_rule": _error(torch, operator, inside, None, {subclass: "subclass"}),
             "modes_handle": _result(torch, operator, tensor, supporting()) == DONE,
@@ -56,12 +56,12 @@ def _facts(torch: Any) -> Data:
             operator.py_impl(subclass)(pass_on)
             mode = passing()
             places = {mode: "mode", str([subclass.__name__]): "names", str([subclass]): "classes"}
-            found["unhandled"] = _error(torch, operator, inside, mode, places)
+            data["unhandled"] = _error(torch, operator, inside, mode, places)
         operator.py_impl(fakes.FakeTensorMode)(handle)
-        found["fakes_by_mode"] = _result(torch, operator, fake, None) == DONE
+        data["fakes_by_mode"] = _result(torch, operator, fake, None) == DONE
     finally:
         importlib.import_module("torch._ops")._higher_order_ops.pop(NAME, None)
-    return found
+    return data
 
 
 def _operator() -> Any:

@@ -72,19 +72,19 @@ def defining_modules(package: Path, imported: Container[str] = (), known: Iterab
     named = [file for file, text in texts.items() if called.search(text)]
     trees = {file: tree for file in named for tree in _parsed(texts[file])}
     nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
-    classes = [one for listed in nodes.values() for one in listed if isinstance(one, ast.ClassDef)]
+    classes = [node for listed in nodes.values() for node in listed if isinstance(node, ast.ClassDef)]
     all_known = _closure(known, ((class_.name, {_last_name(base) for base in class_.bases}) for class_ in classes))
     return sorted(_module_name(package, file) for file, listed in nodes.items() if _makes_one(listed, all_known))
 
 
 def _closure(known: Iterable[str], classes: Iterable[tuple[str, set[str]]]) -> set[str]:
     """The known classes and those derived from them, of classes with the names of their bases."""
-    found, waiting = {*known}, list(classes)
+    family, waiting = {*known}, list(classes)
     while True:
-        more = {name for name, bases in waiting if bases & found} - found
+        more = {name for name, bases in waiting if bases & family} - family
         if not more:
-            return found
-        found |= more
+            return family
+        family |= more
 
 
 def _parsed(text: str) -> list[ast.Module]:
@@ -106,7 +106,9 @@ def _makes_one(nodes: list[ast.AST], known: set[str]) -> bool:
         if isinstance(node, ast.ImportFrom):
             local.update({alias.asname or alias.name: alias.name for alias in node.names})
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    return any((one.attr if isinstance(one, ast.Attribute) else local.get(_last_name(one))) in known for one in called)
+    return any(
+        (part.attr if isinstance(part, ast.Attribute) else local.get(_last_name(part))) in known for part in called
+    )
 
 
 def _module_name(package: Path, file: Path) -> str:

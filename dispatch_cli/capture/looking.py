@@ -41,20 +41,20 @@ class Look:
         schema: True when it was defined since. kernels: number of a key's kernels, the newest, that came since. python:
         the keys with a new kernel of the Python dispatcher.
         """
-        found: Data = {}
+        changes: Data = {}
         old, new = earlier.dumps.get(name), self.dumps.get(name, "")
         if old != new:
             if _is_defined(new) and not _is_defined(old or ""):
-                found["schema"] = True
+                changes["schema"] = True
             before = _kernels(old or "")
             counts = {key: len(lines) - _common_end(lines, before.get(key, [])) for key, lines in _kernels(new).items()}
             if any(counts.values()):
-                found["kernels"] = {key: count for key, count in counts.items() if count}
+                changes["kernels"] = {key: count for key, count in counts.items() if count}
         known = earlier.python.get(name, {})
         python = [key for key, function in self.python.get(name, {}).items() if known.get(key) is not function]
         if python:
-            found["python"] = python
-        return found
+            changes["python"] = python
+        return changes
 
     def fallbacks_since(self, earlier: Look) -> list[str]:
         """The keys whose backend fallback came since an earlier look."""
@@ -77,12 +77,12 @@ def _is_defined(dump: str) -> bool:
 
 def _kernels(dump: str) -> dict[str, list[str]]:
     """The kernels of a dump by their keys, newest first. The lines before them are no kernels and never change."""
-    found: dict[str, list[str]] = {}
+    kernels: dict[str, list[str]] = {}
     for line in dump.splitlines()[1:]:
         match = _KERNEL.fullmatch(line)
         if match is not None:
-            found.setdefault(match[1], []).append(match[2])
-    return found
+            kernels.setdefault(match[1], []).append(match[2])
+    return kernels
 
 
 def _common_end(one: list[str], other: list[str]) -> int:
@@ -101,7 +101,7 @@ def python_functions(torch: Any) -> dict[str, dict[Any, Any]]:
     They are kept on Python's operator objects, so an operator that has no such object yet has none.
     """
     ops = importlib.import_module("torch._ops")
-    found = {}
+    kernels = {}
     for namespace in list(vars(torch.ops).values()):
         if not isinstance(namespace, ops._OpNamespace):
             continue
@@ -110,8 +110,8 @@ def python_functions(torch: Any) -> dict[str, dict[Any, Any]]:
                 continue
             for overload in list(vars(packet).values()):
                 if isinstance(overload, ops.OpOverload) and overload.py_kernels:
-                    found[_name_of(overload)] = dict(overload.py_kernels)
-    return found
+                    kernels[_name_of(overload)] = dict(overload.py_kernels)
+    return kernels
 
 
 def _name_of(overload: Any) -> str:

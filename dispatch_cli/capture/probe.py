@@ -111,7 +111,7 @@ def parse_dump(dump: str) -> Data:
     Errors: ValueError, with the line that is not understood.
     """
     lines = dump.splitlines()
-    found: Data = {
+    data: Data = {
         "name": _after("name: ", lines, 0),
         "schema": _after("schema: ", lines, 1),
         "debug": None,
@@ -119,19 +119,19 @@ def parse_dump(dump: str) -> Data:
         "kernels": {},
     }
     rest = 2
-    if found["schema"] == "(none)":
-        found["schema"] = None
+    if data["schema"] == "(none)":
+        data["schema"] = None
     else:
-        found["debug"] = _after("debug: ", lines, 2)
+        data["debug"] = _after("debug: ", lines, 2)
         kind = _after("alias analysis kind: ", lines, 3)
-        found["alias_analysis"] = "default" if kind.endswith(" (default)") else kind
+        data["alias_analysis"] = "default" if kind.endswith(" (default)") else kind
         rest = 4
     for line in lines[rest:]:
         match = _KERNEL.fullmatch(line)
         if match is None:
             raise ValueError(line)
         key, _, inactive, debug, signature, flags = match.groups()
-        kernels = found["kernels"].setdefault(key, [])
+        kernels = data["kernels"].setdefault(key, [])
         if bool(inactive) != bool(kernels):
             raise ValueError(line)
         words = flags.split()
@@ -144,7 +144,7 @@ def parse_dump(dump: str) -> Data:
                 "unboxed": "unboxed" in words,
             }
         )
-    return found
+    return data
 
 
 def _after(words: str, lines: list[str], number: int) -> str:
@@ -159,13 +159,13 @@ def parse_fallbacks(table: str) -> list[Data]:
 
     Errors: ValueError, with a line that is not a backend fallback.
     """
-    found = []
+    fallbacks = []
     for line in table.splitlines():
         match = _FALLBACK.fullmatch(line)
         if match is None:
             raise ValueError(line)
-        found.append({"key": match[1], "debug": match[3], "fallthrough": bool(match[2])})
-    return found
+        fallbacks.append({"key": match[1], "debug": match[3], "fallthrough": bool(match[2])})
+    return fallbacks
 
 
 def parse_device_types(message: str) -> list[str]:
@@ -313,8 +313,8 @@ def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
 
 
 def _per_backend(live: Live, functionalities: list[str]) -> dict[str, list[str]]:
-    found = {name: _backend_keys(live, name) for name in functionalities}
-    return {name: keys for name, keys in found.items() if len(keys) > 1}
+    backend_keys = {name: _backend_keys(live, name) for name in functionalities}
+    return {name: keys for name, keys in backend_keys.items() if len(keys) > 1}
 
 
 def _backend_keys(live: Live, functionality: str) -> list[str]:
@@ -334,8 +334,8 @@ def _devices(live: Live) -> dict[str, str]:
         live.torch.device("no_such_device")
     except RuntimeError as error:
         names = parse_device_types(str(error))
-    found = {name: _device_key(live, name) for name in names}
-    return {name: key for name, key in found.items() if key is not None}
+    keys = {name: _device_key(live, name) for name in names}
+    return {name: key for name, key in keys.items() if key is not None}
 
 
 def _device_key(live: Live, name: str) -> str | None:
@@ -384,7 +384,7 @@ def _wrapped_keys(live: Live, devices: list[str]) -> list[str]:
         {"layout": torch.sparse_csr},
         {"dtype": torch.qint8},
     ]
-    found: set[str] = set()
+    wrapped: set[str] = set()
     with torch.inference_mode():
         complex_ones = torch.ones(2, 2, dtype=torch.cfloat).conj()
         tensors = [complex_ones, complex_ones.imag, torch._efficientzerotensor(2, 2)]
@@ -393,9 +393,9 @@ def _wrapped_keys(live: Live, devices: list[str]) -> list[str]:
             with contextlib.suppress(RuntimeError):
                 own = parse_keyset(str(core._dispatch_keys(tensor)))
                 batched = parse_keyset(str(core._dispatch_keys(core._functorch._add_batch_dim(tensor, 0, 1))))
-                found |= {*own} & {*batched}
+                wrapped |= {*own} & {*batched}
     autocast = parse_keyset(str(core._dispatch_tls_local_exclude_set()))
-    return [key for key in live.runtime if key in found and key not in autocast]
+    return [key for key in live.runtime if key in wrapped and key not in autocast]
 
 
 def _mask_by_arguments(live: Live) -> bool:
@@ -460,7 +460,7 @@ def replaceable_fallbacks(live: Live) -> list[str]:
     A key that has none gets one for that. What takes the place of PyTorch's own stays registered.
     """
     there = {fallback["key"] for fallback in _fallbacks(live)}
-    found = []
+    replaceable = []
     for key in live.runtime:
         if not live.parses(key):
             continue
@@ -470,10 +470,10 @@ def replaceable_fallbacks(live: Live) -> list[str]:
                 library.fallback_fallthrough()
         except RuntimeError:
             continue
-        found.append(key)
+        replaceable.append(key)
         if key in there:
             live.kept += libraries
-    return found
+    return replaceable
 
 
 # What a registration refreshes: found by registering, and looking which kernel each slot of the live table runs.
@@ -543,17 +543,17 @@ class Refreshes:
         live = self._live
         alone = {alias: self._alone(alias) for alias in live.aliases}
         setups = self._setups(alone)
-        found: dict[str, list[str]] = {}
+        refreshes: dict[str, list[str]] = {}
         for key in live.ids:
             slots = set(alone.get(key, ())) | self._own(key)
             for setup in setups:
                 slots |= self._stirred(key, setup)
             ordered = [slot for slot in (*live.runtime, UNDEFINED) if slot in slots]
             if key in live.covered or ordered != [key]:
-                found[key] = ordered
+                refreshes[key] = ordered
             self._step()
         # Keys that have no slot refresh nothing unless told otherwise.
-        return {key: slots for key, slots in found.items() if slots or key in live.covered or key in live.runtime}
+        return {key: slots for key, slots in refreshes.items() if slots or key in live.covered or key in live.runtime}
 
     def _operator(self) -> Guinea:
         self._made += 1
@@ -609,7 +609,7 @@ class Refreshes:
 
 def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
     """Every operator, by name; and those whose dump is not understood, with the line."""
-    found: list[Data] = []
+    entries: list[Data] = []
     skipped: list[Data] = []
 
     def describe(function: Any) -> dict[str, str]:
@@ -629,9 +629,9 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
                 operator["stale"] = True
             going_on.note(operator, ways)
             going_on.note_fakes(operator, live.clean, describe)
-            found.append(operator)
+            entries.append(operator)
         step()
-    return found, skipped
+    return entries, skipped
 
 
 def _is_stale(live: Live, name: str) -> bool:
@@ -651,10 +651,10 @@ def _tags(live: Live, name: str) -> list[str]:
 
 def _imported(live: Live, asked: LivePyTorch, name: str) -> Data:
     """Registrations of the modules of --import for an operator; the keys of Python kernels by their names."""
-    found: Data = asked.now.registered_since(asked.before, name)
-    if "python" in found:
-        found["python"] = [live.name_of(key) for key in found["python"]]
-    return found
+    changes: Data = asked.now.registered_since(asked.before, name)
+    if "python" in changes:
+        changes["python"] = [live.name_of(key) for key in changes["python"]]
+    return changes
 
 
 def _by_key(live: Live, kernels: dict[Any, Any]) -> dict[str, str]:
@@ -730,11 +730,11 @@ def _rule(function: Any) -> Any:
     helper = ".autograd_not_implemented.<locals>.inner"
     if not name.endswith(helper):
         return name
-    found: Data = {"kernel": name[: -len(".<locals>.inner")]}
+    data: Data = {"kernel": name[: -len(".<locals>.inner")]}
     deferred = going_on.closed_over(function).get("deferred_error")
     if isinstance(deferred, bool):
-        found["deferred_error"] = deferred
-    return found
+        data["deferred_error"] = deferred
+    return data
 
 
 def _functionalize_rule(function: Any) -> Any:
@@ -751,14 +751,14 @@ def functionalize_errors(function: Any) -> dict[str, str]:
     """
     module = importlib.import_module("torch._subclasses.functional_tensor")
     classes = {"dispatch": ("CppFunctionalizeAPI", ()), "transforms": ("FunctorchFunctionalizeAPI", (None,))}
-    found = {}
+    errors = {}
     attributes = _first_attributes(function)
     for place, (name, arguments) in classes.items():
-        made = getattr(module, name)(*arguments)
-        missing = next((attribute for attribute in attributes if not hasattr(made, attribute)), None)
+        interface = getattr(module, name)(*arguments)
+        missing = next((attribute for attribute in attributes if not hasattr(interface, attribute)), None)
         if missing is not None:
-            found[place] = f"AttributeError: {name!r} object has no attribute {missing!r}"
-    return found
+            errors[place] = f"AttributeError: {name!r} object has no attribute {missing!r}"
+    return errors
 
 
 def _first_attributes(function: Any) -> list[str]:
@@ -772,16 +772,16 @@ def _first_attributes(function: Any) -> list[str]:
     if not isinstance(definition, ast.FunctionDef):
         return []
     arguments = [*getattr(definition.args, "posonlyargs", []), *definition.args.args]
-    found: list[str] = []
+    attributes: list[str] = []
     for statement in definition.body:
         value = getattr(statement, "value", None)
         is_docstring = isinstance(value, ast.Constant)
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or is_docstring:
             continue
         if arguments and isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) and value is not None:
-            _read_attributes(value, arguments[0].arg, found)
+            _read_attributes(value, arguments[0].arg, attributes)
         break
-    return found
+    return attributes
 
 
 def _read_attributes(node: ast.AST, name: str, found: list[str]) -> bool:
@@ -833,7 +833,7 @@ def mode_types() -> list[str]:
     """
     modes = importlib.import_module("torch.utils._python_dispatch")
     flag = "supports_higher_order_operators"
-    found = set()
+    names = set()
     waiting = [modes.TorchDispatchMode]
     while waiting:
         mode = waiting.pop()
@@ -842,8 +842,8 @@ def mode_types() -> list[str]:
         waiting += type.__subclasses__(mode)
         code = getattr(mode.__init__, "__code__", None)
         if getattr(mode, flag, False) is True or (code is not None and flag in code.co_names):
-            found.add(mode.__name__)
-    return sorted(found)
+            names.add(mode.__name__)
+    return sorted(names)
 
 
 def _has_side_effect(operator: Any) -> bool:
@@ -981,19 +981,19 @@ def _pytorchs_own(modules: list[str], folder: Path) -> list[str]:
         return []
     # in the folder of the answer: whoever runs this script removes it, also when this process is killed
     with tempfile.TemporaryDirectory(prefix="modules-", dir=str(folder)) as directory:
-        out, said = Path(directory) / "modules.json", Path(directory) / "said"
+        out, error_file = Path(directory) / "modules.json", Path(directory) / "said"
         command = [sys.executable, str(Path(__file__).resolve()), str(out)]
         command += [word for module in modules for word in ("--import", module)]
         # a file, not a pipe: a process that a module leaves behind can keep a pipe open for ever
-        with said.open("wb") as errors:
+        with error_file.open("wb") as errors:
             nowhere = subprocess.DEVNULL
             done = subprocess.run([*command, ONLY_MODULES], check=False, stdin=nowhere, stdout=nowhere, stderr=errors)
         if done.returncode == EXIT_NO_MODULE:
-            failure = json.loads(said.read_bytes().splitlines()[-1])
+            failure = json.loads(error_file.read_bytes().splitlines()[-1])
             raise Failure(EXIT_NO_MODULE, failure["error"], failure["details"])
         with contextlib.suppress(OSError, ValueError):
-            found: list[str] = json.loads(out.read_text(encoding="utf-8"))
-            return found
+            names: list[str] = json.loads(out.read_text(encoding="utf-8"))
+            return names
     return []
 
 
@@ -1004,8 +1004,8 @@ def _list_modules(out: str, modules: list[str]) -> None:
     _import_backends(torch)
     for module in modules:
         _import_module(module)
-    found = [name for name in list(sys.modules) if name not in before and _is_pytorchs(torch, name)]
-    Path(out).write_text(json.dumps(found), encoding="utf-8")
+    names = [name for name in list(sys.modules) if name not in before and _is_pytorchs(torch, name)]
+    Path(out).write_text(json.dumps(names), encoding="utf-8")
 
 
 PACKAGES = ("torch", "functorch", "torchgen")
@@ -1028,11 +1028,11 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     """
     torch, live = asked.torch, Live(asked)
     step = step or progress(len(asked.now.dumps) + len(live.ids))
-    found, skipped = operators(live, asked, step)
+    understood, skipped = operators(live, asked, step)
     layout = universe(live, Refreshes(live, step).find())
     # after the operators: a FakeTensorMode imports modules of PyTorch that register kernels
     if not fake_mode.note_rules(
-        {one["name"]: one for one in found}, function_name, fake_devices.note_rules, fake_sources
+        {operator["name"]: operator for operator in understood}, function_name, fake_devices.note_rules, fake_sources
     ):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
     asked.notes += map(live.clean, higher_order_modules.import_all(Path(torch.__file__).absolute().parent))
@@ -1047,7 +1047,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "known": asked.known,
         "notes": asked.notes,
         "universe": layout,
-        "operators": found,
+        "operators": understood,
         "higher_order_operators": higher_order_operators(live),
         "imported_fallbacks": asked.now.fallbacks_since(asked.before),
         "replaced_fallbacks": parse_fallbacks(live.clean("\n".join(asked.before.fallbacks_replaced(asked.now)))),

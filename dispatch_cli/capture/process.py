@@ -65,15 +65,15 @@ def _undisturbed() -> Iterator[None]:
     came: list[int] = []
     handlers = {}
     if current_thread() is main_thread():
-        signals = {one: signal.getsignal(one) for one in signal.valid_signals()}
+        signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
         handlers = {one: handler for one, handler in signals.items() if callable(handler)}
-    for one in handlers:
-        signal.signal(one, lambda number, _: came.append(number))
+    for signal_number in handlers:
+        signal.signal(signal_number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for one, handler in handlers.items():
-            signal.signal(one, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
         for number in came:
             signal.raise_signal(number)
 

@@ -128,11 +128,11 @@ def executable_of(python: str | None) -> str:
         if not sys.executable:
             raise _error("no-python", "cannot find the Python that runs dispatch-cli", hint="give one: --python PATH")
         return sys.executable
-    found = shutil.which(python)
-    if found is None:
+    path = shutil.which(python)
+    if path is None:
         message = f"{python} is not an executable Python"
         raise _error("no-python", message, hint="give the path of a Python executable")
-    return found
+    return path
 
 
 def _run(command: list[str], seconds: float, progress: Progress) -> None:

@@ -62,8 +62,8 @@ def list_of(item: Check, length: int | None = None) -> Check:
     def check(value: Any) -> None:
         if type(value) is not list or (length is not None and len(value) != length):
             raise Malformed("must be a list" if length is None else f"must be a list of {length} elements")
-        for number, one in enumerate(value):
-            _look(item, one, number)
+        for number, element in enumerate(value):
+            _look(item, element, number)
 
     return check
 
@@ -74,8 +74,8 @@ def map_of(item: Check) -> Check:
     def check(value: Any) -> None:
         if type(value) is not dict:
             raise Malformed("must be a mapping")
-        for key, one in value.items():
-            _look(item, one, key)
+        for key, element in value.items():
+            _look(item, element, key)
 
     return check
 
@@ -87,7 +87,7 @@ def fields(required: Mapping[str, Check], optional: Mapping[str, Check] | None =
     def check(value: Any) -> None:
         if type(value) is not dict:
             raise Malformed("must be a mapping")
-        for field, item in (*required.items(), *((one, known[one]) for one in known if one in value)):
+        for field, item in (*required.items(), *((name, known[name]) for name in known if name in value)):
             if field not in value:
                 raise Malformed("is missing").within(field)
             _look(item, value[field], field)

@@ -65,17 +65,17 @@ def facts(torch: Any, namespace: str, clean: Callable[[str], str]) -> Data | Non
 @contextlib.contextmanager
 def _operators(torch: Any, namespace: str) -> Iterator[Callable[..., Any]]:
     """Makes operators of ``custom_op``, which are gone afterwards."""
-    made: list[str] = []
+    names: list[str] = []
     libraries = importlib.import_module("torch._library.custom_ops").OPDEF_TO_LIB
 
     def make(name: str, schema: str, device: str | None = None) -> Any:
-        made.append(f"{namespace}::{name}")
-        return torch.library.custom_op(made[-1], _clone, mutates_args=(), schema=schema, device_types=device)
+        names.append(f"{namespace}::{name}")
+        return torch.library.custom_op(names[-1], _clone, mutates_args=(), schema=schema, device_types=device)
 
     try:
         yield make
     finally:
-        for name in made:
+        for name in names:
             if name in libraries:
                 libraries.pop(name)._destroy()
 
@@ -90,10 +90,10 @@ def _dump(torch: Any, namespace: str, name: str) -> str:
 
 def _kernels(dump: str) -> dict[str, list[str]]:
     """The debug texts of the kernels, by key."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for key, debug in _LINE.findall(dump):
-        found.setdefault(key, []).append(debug)
-    return found
+        texts.setdefault(key, []).append(debug)
+    return texts
 
 
 def _functions(torch: Any, namespace: str, clean: Callable[[str], str]) -> dict[str, str]:
@@ -115,8 +115,8 @@ def _functions(torch: Any, namespace: str, clean: Callable[[str], str]) -> dict[
         if hasattr(library, "triton_op"):
             texts["triton_op"] = ["", ""]
     finally:
-        for one in library._keep_alive[before:]:
-            one._destroy()
+        for temporary in library._keep_alive[before:]:
+            temporary._destroy()
         del library._keep_alive[before:]
         kept._destroy()
     return {name: one if one == other else "" for name, (one, other) in texts.items()}

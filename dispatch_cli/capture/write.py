@@ -37,12 +37,12 @@ def state_text(state: Mapping[str, Any], as_json: bool) -> Iterator[str]:
 
     state: what `dispatch_cli.capture.probe` writes. The same state gives the same text.
     """
-    found = document(state)
+    content = document(state)
     if as_json:
-        yield from json_text(found)
+        yield from json_text(content)
     else:
         yield from (f"# {line}\n" for line in head(state))
-        yield from yaml_text(found)
+        yield from yaml_text(content)
 
 
 def head(state: Mapping[str, Any]) -> list[str]:

@@ -79,8 +79,8 @@ def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> lis
     ours = _of_sources(declarations)
     theirs = dict(_of_state(library, _AgainstScope(ours, library)))
     ids = declarations.universe.ids
-    found = [_entry(place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
-    return sorted(found, key=lambda one: (one.operator, -1 if one.key is None else ids.get(one.key, 0), one.key or ""))
+    rows = [_entry(place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
+    return sorted(rows, key=lambda one: (one.operator, -1 if one.key is None else ids.get(one.key, 0), one.key or ""))
 
 
 def names_in(declarations: Declarations) -> frozenset[str]:
@@ -89,21 +89,21 @@ def names_in(declarations: Declarations) -> frozenset[str]:
 
 
 def _of_sources(declarations: Declarations) -> Mapping[_Place, Sequence[InSources]]:
-    found: dict[_Place, list[InSources]] = defaultdict(list)
+    by_place: dict[_Place, list[InSources]] = defaultdict(list)
     for step in declarations.own_steps:
         match step:
             case Define(schema=schema):
                 text = None if schema.unknown is not None else str(schema)
-                found[AgainstKind.DEFINITION, str(schema.name), None].append(InSources(text, step.span, step.when))
+                by_place[AgainstKind.DEFINITION, str(schema.name), None].append(InSources(text, step.span, step.when))
             case Implement():
                 place = (AgainstKind.KERNEL, str(step.operator), step.dispatch_key or CATCH_ALL)
-                found[place].append(InSources(_kind(step.kernel.fallthrough), step.span, step.when))
+                by_place[place].append(InSources(_kind(step.kernel.fallthrough), step.span, step.when))
             case Fallback():
                 kind = _kind(step.kernel.fallthrough)
-                found[AgainstKind.FALLBACK, "", step.dispatch_key].append(InSources(kind, step.span, step.when))
+                by_place[AgainstKind.FALLBACK, "", step.dispatch_key].append(InSources(kind, step.span, step.when))
             case _:
                 pass
-    return found
+    return by_place
 
 
 class _AgainstScope:
@@ -159,10 +159,10 @@ def _entry(place: _Place, ours: Sequence[InSources], theirs: InState | None) -> 
 
 def _outcome(registered: AgainstKind, ours: Sequence[InSources], theirs: InState | None) -> AgainstOutcome:
     if theirs is None:
-        return AgainstOutcome.NOT_IN_BUILD if all(one.when for one in ours) else AgainstOutcome.ONLY_IN_SOURCES
+        return AgainstOutcome.NOT_IN_BUILD if all(source.when for source in ours) else AgainstOutcome.ONLY_IN_SOURCES
     if not ours:
         return AgainstOutcome.ONLY_IN_STATE
-    texts = [one.text for one in ours]
+    texts = [source.text for source in ours]
     if registered is not AgainstKind.DEFINITION:
         return AgainstOutcome.SAME if theirs.text in texts else AgainstOutcome.DIFFERENT
     if _printed(theirs.text) in texts:

@@ -37,17 +37,17 @@ def built_of(data: Mapping[str, Any]) -> BuiltLibrary:
     imported = frozenset(data["imported_fallbacks"])
     modules = tuple(data["modules"])
     # PyTorch's own modules are imported before the others, so that nothing of theirs counts as imported
-    apart = bool(data["known"]) and any(module.partition(".")[0] not in PACKAGES for module in modules)
+    are_apart = bool(data["known"]) and any(module.partition(".")[0] not in PACKAGES for module in modules)
     return BuiltLibrary(
         source=f"PyTorch {data['torch']}" + (f" with {', '.join(modules)}" if modules else ""),
         modules=modules,
-        operators={operator["name"]: _operator(operator, apart) for operator in data["operators"]},
+        operators={operator["name"]: _operator(operator, are_apart) for operator in data["operators"]},
         fallbacks={
-            one["key"]: BuiltKernel(one["debug"], one["fallthrough"], one["key"] in imported)
-            for one in data["universe"]["fallbacks"]
+            fallback["key"]: BuiltKernel(fallback["debug"], fallback["fallthrough"], fallback["key"] in imported)
+            for fallback in data["universe"]["fallbacks"]
         },
-        higher_order={one["name"]: higher_order_operator(one) for one in data["higher_order_operators"]},
-        apart=apart,
+        higher_order={operator["name"]: higher_order_operator(operator) for operator in data["higher_order_operators"]},
+        apart=are_apart,
         imported_higher_order=frozenset(data["imported_higher_order_operators"]),
         universe=data["universe"]["name"],
     )

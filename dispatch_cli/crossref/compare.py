@@ -156,7 +156,7 @@ class _Comparer:
         unknown = {key for key, one in zip(slots, decisions, strict=True) if one.rule is Rule.NOT_KNOWN}
         ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
         theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
-        texts = [one for one in _different(ours, theirs) if one[0] not in unknown] if ours != theirs else []
+        texts = [answer for answer in _different(ours, theirs) if answer[0] not in unknown] if ours != theirs else []
         self._note(name, Compared.RESOLVE_KEY, len(slots) - len(unknown), texts)
         self._divergences += (
             (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
@@ -203,13 +203,13 @@ def _lines(ours: str, theirs: str) -> list[_Difference]:
     if ours == theirs:
         return []
     our_lines, their_lines = _by_title(ours), _by_title(theirs)
-    found = list(_different(our_lines, their_lines))
-    if found:
-        return found
+    differences = list(_different(our_lines, their_lines))
+    if differences:
+        return differences
     # The lines are the same, then, and it is their order that is not.
-    for number, (one, other) in enumerate(zip(our_lines, their_lines, strict=True), start=1):
-        if one != other:
-            return [(f"line {number}", f"{one}: …", f"{other}: …")]
+    for number, (our_title, other) in enumerate(zip(our_lines, their_lines, strict=True), start=1):
+        if our_title != other:
+            return [(f"line {number}", f"{our_title}: …", f"{other}: …")]
     return [("", ours, theirs)]
 
 

@@ -34,7 +34,7 @@ def held_by(state: State, source: str, namespaces: Collection[str]) -> BuiltLibr
         operators=operators,
         fallbacks={key: _kernel(one, by) for key, one in state.dispatcher.fallbacks.items()},
         higher_order={},
-        apart=any(one is Registrant.USER for one in by.values()),
+        apart=any(registrant is Registrant.USER for registrant in by.values()),
         universe=state.dispatcher.universe.name,
     )
 
@@ -46,7 +46,7 @@ def _is_user(state: State, name: OperatorName, by: _By) -> bool:
     """True if the user's modules or files register something for an operator that is not as the base has it."""
     if state.dispatcher.is_untouched(name):
         return False
-    return any(_is_users(one.kernel.span, by) for one in state.dispatcher.active(name).values())
+    return any(_is_users(registration.kernel.span, by) for registration in state.dispatcher.active(name).values())
 
 
 def _is_users(span: Span | None, by: _By) -> bool:

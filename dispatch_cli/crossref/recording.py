@@ -106,10 +106,10 @@ def _name(torch: str) -> str:
 
 
 def _functionality_of(full_after: Mapping[str, Any], keyset: list[str]) -> str:
-    found = next((key for key, after in full_after.items() if after == keyset), None)
-    if found is None:
+    functionality = next((key for key, after in full_after.items() if after == keyset), None)
+    if functionality is None:
         raise ValueError("no functionality has the key set after_autograd or after_ADInplaceOrView")
-    return found
+    return functionality
 
 
 def _texts(name: str, dumps: object) -> Texts:

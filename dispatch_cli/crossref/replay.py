@@ -53,7 +53,7 @@ def replay(probed: Probed) -> Subject:
     python_keys = {
         operator["name"]: tuple(operator["python"]) for operator in probed.operators if operator.get("python")
     }
-    higher_order = {one["name"]: higher_order_operator(one) for one in probed.higher_order}
+    higher_order = {operator["name"]: higher_order_operator(operator) for operator in probed.higher_order}
     return Subject(dispatcher, python_keys, tuple(refusals), higher_order)
 
 

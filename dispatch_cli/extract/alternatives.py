@@ -118,10 +118,10 @@ class _Rivalry:
     def add(self, claim: _Claim, by_file: dict[str, list[When]]) -> None:
         """Note the files that have a claim."""
         files = [*by_file]
-        for position, one in enumerate(files[:MOST_RIVALS]):
+        for position, rival in enumerate(files[:MOST_RIVALS]):
             for other in files[position + 1 : MOST_RIVALS]:
-                if self._are_rivals(one, other, by_file):
-                    self._note(one, other, claim, by_file)
+                if self._are_rivals(rival, other, by_file):
+                    self._note(rival, other, claim, by_file)
         for file in files[MOST_RIVALS:]:
             if self._are_rivals(files[0], file, by_file):
                 self.dropped[file, claim] = files[0]
@@ -162,10 +162,10 @@ class _FileConditions:
             if (atom := is_in_build(FileChoice(file, tuple(sorted(rivals))))) is not None and is_readable(atom)
         }
         self._by_file: dict[str, dict[_Claim, set[str]]] = {}
-        for (one, other), claims in rivalry.pairs.items():
+        for (rival, other), claims in rivalry.pairs.items():
             for claim in claims:
-                self._by_file.setdefault(one, {}).setdefault(claim, set()).add(other)
-                self._by_file.setdefault(other, {}).setdefault(claim, set()).add(one)
+                self._by_file.setdefault(rival, {}).setdefault(claim, set()).add(other)
+                self._by_file.setdefault(other, {}).setdefault(claim, set()).add(rival)
         self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
         self._defined = self._conditions_of_definitions()
 
@@ -174,15 +174,15 @@ class _FileConditions:
         return [self._extraction(extraction) for extraction in self._extractions]
 
     def _extraction(self, extraction: Extraction) -> Extraction:
-        found, missed = [], list(extraction.not_understood)
+        kept, missed = [], list(extraction.not_understood)
         for item in extraction.found:
             first = self._dropped(item) or self._dropped(getattr(item, "block", None))
             if first is None:
-                found.append(self._item(item))
+                kept.append(self._item(item))
             elif not isinstance(item, ExtractedBlock):
                 why = f"more than {MOST_RIVALS} files register the same, {first} among them"
                 missed.append(NotUnderstood(item.at, _operator(item), why, item.when))
-        return extraction._replace(found=tuple(found), not_understood=tuple(missed))
+        return extraction._replace(found=tuple(kept), not_understood=tuple(missed))
 
     def _dropped(self, item: Extracted | None) -> str | None:
         """A file that registers the same as one that is left out."""

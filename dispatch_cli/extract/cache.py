@@ -54,12 +54,12 @@ def key_of(*parts: object) -> str:
 def _readers() -> str:
     """A digest of the modules that read sources: while one works on them, the version stays as it is."""
     package = Path(__file__).parents[1]
-    found = blake2b(digest_size=20)
+    hasher = blake2b(digest_size=20)
     for folder in ("extract", "audit", "declarations", "files", "model"):
         for path in sorted(package.joinpath(folder).rglob("*")):
             if path.suffix in (".py", ".json") and path.is_file():
-                found.update(b"%d " % path.stat().st_size + path.read_bytes())
-    return found.hexdigest()
+                hasher.update(b"%d " % path.stat().st_size + path.read_bytes())
+    return hasher.hexdigest()
 
 
 class Cache:
@@ -82,12 +82,12 @@ class Cache:
                 return None
             unpacker = zlib.decompressobj()
             text = unpacker.decompress(data, MAX_UNPACKED)
-            found = parse_json(text, Budget(len(text))) if unpacker.eof else None
+            content = parse_json(text, Budget(len(text))) if unpacker.eof else None
         except (OSError, ValueError, zlib.error, RecursionError, OverBudget):
             return None
         with suppress(OSError):
             os.utime(path, follow_symlinks=False)
-        return found
+        return content
 
     def put(self, key: str, value: Any) -> None:
         """Keep what JSON can express."""
@@ -110,12 +110,12 @@ class Cache:
 
     def _remove_oldest(self, needed: int) -> None:
         with os.scandir(self._folder) as entries:
-            found = [
+            files = [
                 (entry.stat(follow_symlinks=False), entry.path) for entry in entries if _NAME.fullmatch(entry.name)
             ]
-        found = [(status, path) for status, path in found if stat.S_ISREG(status.st_mode)]
-        size = sum(status.st_size for status, _ in found) + needed
-        for status, path in sorted(found, key=lambda one: one[0].st_mtime):
+        files = [(status, path) for status, path in files if stat.S_ISREG(status.st_mode)]
+        size = sum(status.st_size for status, _ in files) + needed
+        for status, path in sorted(files, key=lambda one: one[0].st_mtime):
             if size <= MAX_FOLDER:
                 break
             Path(path).unlink(missing_ok=True)

@@ -48,15 +48,15 @@ def collect(
     those = list(_extractions(sources, backends, pytorch))
     written = with_alternatives(with_answers(readable([extraction for _, extraction in those])), sources)
     extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
-    found = [one for _, extraction in extractions for one in extraction.found]
+    items = [item for _, extraction in extractions for item in extraction.found]
     missing = Counter(
         {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
     )
-    count = Counter(map(_sort, found))
+    count = Counter(map(_sort, items))
     accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
     backend_names = read_backend_names(naming, sources.read)
     if not backend_names:
-        backend_names = imported_names(found, sources.files.get(SourceKind.PYTHON, ()), sources.read)
+        backend_names = imported_names(items, sources.files.get(SourceKind.PYTHON, ()), sources.read)
         written += [Extraction(tuple(of_package(name, place))) for name, place in backend_names]
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
@@ -64,17 +64,17 @@ def collect(
     backend = backend_names[0][0] if len(backend_names) == 1 else None
     if len(backend_names) > 1:
         several = frozenset(name for name, _ in backend_names)
-        written = [one._replace(found=tuple(without_names(one.found, several))) for one in written]
+        written = [extraction._replace(found=tuple(without_names(extraction.found, several))) for extraction in written]
     return {
         "document": document(written, unaccounted, backend),
         "backend_names": [[name, *place] for name, place in backend_names],
-        "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
+        "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, items))],
         "not_understood": [
-            [*one.at, one.text, one.why, [str(condition) for condition in one.when], one.bound]
+            [*missed.at, missed.text, missed.why, [str(condition) for condition in missed.when], missed.bound]
             for _, extraction in extractions
-            for one in extraction.not_understood
+            for missed in extraction.not_understood
         ],
-        "unaccounted": [[*one.at, one.what, one.text] for one in unaccounted],
+        "unaccounted": [[*place.at, place.what, place.text] for place in unaccounted],
         "problems": [
             [problem.code, problem.message, problem.span, problem.line_text, problem.hint]
             for _, extraction in extractions

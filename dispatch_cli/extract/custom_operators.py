@@ -31,21 +31,21 @@ def operator_entries(found: Iterable[CustomOperator | OperatorFunction]) -> Iter
     those = list(found)
     customs: dict[str, list[_PlacedCustom]] = {}
     functions: dict[str, list[tuple[int, OperatorFunction]]] = {}
-    for position, one in enumerate(those):
-        if isinstance(one, CustomOperator):
-            customs.setdefault(str(one.name), []).append(_PlacedCustom(position, one))
+    for position, item in enumerate(those):
+        if isinstance(item, CustomOperator):
+            customs.setdefault(str(item.name), []).append(_PlacedCustom(position, item))
         else:
-            functions.setdefault(str(one.operator), []).append((position, one))
-    for position, one in enumerate(those):
-        if isinstance(one, CustomOperator):
-            several = customs[str(one.name)]
-            when = _while_not_replaced(_PlacedCustom(position, one), several)
+            functions.setdefault(str(item.operator), []).append((position, item))
+    for position, item in enumerate(those):
+        if isinstance(item, CustomOperator):
+            several = customs[str(item.name)]
+            when = _while_not_replaced(_PlacedCustom(position, item), several)
             if when is not None:
-                of_custom = [it for it in functions.get(str(one.name), ()) if it[1].role in _OF_CUSTOM]
-                present = [it for at, it in of_custom if not _is_of_replaced(at, it, position, one, several)]
-                yield from _custom(one._replace(when=when), present)
-        elif one.role not in _OF_CUSTOM or str(one.operator) not in customs:
-            yield {**placed(one.at, one.when), "name": str(one.operator), **_fields([one], (), with_places=False)}
+                of_custom = [it for it in functions.get(str(item.name), ()) if it[1].role in _OF_CUSTOM]
+                present = [it for at, it in of_custom if not _is_of_replaced(at, it, position, item, several)]
+                yield from _custom(item._replace(when=when), present)
+        elif item.role not in _OF_CUSTOM or str(item.operator) not in customs:
+            yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], (), with_places=False)}
 
 
 class _PlacedCustom(NamedTuple):
@@ -141,8 +141,8 @@ def body_entry(body: FunctionBody | None) -> Data:
     if body is None:
         return {}
     entry: Data = {"parameters": list(body.parameters)}
-    entry |= {"writes": [_use(one) for one in body.writes]} if body.writes else {}
-    entry |= {"returns": [_use(one) for one in body.returns]} if body.returns else {}
+    entry |= {"writes": [_use(use) for use in body.writes]} if body.writes else {}
+    entry |= {"returns": [_use(use) for use in body.returns]} if body.returns else {}
     entry |= {"values": "..".join(map(str, body.values))} if body.values is not None else {}
     return {"body": entry}
 

@@ -44,19 +44,19 @@ def document(
     unaccounted: places that look like registrations, which no reader accounts for; they are among what is not
     understood. backend: the name of the backend at PrivateUse1.
     """
-    found = [one for extraction in extractions for one in extraction.found]
-    decided, undecided = [one for one in found if is_decided(one)], [one for one in found if not is_decided(one)]
-    not_understood = [one for extraction in extractions for one in extraction.not_understood]
+    items = [item for extraction in extractions for item in extraction.found]
+    decided, undecided = [item for item in items if is_decided(item)], [item for item in items if not is_decided(item)]
+    not_understood = [statement for extraction in extractions for statement in extraction.not_understood]
     not_understood += [NotUnderstood(place.at, place.text, _UNACCOUNTED) for place in unaccounted]
     entries = {
         "libraries": [*_libraries(decided)],
-        "operators": [*operator_entries([one for one in decided if isinstance(one, _OF_OPERATORS)])],
+        "operators": [*operator_entries([item for item in decided if isinstance(item, _OF_OPERATORS)])],
         "higher_order_operators": [*_higher_order(decided)],
         "functions": [
             called_function_entry(function) for extraction in extractions for function in extraction.functions
         ],
-        "undecided": [undecided_entry(one) for one in undecided],
-        "not_understood": [not_understood_entry(one) for one in not_understood],
+        "undecided": [undecided_entry(item) for item in undecided],
+        "not_understood": [not_understood_entry(statement) for statement in not_understood],
     }
     head = {"dispatch": int(VERSION), "extracted": True, **({} if backend is None else {"privateuse1": backend})}
     return {**head, **{name: entry for name, entry in entries.items() if entry}}
@@ -77,36 +77,36 @@ _OF_OPERATORS = (CustomOperator, OperatorFunction)
 
 def _higher_order(found: Iterable[Extracted]) -> Iterator[Data]:
     """An entry for each implementation: the first of an operator of the sources makes it, the others add to it."""
-    made: set[str] = set()
-    for one in found:
-        if isinstance(one, HigherOrderFunction):
-            name = str(one.operator)
-            add = {} if one.own and name not in made else {"add": True}
-            made.add(name)
-            value = one.function if one.key is None else {one.key: one.function}
-            yield {**placed(one.at, ()), "name": name, **add, one.field: value}
+    names: set[str] = set()
+    for item in found:
+        if isinstance(item, HigherOrderFunction):
+            name = str(item.operator)
+            add = {} if item.own and name not in names else {"add": True}
+            names.add(name)
+            value = item.function if item.key is None else {item.key: item.function}
+            yield {**placed(item.at, ()), "name": name, **add, item.field: value}
 
 
 def _libraries(found: Iterable[Extracted]) -> Iterator[Data]:
     """The blocks in their order, each with what is in it. A second fallback of a block is in a block of its own."""
     blocks: dict[ExtractedBlock, Data] = {}
     further: list[Data] = []
-    for one in found:
-        match one:
+    for item in found:
+        match item:
             case ExtractedBlock():
-                _block(blocks, one)
+                _block(blocks, item)
             case ExtractedDefinition():
-                _block(blocks, one.block).setdefault("define", []).append(_definition(one))
+                _block(blocks, item.block).setdefault("define", []).append(_definition(item))
             case ExtractedKernel():
-                members = _block(blocks, one.block).setdefault("impl", {})
-                members.setdefault(str(one.operator), []).append(_kernel(one))
+                members = _block(blocks, item.block).setdefault("impl", {})
+                members.setdefault(str(item.operator), []).append(_kernel(item))
             case ExtractedFallback():
-                library = _block(blocks, one.block)
-                if "fallback" in library or library.get("dispatch_key", one.key) != one.key:
-                    library = {**_head(one.block), "namespace": WILDCARD}
+                library = _block(blocks, item.block)
+                if "fallback" in library or library.get("dispatch_key", item.key) != item.key:
+                    library = {**_head(item.block), "namespace": WILDCARD}
                     further.append(library)
-                library["dispatch_key"] = one.key
-                library["fallback"] = _fallback(one)
+                library["dispatch_key"] = item.key
+                library["fallback"] = _fallback(item)
     yield from blocks.values()
     yield from further
 

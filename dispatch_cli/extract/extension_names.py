@@ -138,5 +138,5 @@ def _only_extension(texts: Mapping[str, str]) -> str | None:
 
 
 def _identifier(name: str) -> str:
-    made = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return made if made[:1].isalpha() or made.startswith("_") else f"_{made}"
+    identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return identifier if identifier[:1].isalpha() or identifier.startswith("_") else f"_{identifier}"

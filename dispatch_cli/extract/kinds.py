@@ -95,8 +95,8 @@ def kind_in_directory(name: str, text: str) -> SourceKind | None:
 
 def kind_of_named(name: str, text: str) -> SourceKind | None:
     """Kind of a file that was named by itself; None where its content does not say."""
-    if (found := kind_in_directory(name, text) or data_kind(text)) is not None:
-        return found
+    if (kind := kind_in_directory(name, text) or data_kind(text)) is not None:
+        return kind
     if is_data(name):
         return None
     if _CPP_TEXT.search(text) is not None:

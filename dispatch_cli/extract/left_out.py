@@ -103,8 +103,8 @@ class Ignored:
             above.append(parent)
         self._top = above[-1]
         lists: list[IgnoreList] = []
-        for one in reversed(above[1:]):
-            lists += self._rules(one)
+        for folder in reversed(above[1:]):
+            lists += self._rules(folder)
         parts = self.parts(here)
         if any(is_left_out(lists, parts[:count], True) for count in range(1, len(parts) + 1)):
             lists = []  # it was named all the same
@@ -112,8 +112,8 @@ class Ignored:
 
     def parts(self, path: str) -> tuple[str, ...]:
         """The parts of a path below the repository's folder."""
-        found = paths.absolute(path)
-        return () if found == self._top else paths.parts(found, self._top)
+        full_path = paths.absolute(path)
+        return () if full_path == self._top else paths.parts(full_path, self._top)
 
     def within(self, folder: str, lists: tuple[IgnoreList, ...]) -> tuple[IgnoreList, ...]:
         """The rules that hold in a folder. lists: those that hold above it."""

@@ -61,7 +61,7 @@ def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSe
 
 def exclusions(said: Sequence[SourceSettings]) -> list[Exclusion]:
     """Rules for files that are left out; a project's globs are not about files that are named."""
-    return [Exclusion(one.folder, IgnoreList(one.exclude), one.folder is None) for one in said if one.exclude]
+    return [Exclusion(place.folder, IgnoreList(place.exclude), place.folder is None) for place in said if place.exclude]
 
 
 def _matches(rules: IgnoreList, name: str, folder: str | None) -> bool:

@@ -65,19 +65,19 @@ class _Readable:
         self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
 
     def extraction(self, extraction: Extraction) -> Extraction:
-        found: list[Extracted] = []
-        missed = [self._missed(one) for one in extraction.not_understood]
-        for one in map(_with_schema_on_a_line, extraction.found):
-            if (why := next(_faults(one), None)) is None:
-                found.append(self._item(one))
+        items: list[Extracted] = []
+        missed = [self._missed(statement) for statement in extraction.not_understood]
+        for item in map(_with_schema_on_a_line, extraction.found):
+            if (why := next(_faults(item), None)) is None:
+                items.append(self._item(item))
             else:
                 bound = why == _TOO_LONG
-                missed.append(self._missed(NotUnderstood(one.at, _shown(one), why, one.when, bound)))
+                missed.append(self._missed(NotUnderstood(item.at, _shown(item), why, item.when, bound)))
         functions = tuple(
             function._replace(at=_printable(function.at), places=tuple(map(_printable, function.places)))
             for function in extraction.functions
         )
-        return extraction._replace(found=tuple(found), not_understood=tuple(missed), functions=functions)
+        return extraction._replace(found=tuple(items), not_understood=tuple(missed), functions=functions)
 
     def _missed(self, one: NotUnderstood) -> NotUnderstood:
         return self._with_conditions(one._replace(at=_printable(one.at)))
@@ -111,17 +111,17 @@ class _Readable:
         return self._known[condition]
 
     def _replaced(self, condition: Condition, at: Span) -> Condition:
-        made: Condition
+        replaced: Condition
         match condition:
             case Atom():
                 return self._name(at)
             case Not(operand):
-                made = Not(self._condition(operand, at))
+                replaced = Not(self._condition(operand, at))
             case And(operands):
-                made = And(tuple(self._condition(operand, at) for operand in operands))
+                replaced = And(tuple(self._condition(operand, at) for operand in operands))
             case Or(operands):
-                made = Or(tuple(self._condition(operand, at) for operand in operands))
-        return made if is_readable(made) else self._name(at)
+                replaced = Or(tuple(self._condition(operand, at) for operand in operands))
+        return replaced if is_readable(replaced) else self._name(at)
 
     def _name(self, at: Span) -> Atom:
         """A name for a condition of what is at that place."""

@@ -78,14 +78,14 @@ def run(
     as for declarations. cache: the folder of the cache; None for none. pytorch: what a backend's YAML speaks of.
     Errors: InputError for what was named and cannot be used.
     """
-    derivatives = next((one.derivatives for one in reversed(said) if one.derivatives is not None), None)
+    derivatives = next((place.derivatives for place in reversed(said) if place.derivatives is not None), None)
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
-    backends = next((one.codegen_backends for one in reversed(said) if one.codegen_backends is not None), None)
+    backends = next((place.codegen_backends for place in reversed(said) if place.codegen_backends is not None), None)
     with_tests = next((place.tests for place in reversed(said) if place.tests is not None), False)
-    told = _Told(progress)
+    reporter = _Told(progress)
     work = WorkBudget()
-    walked = walk(named, exclusions(said), allow_outside, told.found, with_tests, work)
-    include = tuple(dict.fromkeys(path for one in reversed(said) for path in one.include))
+    walked = walk(named, exclusions(said), allow_outside, reporter.found, with_tests, work)
+    include = tuple(dict.fromkeys(path for place in reversed(said) for path in place.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
         headers=walked.headers,
@@ -94,7 +94,7 @@ def run(
         named=walked.named,
         builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
-        progress=told.read,
+        progress=reporter.read,
         work=work,
     )
     kept = None if cache is None else Cache(cache)
@@ -104,7 +104,7 @@ def run(
         with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # this program wrote it not
             if _is_as_it_was(data):
                 return _result(data, walked)
-    told.start(sum(map(len, sources.files.values())))
+    reporter.start(sum(map(len, sources.files.values())))
     data = collect(sources, walked.templates, walked.naming, backends, pytorch)
     if kept is not None:
         kept.put(key, data)
@@ -114,10 +114,10 @@ def run(
 def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
     """Result of a run from its data. Errors: InputError; any other where the data is not of a run."""
     problems = [*_problems(data, walked), *broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))]
-    found = _run_of(data, walked, problems)
+    result = _run_of(data, walked, problems)
     if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
         raise InputError(tuple(of_named))
-    return found
+    return result
 
 
 def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
@@ -156,7 +156,7 @@ def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
 def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -> SourceRun:
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     blocks, definitions, registrations, conditional = data["counts"]
-    too_large = tuple(map(_unread, (one for one in walked.left_out if one.reason in BOUNDS)))
+    too_large = tuple(map(_unread, (part for part in walked.left_out if part.reason in BOUNDS)))
     return SourceRun(
         document=with_not_understood(data["document"], too_large),
         blocks=blocks,
@@ -175,7 +175,7 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
         stand_ins=tuple(map(str, data["stand_ins"])),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
         left_out=(*walked.left_out, *map(_broken, broken.values())),
-        declarations=tuple(one for one in walked.files.get(SourceKind.DECLARATIONS, ()) if one not in broken),
+        declarations=tuple(file for file in walked.files.get(SourceKind.DECLARATIONS, ()) if file not in broken),
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
         backend_names=tuple((name, Span(*place)) for name, *place in data["backend_names"]),
     )

@@ -59,11 +59,11 @@ class Sources:
             self.progress(name)
         data = source.read_plain(name, MAX_SOURCE_BYTES, self.within)
         self.work.note(name, len(data))
-        found = digest(data)
-        if self.digests.get(name, found) != found:
+        content_digest = digest(data)
+        if self.digests.get(name, content_digest) != content_digest:
             raise source.SourceError("file-changed", f"{name} is being changed", "run it again")
         if name not in self.digests:
-            self.opened[name] = found
+            self.opened[name] = content_digest
         return data.decode("utf-8-sig", "replace")
 
     def find(self, target: str, including: str, quoted: bool) -> str | None:
@@ -85,15 +85,15 @@ class Sources:
     @cached_property
     def _endings(self) -> Mapping[str, Sequence[str]]:
         """The headers by the ends of their paths, such as ``native/Math.h`` and ``Math.h``; not too many of one."""
-        found: dict[str, list[str]] = {}
+        endings: dict[str, list[str]] = {}
         for path in sorted(self.headers):
             ending = paths.inside(path)
             while ending:
-                alike = found.setdefault(ending, [])
+                alike = endings.setdefault(ending, [])
                 if len(alike) < MAX_ALIKE:
                     alike.append(path)
                 ending = ending.partition(os.sep)[2]
-        return found
+        return endings
 
     def _in_include(self, path: str) -> bool:
         for directory in map(paths.normal, self.include):

@@ -33,7 +33,7 @@ Data = dict[str, Any]
 
 def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()) -> Data:
     """The fields ``at`` and ``when``; without the conditions of what is around it."""
-    texts = [str(one) for one in when if one not in around]
+    texts = [str(condition) for condition in when if condition not in around]
     return {"at": str(at), **({"when": texts[0] if len(texts) == 1 else texts} if texts else {})}
 
 
@@ -77,31 +77,31 @@ def _unknown(one: Extracted) -> Iterator[tuple[str, Unknown]]:
 def undecided_entry(one: Extracted) -> Data:
     """The entry of a registration of which something is not known."""
     entry = placed(one.at, one.when)
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     match one:
         case ExtractedBlock():
             registers = "block"
-            found = {"namespace": one.namespace, "dispatch_key": one.dispatch_key}
+            fields = {"namespace": one.namespace, "dispatch_key": one.dispatch_key}
         case ExtractedDefinition():
             registers = "definition"
-            found = {"namespace": one.block.namespace, "name": one.name, "schema": one.schema}
+            fields = {"namespace": one.block.namespace, "name": one.name, "schema": one.schema}
         case ExtractedKernel():
             registers = "kernel"
             key = one.block.dispatch_key if one.key is None else one.key
-            found = {"namespace": one.block.namespace, "name": one.operator, "dispatch_key": key, "kernel": one.kernel}
+            fields = {"namespace": one.block.namespace, "name": one.operator, "dispatch_key": key, "kernel": one.kernel}
         case ExtractedFallback():
-            registers, found = "fallback", {"dispatch_key": one.key, "kernel": one.kernel}
+            registers, fields = "fallback", {"dispatch_key": one.key, "kernel": one.kernel}
         case HigherOrderFunction():
-            registers, found = "py_impl", {"name": one.operator, "kernel": one.function}
+            registers, fields = "py_impl", {"name": one.operator, "kernel": one.function}
         case CustomOperator():
             registers = "triton_op" if one.triton else "custom_op"
-            found = {"name": one.name, "schema": one.schema, "kernel": one.function}
+            fields = {"name": one.name, "schema": one.schema, "kernel": one.function}
         case OperatorFunction():
             registers = one.role.value
             devices = [device for device in one.devices if isinstance(device, str)]
-            found = {"name": one.operator, "dispatch_key": ", ".join(devices) or None, "kernel": one.function}
+            fields = {"name": one.operator, "dispatch_key": ", ".join(devices) or None, "kernel": one.function}
     entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(one)}}
-    known = {field: one_line(value) for field, value in found.items() if isinstance(value, str) and value.strip()}
+    known = {field: one_line(value) for field, value in fields.items() if isinstance(value, str) and value.strip()}
     return {**entry, "known": known} if known else entry
 
 

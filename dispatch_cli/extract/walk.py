@@ -296,12 +296,12 @@ class _Walker:
             self._naming.append(path)
 
     def _excluded(self, path: str, is_folder: bool, named: bool = False) -> bool:
-        for one in self._exclude:
-            if named and not one.of_named:
+        for rule in self._exclude:
+            if named and not rule.of_named:
                 continue
-            parts = paths.parts(path, one.folder)
+            parts = paths.parts(path, rule.folder)
             if any(
-                one.rules.decides(parts[:count], is_folder or count < len(parts)) for count in range(1, len(parts) + 1)
+                rule.rules.decides(parts[:count], is_folder or count < len(parts)) for count in range(1, len(parts) + 1)
             ):
                 return True
         return False

@@ -38,8 +38,8 @@ def sections_of(changes: Iterable[Change]) -> AdditionSections:
     """The additions among changes."""
     added = [change for change in changes if isinstance(change, Addition)]
     return AdditionSections(
-        [one for one in added if one.is_of_block],
-        [one for one in added if not one.is_of_block],
+        [addition for addition in added if addition.is_of_block],
+        [addition for addition in added if not addition.is_of_block],
     )
 
 
@@ -108,7 +108,7 @@ def flow(value: Any) -> str:
 
 def quoted(text: str) -> str:
     """A text in quotes. JSON writes a character above U+FFFF as two escapes, which YAML does not take for one."""
-    parts = (f"\\U{ord(one):08x}" if ord(one) > 0xFFFF else json.dumps(one)[1:-1] for one in text)
+    parts = (f"\\U{ord(char):08x}" if ord(char) > 0xFFFF else json.dumps(char)[1:-1] for char in text)
     return f'"{"".join(parts)}"'
 
 

@@ -84,12 +84,12 @@ class Touched(NamedTuple):
 
 def slot_changes(before: State, after: State, touched: Touched) -> list[SlotEffect]:
     """The slots in which calls find something else."""
-    found = [change for name in sorted(touched.operators, key=str) for change in _of_operator(before, after, name)]
+    effects = [change for name in sorted(touched.operators, key=str) for change in _of_operator(before, after, name)]
     if touched.keys:
-        found += _of_fallbacks(before, after, touched)
+        effects += _of_fallbacks(before, after, touched)
         slot = before.dispatcher.universe.slot
-        found.sort(key=lambda one: (str(one.operator), slot[one.key]))
-    return found
+        effects.sort(key=lambda one: (str(one.operator), slot[one.key]))
+    return effects
 
 
 def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[SlotEffect]:
@@ -97,7 +97,7 @@ def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[Sl
     stale = [state.dispatcher.stale_slots(name) if name in state.dispatcher else {} for state in (before, after)]
     for key in before.dispatcher.universe.slots:
         old, new = (TableEntry(key, MISSING, None) if table is None else table[key] for table in tables)
-        was, became = (found.get(key) for found in stale)
+        was, became = (slots.get(key) for slots in stale)
         if _found(old, was) != _found(new, became):
             yield SlotEffect(name, key, old, new, was, became)
 
@@ -121,14 +121,14 @@ def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[Slo
         old, new = before.dispatcher.table(name), after.dispatcher.table(name)
         stale = [state.dispatcher.stale_slots(name) if name in registered else {} for state in (before, after)]
         for key in keys:
-            was, became = (found.get(key) for found in stale)
+            was, became = (slots.get(key) for slots in stale)
             if _found(old[key], was) != _found(new[key], became):
                 yield SlotEffect(name, key, old[key], new[key], was, became)
 
 
 def python_slot_changes(before: State, after: State, touched: Touched) -> list[PythonSlotEffect]:
     """The slots for which Python chooses something else, of the operators that have kernels in Python."""
-    found = []
+    effects = []
     for name in sorted(touched.operators, key=str):
         keys = [[kernel.dispatch_key for kernel in state.python_kernels(name)] for state in (before, after)]
         if not any(keys) or not all(name in state.dispatcher for state in (before, after)):
@@ -136,8 +136,8 @@ def python_slot_changes(before: State, after: State, touched: Touched) -> list[P
         old, new = (decisions(state.dispatcher, name, some) for state, some in zip((before, after), keys, strict=True))
         for key, was, became in zip(before.dispatcher.universe.slots, old, new, strict=True):
             if was != became:
-                found.append(PythonSlotEffect(name, key, was, became))
-    return found
+                effects.append(PythonSlotEffect(name, key, was, became))
+    return effects
 
 
 def caused_by(slots: Sequence[SlotEffect], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotEffect, ...]:

@@ -52,7 +52,7 @@ def _completed(change: Addition, said: Declarations) -> Addition:
 def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:
     if isinstance(change, Removal):
         return Removal(rename(change.which))
-    before, after = (None if one is None else rename(one) for one in (change.before, change.after))
+    before, after = (None if name is None else rename(name) for name in (change.before, change.after))
     return Reordering(rename(change.which), before, after, change.block)
 
 

@@ -58,12 +58,12 @@ def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
     of_operators = View(state, names, frozenset(names))
     libraries = [name for name in own if name.namespace in namespaces]
     others = View(state, libraries, frozenset(libraries)), View(state, own)
-    found = [_run(of_operators, has_files, _OF_OPERATORS)]
+    runs = [_run(of_operators, has_files, _OF_OPERATORS)]
     for view, checks in zip(others, (OF_LIBRARIES, OF_RUNS), strict=True):
         view.compared = of_operators.compared  # what the changes concern is looked at once
         view.told = of_operators.told
-        found.append(_run(view, has_files, checks))
-    return [*found, _run(of_operators, has_files, _OF_CHANGES)]
+        runs.append(_run(view, has_files, checks))
+    return [*runs, _run(of_operators, has_files, _OF_CHANGES)]
 
 
 def takes_long(state: State, touched: Touched) -> bool:
@@ -90,16 +90,16 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
     """
     of_files = has_files(before) or has_files(after)
     old, new = (_runs(state, touched, of_files) for state in (before, after))
-    found, before_found = _all_of(new), _all_of(old)
+    findings, before_found = _all_of(new), _all_of(old)
     if of_files:
-        came = tuple(beyond(found, before_found, Entry.of))
-        went = tuple(beyond(before_found, found, Entry.of))
+        came = tuple(beyond(findings, before_found, Entry.of))
+        went = tuple(beyond(before_found, findings, Entry.of))
     else:  # they are PyTorch's
-        came, went = tuple(come(found, before_found)), tuple(come(before_found, found))
+        came, went = tuple(come(findings, before_found)), tuple(come(before_found, findings))
     if not touched.keys:  # else all checks have run over everything
         useless, useful = unused_effect(before, old, new)
         came, went = (*came, *useless), (*went, *useful)
-    return FindingsEffect(tuple(placed(after, one) for one in came), tuple(placed(before, one) for one in went))
+    return FindingsEffect(tuple(placed(after, item) for item in came), tuple(placed(before, item) for item in went))
 
 
 def has_files(state: State) -> bool:

@@ -33,10 +33,10 @@ def unused_effect(
         return (), ()
     own = frozenset(map(str, before.own_operators()))
     uses, was, became = _uses(before), _count(old, own), _count(new, own)
-    after = {one: uses[one] - was[one] + became[one] for one in asked}
+    after = {suppression: uses[suppression] - was[suppression] + became[suppression] for suppression in asked}
     return (
-        tuple(finding_of(one) for one in asked if uses[one] and not after[one]),
-        tuple(finding_of(one) for one in asked if after[one] and not uses[one]),
+        tuple(finding_of(suppression) for suppression in asked if uses[suppression] and not after[suppression]),
+        tuple(finding_of(suppression) for suppression in asked if after[suppression] and not uses[suppression]),
     )
 
 
@@ -47,17 +47,17 @@ def _asked(state: State) -> tuple[Suppression, ...]:
 
 
 def _uses(state: State) -> _Uses:
-    found = _USES.get(state)
-    if found is None:
+    uses = _USES.get(state)
+    if uses is None:
         own = state.own_operators()
         view = View(state, own, None, higher_order=state.own_higher_order_operators())
-        found = _USES[state] = _count([run_checks(view, CHECKS, CHECKS)], frozenset(map(str, own)))
-    return found
+        uses = _USES[state] = _count([run_checks(view, CHECKS, CHECKS)], frozenset(map(str, own)))
+    return uses
 
 
 def _count(runs: Iterable[CheckRun], own: frozenset[str]) -> _Uses:
     """Count findings about operators of the files, and about no operator."""
-    counts = _Uses()
+    uses = _Uses()
     for run in runs:
-        counts.update(one.by for one in run.suppressed if one.finding.operator is None or one.finding.operator in own)
-    return counts
+        uses.update(item.by for item in run.suppressed if item.finding.operator is None or item.finding.operator in own)
+    return uses

@@ -117,16 +117,16 @@ class TriedChanges:
     def all_touched(self) -> Touched:
         """Extent of all changes together."""
         touched = Touched()
-        for one in self.touched:
-            touched |= one
+        for part in self.touched:
+            touched |= part
         return touched
 
     @cached_property
     def slots(self) -> tuple[SlotEffect, ...]:
         """The slots that are different from the original state."""
         steps = self.steps
-        found = vars(self).get("slots")
-        return found or caused_by(slot_changes(self.original, self.state, self.all_touched), steps)
+        known = vars(self).get("slots")
+        return known or caused_by(slot_changes(self.original, self.state, self.all_touched), steps)
 
     @cached_property
     def python_slots(self) -> tuple[PythonSlotEffect, ...]:
@@ -150,19 +150,19 @@ class TriedChanges:
 
     def look(self) -> Callable[[], SlotsFound]:
         """A function that finds the slots, and may run in a thread: it uses states of its own."""
-        known, said = self.before, [self.said]
+        known, declarations = self.before, [self.said]
         while known is not None and known.changes and "steps" not in vars(known):
-            said.append(known.said)
+            declarations.append(known.said)
             known = known.before
         steps = () if known is None else known.steps
-        said = [*said, *(() if known is None else (known.said,))][::-1]
+        declarations = [*declarations, *(() if known is None else (known.said,))][::-1]
         original, touched, all_touched = self.original, self.touched[len(steps) :], self.all_touched
 
         def found() -> SlotsFound:
-            states = [rerun(original, one) for one in said]
+            states = [rerun(original, declared) for declared in declarations]
             places = [*steps]
-            for (before, after), one in zip(pairwise(states), touched, strict=True):
-                places.append(frozenset(slot.place for slot in slot_changes(before, after, one)))
+            for (before, after), part in zip(pairwise(states), touched, strict=True):
+                places.append(frozenset(slot.place for slot in slot_changes(before, after, part)))
             first = rerun(original, all_declarations(original)) if steps else states[0]
             slots = caused_by(slot_changes(first, states[-1], all_touched), places)
             return SlotsFound(tuple(places), slots, tuple(python_slot_changes(first, states[-1], all_touched)))

@@ -78,7 +78,7 @@ class WhatIf:
         if isinstance(gone, Addition):
             place = self._now.places[sum(isinstance(change, Addition) for change in changes[: number - 1])]
             there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
-            name = next(one.name for one in there if one.span == place.kernel)
+            name = next(registration.name for registration in there if registration.span == place.kernel)
             changes = [*without_registration(changes, name)]
         self._go_to(tuple(changes))
 
@@ -186,8 +186,8 @@ class WhatIf:
 
     def copies(self) -> Callable[[], tuple[State, State]]:
         """A function that makes the original state and the one with the changes anew, and may run in a thread."""
-        original, said = self.original, self._now.said
-        return lambda: (rerun(original, all_declarations(original)), rerun(original, said))
+        original, declarations = self.original, self._now.said
+        return lambda: (rerun(original, all_declarations(original)), rerun(original, declarations))
 
     def take(self, changes: tuple[Change, ...], found: FindingsEffect) -> bool:
         """Note what `search` has found for these changes; whether they are the ones that are in effect."""
@@ -202,9 +202,9 @@ class WhatIf:
 
         Their names are those that a further change can have.
         """
-        names = {one.identity: one.name for one in self._now.registered(operator, python)}
+        names = {registration.identity: registration.name for registration in self._now.registered(operator, python)}
         now = RegistrationIndex(self._now.said, whole(self.original.source)).of(operator, python)
-        return [one._replace(name=names[one.identity]) for one in now]
+        return [registration._replace(name=names[registration.identity]) for registration in now]
 
     # inside
 
@@ -249,7 +249,7 @@ class WhatIf:
 
     def _followed(self, count: int) -> TriedChanges:
         """The version with the first few of the changes that are in effect."""
-        found = self._now
-        while found.before is not None and len(found.changes) > count:
-            found = found.before
-        return found
+        version = self._now
+        while version.before is not None and len(version.changes) > count:
+            version = version.before
+        return version

@@ -36,7 +36,7 @@ def _lines(changes: Sequence[Change], names: RegistrationIndex) -> Iterator[str]
     for title, section in sections_of(changes)._asdict().items():
         if section:
             yield f"{title}:\n"
-            yield from (f"{addition_line(one).text}\n" for one in section)
+            yield from (f"{addition_line(addition).text}\n" for addition in section)
     others = [change for change in changes if not isinstance(change, Addition)]
     if others:
         yield "changes:\n"
@@ -50,12 +50,12 @@ def change_places(changes: Sequence[Change], path: str) -> list[Span]:
     """Place in the file of each change that adds nothing. path: of the file."""
     sections = [section for section in sections_of(changes)._asdict().values() if section]
     line = FIRST_SECTION + sum(1 + len(section) for section in sections) + 1
-    found = []
+    places = []
     for change in changes:
         if not isinstance(change, Addition):
-            found.append(Span(path, line, len(_START) + 1))
+            places.append(Span(path, line, len(_START) + 1))
             line += 2 + change.block if isinstance(change, Reordering) else 1
-    return found
+    return places
 
 
 def _change(change: HistoryChange, names: RegistrationIndex) -> Iterator[str]:
@@ -109,14 +109,14 @@ def _holds(target: Path, text: str | None) -> bool:
 
 
 def _replace(target: Path, text: str) -> None:
-    number, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    number, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(number, "w", encoding="utf-8") as file:
             file.write(text)
-        Path(made).chmod(0o666 & ~_umask())
-        Path(made).replace(target)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
     except BaseException:
-        Path(made).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
         raise
 
 

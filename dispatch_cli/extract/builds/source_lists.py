@@ -171,10 +171,10 @@ def _glob_matcher(glob: str) -> Callable[[Sequence[str]], bool]:
             return False
         place = len(first)
         for run in filter(None, middle):
-            found = next((at for at in range(place, len(parts) - len(run) + 1) if _match_at(run, parts, at)), None)
-            if found is None:
+            start = next((at for at in range(place, len(parts) - len(run) + 1) if _match_at(run, parts, at)), None)
+            if start is None:
                 return False
-            place = found + len(run)
+            place = start + len(run)
         return place + len(last) <= len(parts) and _match_at(last, parts, len(parts) - len(last))
 
     return matches

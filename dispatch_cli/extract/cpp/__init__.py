@@ -52,11 +52,11 @@ class _CppRun:
         self._keep(last)
         self._not_understood.update(dict.fromkeys(self._project.not_understood))
         order = {name: index for index, name in enumerate(self._project.was_read)}
-        found = sorted(self._found, key=lambda item: _order(item, order))
-        said = sorted(self._not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
+        registrations = sorted(self._found, key=lambda item: _order(item, order))
+        statements = sorted(self._not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
         return Extraction(
-            tuple(found),
-            tuple(said),
+            tuple(registrations),
+            tuple(statements),
             frozenset(self._accounted | self._project.accounted),
             tuple(self._project.was_read),
             tuple(sorted(self._missing.items())),

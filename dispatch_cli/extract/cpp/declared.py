@@ -48,32 +48,32 @@ class DeclaredNames:
     def _constants(self) -> Mapping[str, int]:
         """Offset of the value of each constant, at the ``=``."""
         blanked = self._text.blanked
-        found: dict[str, int] = {}
+        offsets: dict[str, int] = {}
         for place in _VALUE.finditer(blanked):
             name = place[1]
-            if name not in found and _CONSTANT.search(blanked, max(0, place.start() - MAX_BEFORE), place.start()):
-                found[name] = place.start(2)
-        return found
+            if name not in offsets and _CONSTANT.search(blanked, max(0, place.start() - MAX_BEFORE), place.start()):
+                offsets[name] = place.start(2)
+        return offsets
 
     @cached_property
     def _aliases(self) -> Mapping[str, tuple[int, int]]:
-        found: dict[str, tuple[int, int]] = {}
+        spans: dict[str, tuple[int, int]] = {}
         for place in _ALIAS.finditer(self._text.blanked):
             group = 2 if place[1] else 3
-            found.setdefault(place[1] or place[4], place.span(group))
-        return found
+            spans.setdefault(place[1] or place[4], place.span(group))
+        return spans
 
     @cached_property
     def _calls(self) -> Mapping[str, list[tuple[int, int]]]:
-        found: dict[str, list[tuple[int, int]]] = {}
+        calls: dict[str, list[tuple[int, int]]] = {}
         for place in _CALL.finditer(self._text.blanked):
-            found.setdefault(place[1], []).append((place.start(), place.end()))
-        return found
+            calls.setdefault(place[1], []).append((place.start(), place.end()))
+        return calls
 
 
 def declared_in(text: SourceText) -> DeclaredNames:
     """The names that a text declares, found once."""
     if text.declared is None:
         text.declared = DeclaredNames(text)
-    found: DeclaredNames = text.declared
-    return found
+    names: DeclaredNames = text.declared
+    return names

@@ -33,7 +33,7 @@ class IfReader:
             known: Decision = seen[3]
             return known
         decision = self._decided(directive)
-        if not any(token.kind == "name" for part in state for one in part or () for token in one.macro.body):
+        if not any(token.kind == "name" for part in state for variant in part or () for token in variant.macro.body):
             directive.seen = (state, when, dict(assumed), decision)
         return decision
 
@@ -75,9 +75,9 @@ class IfReader:
         return result
 
     def _replaced(self, tokens: list[CppToken]) -> list[CppToken]:
-        return [made for token in self._expander.all_replaced(tokens) for made in self._fixed(token)]
+        return [fixed for token in self._expander.all_replaced(tokens) for fixed in self._fixed(token)]
 
     def _fixed(self, token: CppToken) -> list[CppToken]:
         """A macro of the compiler by its value; one that is not defined is 0."""
         text = FIXED.get(token.text) or ("0" if self._table.state(token.text) == () else None)
-        return [made._replace(hide=token.hide) for made in tokens_of(text)] if text else [token]
+        return [replacement._replace(hide=token.hide) for replacement in tokens_of(text)] if text else [token]

@@ -63,11 +63,11 @@ class Initialisers:
         self._findings.add(block)
         function = self._lambda(arguments[1])
         if function is None:
-            found = before or self._own.get(arguments[1][-1].text if arguments[1] else "")
-            if found is None:
+            definition = before or self._own.get(arguments[1][-1].text if arguments[1] else "")
+            if definition is None:
                 return self._findings.refuse(tokens, "the function of this library is not found in this file", when)
-            function = found[0]
-            self._functions.use(found[1])
+            function = definition[0]
+            self._functions.use(definition[1])
         if len(function.parameters) != 1:
             return self._findings.refuse(tokens, "the function of this library has other parameters", when)
         variable = LibraryVariable(function.parameters[0], block)

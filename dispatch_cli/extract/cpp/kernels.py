@@ -53,8 +53,8 @@ def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: i
         inner = kernel_of(template or (arguments[0] if arguments else []), near, lookup, steps + 1)
         return inner._replace(boxed_only=True)
     if name in _FUNCTORS and arguments:
-        made, type_name, _ = _call(unwrapped(arguments[0]))
-        shown = spelled(tuple(type_name)) if made in ("make_unique", "make_intrusive") and type_name else None
+        maker, type_name, _ = _call(unwrapped(arguments[0]))
+        shown = spelled(tuple(type_name)) if maker in ("make_unique", "make_intrusive") and type_name else None
         return KernelArgument(shown or spelled(tuple(arguments[0])), boxed_only=name == "makeFromBoxedFunctor")
     if name == "makeNamedNotSupported":
         return KernelArgument(spelled(tuple(tokens)), boxed_only=True)

@@ -58,12 +58,12 @@ def merged(yes: Findings, no: Findings, atom: str) -> Findings:
     for stripped, item in second.items():
         result.found[stripped if stripped in first else _with_block(item, negative, both)] = None
     result.found = dict.fromkeys(sorted(result.found, key=_place))
-    lines = {_plain(one, positive): one for one in yes.not_understood}
-    others = {_plain(one, negative): one for one in no.not_understood}
-    for plain, one in lines.items():
-        result.not_understood[plain if plain in others else one] = None
-    for plain, one in others.items():
-        result.not_understood[plain if plain in lines else one] = None
+    lines = {_plain(statement, positive): statement for statement in yes.not_understood}
+    others = {_plain(statement, negative): statement for statement in no.not_understood}
+    for plain, statement in lines.items():
+        result.not_understood[plain if plain in others else statement] = None
+    for plain, statement in others.items():
+        result.not_understood[plain if plain in lines else statement] = None
     result.accounted = yes.accounted | no.accounted
     result.missing = yes.missing | no.missing
     return result
@@ -75,7 +75,7 @@ def _place(item: FromCpp) -> tuple[Span, bool, Span]:
 
 
 def _removed(when: When, condition: Condition) -> When:
-    return tuple(one for one in when if one != condition)
+    return tuple(part for part in when if part != condition)
 
 
 def _block_without(block: ExtractedBlock, condition: Condition) -> ExtractedBlock:

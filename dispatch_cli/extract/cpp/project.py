@@ -76,8 +76,8 @@ class CppProject:
         at = (name, including.rpartition("/")[0] if quoted else "", quoted)
         if at not in self._found:
             self._found[at] = self.sources.find(name, including, quoted)
-        found = self._found[at]
-        return None if found is None else self.header(found)
+        path = self._found[at]
+        return None if path is None else self.header(path)
 
     def file(self, name: str) -> SourceFile:
         """A file to extract from; the last one is kept, as it may be read several times. Errors: SourceError."""
@@ -118,16 +118,16 @@ class CppProject:
         left = [file]
         quiet = True
         while left and quiet:
-            one = left.pop()
-            quiet = not self.interesting(one)
-            for directive in one.directives if quiet else ():
+            current = left.pop()
+            quiet = not self.interesting(current)
+            for directive in current.directives if quiet else ():
                 if directive.kind not in ("include", "include_next", "import"):
                     continue
                 if directive.target is None:
                     quiet = False  # it includes what a macro says
                     break
                 if directive.found is UNKNOWN:
-                    directive.found = self.included(directive.target, one.text.name)
+                    directive.found = self.included(directive.target, current.text.name)
                 header = directive.found
                 if isinstance(header, SourceFile) and header.text.name not in seen:
                     seen.add(header.text.name)
@@ -207,7 +207,7 @@ class CppProject:
 
 def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """The macros whose bodies begin a registration, by the text, be it through other macros; with their files."""
-    found: dict[str, list[str]] = {}
+    macros: dict[str, list[str]] = {}
     users: dict[str, list[tuple[str, str]]] = {}
     waiting: list[tuple[str, str]] = []
     for name, text in texts.items():
@@ -219,14 +219,14 @@ def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
                 waiting.append((macro, name))
             for word in set(_WORD.findall(body)):
                 users.setdefault(word, []).append((macro, name))
-    while waiting and len(found) <= MAX_WRAPPERS:
+    while waiting and len(macros) <= MAX_WRAPPERS:
         macro, name = waiting.pop()
-        if macro not in found:
+        if macro not in macros:
             waiting += users.get(macro, ())
-        files = found.setdefault(macro, [])
+        files = macros.setdefault(macro, [])
         if name not in files[-1:]:
             files.append(name)
-    return found
+    return macros
 
 
 def _has_any(text: str, macros: Mapping[str, object]) -> bool:

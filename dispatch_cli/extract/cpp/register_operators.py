@@ -113,11 +113,11 @@ class OperatorsReader:
             key = key_from(arguments.pop(0), self._lookup)
         parts = split(call.template)
         if len(parts) == 1:
-            made = kernel_of(parts[0], self._lookup, self._lookup)
+            kernel = kernel_of(parts[0], self._lookup, self._lookup)
             if parts[0][0].text == "&":
-                made = made._replace(boxed_only=True)
+                kernel = kernel._replace(boxed_only=True)
             else:
-                made = KernelArgument(spelled(tuple(parts[0])))
+                kernel = KernelArgument(spelled(tuple(parts[0])))
         else:
-            made = kernel_of(parts[1] if parts else arguments[0] if arguments else [], self._lookup, self._lookup)
-        return made._replace(key=key if key is not None else made.key)
+            kernel = kernel_of(parts[1] if parts else arguments[0] if arguments else [], self._lookup, self._lookup)
+        return kernel._replace(key=key if key is not None else kernel.key)

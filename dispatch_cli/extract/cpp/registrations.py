@@ -84,10 +84,10 @@ class Registrar:
         tags: tuple[str, ...] = ()
         kernels: list[KernelArgument] = []
         for argument in arguments[1:]:
-            found = tags_of(argument, self._lookup)
-            if found is not None:
-                tags = tuple(tag for tag in found if tag)
-                if len(tags) < len(found):
+            given_tags = tags_of(argument, self._lookup)
+            if given_tags is not None:
+                tags = tuple(tag for tag in given_tags if tag)
+                if len(tags) < len(given_tags):
                     self._findings.refuse(tokens, "a tag of this definition is not known", when)
             elif not kernels:
                 kernels.append(kernel_of(argument, self._near, self._lookup))

@@ -61,8 +61,8 @@ class UnitScope:
         """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
         if name not in self._aliases:
             self._aliases[name] = None
-            found = (declared_in(text).alias(name) for text in self._texts() if name in text.text)
-            self._aliases[name] = next(filter(None, found), None)
+            aliases = (declared_in(text).alias(name) for text in self._texts() if name in text.text)
+            self._aliases[name] = next(filter(None, aliases), None)
         return self._aliases[name]
 
     def _texts(self) -> Iterator[SourceText]:

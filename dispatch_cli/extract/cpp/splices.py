@@ -64,8 +64,8 @@ class _Raw:
     """Places of the raw literals of a text. They are asked for in order."""
 
     def __init__(self, text: str) -> None:
-        found = SKIPPED.finditer(text) if 'R"' in text else ()
-        self._left = [one.span("raw") for one in found if one["raw"] is not None][::-1]
+        matches = SKIPPED.finditer(text) if 'R"' in text else ()
+        self._left = [match.span("raw") for match in matches if match["raw"] is not None][::-1]
 
     def touches(self, start: int, end: int) -> bool:
         """True if a part of the text has a part of a raw literal."""

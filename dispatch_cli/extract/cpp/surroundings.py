@@ -23,8 +23,8 @@ def enclosing_function(text: SourceText, offset: int) -> str | None:
     """The name of the outermost function around a place; None at file scope."""
     if text.braces is None:
         text.braces = _Braces(text.blanked)
-    found: str | None = text.braces.function_at(offset)
-    return found
+    function: str | None = text.braces.function_at(offset)
+    return function
 
 
 class _Braces:

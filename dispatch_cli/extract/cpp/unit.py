@@ -71,8 +71,8 @@ class TranslationUnit:
 
     def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
         """The atoms that decide what the macros among *tokens* are."""
-        found = self._table.ambiguous
-        return {atom for token in tokens if token.text in found for atom in found[token.text]}
+        by_macro = self._table.ambiguous
+        return {atom for token in tokens if token.text in by_macro for atom in by_macro[token.text]}
 
     def place(self) -> Span:
         """Place in *main* that the reading has reached."""
@@ -168,8 +168,8 @@ class TranslationUnit:
         elif directive.target is not None:
             file = directive.found = self.project.included(directive.target, directive.source.name)
         else:
-            made = self._expander.all_replaced(directive.tokens)
-            text = "".join(token.text for token in made)
+            tokens = self._expander.all_replaced(directive.tokens)
+            text = "".join(token.text for token in tokens)
             if len(text) < 3 or text[0] not in '"<':
                 return None
             file = self.project.included((text[1:-1], text[0] == '"'), directive.source.name)

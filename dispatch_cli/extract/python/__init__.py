@@ -76,17 +76,17 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     order = {file: place for place, file in enumerate(files)}
     functions = called_functions(run.found, run.assumed_of, lambda one: run.span(one.scope.file, one.node))
     registered = joined(exclusive_functions(run.found, run.assumed_of))
-    found = sorted(registered, key=lambda one: order.get(one[0], len(order)))
-    said = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
-    run.accounted.update((one.at.file, one.at.line) for one in said)
-    conditions = [one for file in dict.fromkeys(file for file, _ in found) for one in sources.settings(file).when]
+    things = sorted(registered, key=lambda one: order.get(one[0], len(order)))
+    statements = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
+    run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
+    conditions = [part for file in dict.fromkeys(file for file, _ in things) for part in sources.settings(file).when]
     given = frozenset(text for condition in conditions for text in atoms(condition))
     return Extraction(
-        tuple(thing for _, thing in found),
-        tuple(said),
+        tuple(thing for _, thing in things),
+        tuple(statements),
         frozenset(run.accounted),
         tuple(index.read),
-        missing_names([thing for _, thing in found], given),
+        missing_names([thing for _, thing in things], given),
         functions=tuple(sorted(functions, key=lambda one: one.at)),
     )
 

@@ -92,7 +92,7 @@ def _under(
 ) -> Extracted:
     """A thing under the conditions of the function that registers it."""
     function = functions.get(thing)
-    more = () if function is None else tuple(one for one in whens.get(function, ()) if one not in thing.when)
+    more = () if function is None else tuple(part for part in whens.get(function, ()) if part not in thing.when)
     if not more:
         return thing
     if isinstance(thing, ExtractedDefinition | ExtractedKernel | ExtractedFallback) and thing.block in functions:

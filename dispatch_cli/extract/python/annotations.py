@@ -92,10 +92,10 @@ def schema_type(kind: object) -> str | None:
     if (inner := _optional(kind)) is not None:
         if inner in _BASES:
             return _BASES[inner][0] + "?"
-        found = _list_type(inner)
+        list_type = _list_type(inner)
         item = item_of(inner)
         entry = _BASES.get(item) or _BASES.get(_optional(item))
-        return f"{found}?" if found is not None and entry is not None and entry[3] else None
+        return f"{list_type}?" if list_type is not None and entry is not None and entry[3] else None
     return _list_type(kind)
 
 

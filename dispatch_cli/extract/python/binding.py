@@ -91,9 +91,9 @@ class NameBinding(CallFollower):
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
         if isinstance(value, Alternatives):
-            for place, one in enumerate(target.elts):
+            for place, element in enumerate(target.elts):
                 self.assign(
-                    one,
+                    element,
                     self.each(
                         value,
                         lambda v, p=place: (
@@ -115,8 +115,8 @@ class NameBinding(CallFollower):
                 *items[len(items) - after :],
             ]
         known = items is not None and len(items) == len(target.elts)
-        for place, one in enumerate(target.elts):
-            self.assign(one, items[place] if known and items is not None else Opaque(one), scope)
+        for place, element in enumerate(target.elts):
+            self.assign(element, items[place] if known and items is not None else Opaque(element), scope)
 
     def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
         load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
@@ -170,8 +170,8 @@ class NameBinding(CallFollower):
     def _define_class(self, node: ast.ClassDef, scope: Scope) -> None:
         inner = Scope(scope.file, scope, is_class=True)
         self.block(node.body, inner, [])
-        found = self._decorated(node, ClassValue(node, inner), scope)
-        self._home(node.name, scope).names[node.name] = found
+        value = self._decorated(node, ClassValue(node, inner), scope)
+        self._home(node.name, scope).names[node.name] = value
 
 
 def _loaded(target: ast.expr) -> ast.expr:

@@ -118,12 +118,12 @@ class ConditionalStatements(NameBinding):
         self.run.trying += 1
         for place, statement in enumerate(node.body):
             if catching and (atom := self.uncertain(statement, scope)) is not None:
-                said = self.run.values(scope.file).get(str(atom))
-                if negated(atom) in self.run.when or (said is not None and not said[0]):
+                setting = self.run.values(scope.file).get(str(atom))
+                if negated(atom) in self.run.when or (setting is not None and not setting[0]):
                     failing = [atom]
                     self.dead(node.body[place:], scope.file)
                     break
-                if atom not in self.run.when and said is None:
+                if atom not in self.run.when and setting is None:
                     failing.append(atom)
                     self.run.when.append(atom)
             flow = self.block([statement], scope, returns)
@@ -131,7 +131,7 @@ class ConditionalStatements(NameBinding):
             if flow.ends:
                 break
             after += flow.after
-            self.run.when += [one for one in flow.after if one not in self.run.when]
+            self.run.when += [condition for condition in flow.after if condition not in self.run.when]
         self.run.trying -= 1
         if node.orelse and not flow.ends and not rest:
             flow = self.block(node.orelse, scope, returns)
@@ -157,7 +157,7 @@ class ConditionalStatements(NameBinding):
         returns: list[ValueOption],
     ) -> Flow:
         after = scope.names
-        failed = _any_of([(negated(one),) for one in failing])
+        failed = _any_of([(negated(condition),) for condition in failing])
         results = [(tuple(failing), after)] if not flow.ends else []
         left = ""
         for handler in node.handlers:
@@ -237,7 +237,7 @@ def _joined_names(
         values = [(when, found.get(name, _UNSET)) for when, found in results]
         present = [ValueOption(when, value) for when, value in values if value is not _UNSET]
         first = present[0].value
-        same = len(present) == len(values) and all(one.value is first for one in present)
+        same = len(present) == len(values) and all(option.value is first for option in present)
         joined[name] = first if same else merged(present)
     return joined
 

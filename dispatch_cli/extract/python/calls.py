@@ -130,20 +130,20 @@ class CallFollower(OtherFunctions):
             return value  # such as functools.cache: it is taken for the function itself
         if isinstance(function, Opaque):
             return value
-        found = self.apply(function, [value], {}, node, scope)
-        return value if isinstance(found, Opaque) else found
+        result = self.apply(function, [value], {}, node, scope)
+        return value if isinstance(result, Opaque) else result
 
     def _followed(
         self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         self.run.calls.append((scope.file, node))
         try:
-            found = self.run_function(function, given, keywords, node)
+            result = self.run_function(function, given, keywords, node)
         finally:
             self.run.calls.pop()
         if function.keeps:
-            self.run.keep(found)
-        return found
+            self.run.keep(result)
+        return result
 
     def run_function(
         self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
@@ -182,10 +182,10 @@ class CallFollower(OtherFunctions):
             return first if first is not None else Opaque(node)
         if not returns:
             return None
-        relative = [ValueOption(one.when[size:], one.value) for one in returns]
+        relative = [ValueOption(option.when[size:], option.value) for option in returns]
         if len(relative) == 1:
             return relative[0].value
-        if all(type(one.value) is Opaque for one in relative):
+        if all(type(option.value) is Opaque for option in relative):
             return Opaque(node)  # what decides between values that are not known says nothing
         return merged(exclusive(relative))
 
@@ -269,7 +269,7 @@ class CallFollower(OtherFunctions):
             if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
                 given = [*given[:-1], self.here(given[-1])] if given else given
             if bound.name == "join" and given and isinstance(given[0], list):
-                given = [[self.holding(one) for one in given[0]]]
+                given = [[self.holding(part) for part in given[0]]]
             try:
                 return constant_method(bound.owner, bound.name, given, keywords, self.run.affords)
             except NoResult:

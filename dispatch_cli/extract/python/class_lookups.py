@@ -47,13 +47,13 @@ class ClassLookups(Expressions):
         for home in self.ancestors(cls):
             if name not in home.scope.names:
                 continue
-            found = self.known(home.scope, name)
-            if isinstance(found, FunctionValue):
-                found = self._method(found, home, owner, node)
+            value = self.known(home.scope, name)
+            if isinstance(value, FunctionValue):
+                value = self._method(value, home, owner, node)
             elif owner is home and self._is_enum(home) and not name.startswith("_"):
-                found = EnumMember(name, found)
-            if home is cls or not isinstance(found, Opaque):
-                return found
+                value = EnumMember(name, value)
+            if home is cls or not isinstance(value, Opaque):
+                return value
         return Opaque(node)
 
     def ancestors(self, cls: ClassValue) -> list[ClassValue]:
@@ -65,9 +65,9 @@ class ClassLookups(Expressions):
         values: list[ClassValue] = []
         waiting = [(cls, self._class_bases(cls))]
         while waiting:
-            one, rest = waiting[-1]
+            ancestor, rest = waiting[-1]
             if not rest:
-                values.append(one)
+                values.append(ancestor)
                 waiting.pop()
             elif id(base := rest.pop()) not in seen:
                 seen.add(id(base))

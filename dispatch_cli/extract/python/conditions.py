@@ -60,10 +60,10 @@ class TruthValues(ABC):
         try:
             if self._depth > MAX_DEPTH:
                 return Opaque(node)
-            found = self._value(node, scope)
-            if isinstance(found, str | list | dict | tuple) and len(found) > 64 and not isinstance(node, ast.Name):
-                self.run.spend(len(found) // (PARTS if isinstance(found, str) else 4))
-            return found
+            result = self._value(node, scope)
+            if isinstance(result, str | list | dict | tuple) and len(result) > 64 and not isinstance(node, ast.Name):
+                self.run.spend(len(result) // (PARTS if isinstance(result, str) else 4))
+            return result
         except RecursionError:
             return Opaque(node)
         finally:
@@ -93,7 +93,7 @@ class TruthValues(ABC):
         if isinstance(value, Alternatives):
             self.run.spend(len(value.options) * (1 + len(self.run.when) // 4))
             for option in value.options:
-                if all(one in self.run.when for one in option.when):
+                if all(condition in self.run.when for condition in option.when):
                     return option.value
         return value
 
@@ -113,8 +113,8 @@ class TruthValues(ABC):
 
     def question(self, text: str, operator: str, node: ast.AST, scope: Scope) -> Value:
         """A test that asks whether something is registered for an operator already."""
-        if (said := self.run.values(scope.file).get(text)) is not None:
-            return said[0]
+        if (setting := self.run.values(scope.file).get(text)) is not None:
+            return setting[0]
         if len(text) > MAX_NAME:
             return Opaque(node)
         self.run.questions[text] = operator

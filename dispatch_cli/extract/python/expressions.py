@@ -23,8 +23,8 @@ class Expressions(Operations):
     """Evaluates expressions."""
 
     def _value(self, node: ast.expr, scope: Scope) -> Value:
-        if not isinstance(node, ast.Constant) and (said := self._set(node, scope)) is not None:
-            return said[0]
+        if not isinstance(node, ast.Constant) and (setting := self._set(node, scope)) is not None:
+            return setting[0]
         match node:
             case ast.Constant():
                 return self._bounded(node.value, node)
@@ -91,11 +91,11 @@ class Expressions(Operations):
         result: Value = ""
         for piece in node.values:
             if isinstance(piece, ast.Constant):
-                found: Value = str(piece.value)
+                piece_value: Value = str(piece.value)
             else:
                 assert isinstance(piece, ast.FormattedValue)
                 of_piece = piece
-                found = self.each(
+                piece_value = self.each(
                     self.value(piece.value, scope),
                     lambda one, of=of_piece: (
                         Opaque(of)  # type: ignore[misc]
@@ -103,7 +103,7 @@ class Expressions(Operations):
                         else text
                     ),
                 )
-            result = self.pairs(result, found, lambda left, right: self._added(left, right, node))
+            result = self.pairs(result, piece_value, lambda left, right: self._added(left, right, node))
         return result
 
     def _added(self, left: Value, right: Value, node: ast.AST) -> Value:
@@ -111,14 +111,14 @@ class Expressions(Operations):
 
     def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
         values: list[Value] = []
-        for one in node.elts:
-            if isinstance(one, ast.Starred):
-                inner = self.run.items(self.value(one.value, scope))
+        for element in node.elts:
+            if isinstance(element, ast.Starred):
+                inner = self.run.items(self.value(element.value, scope))
                 if inner is None or len(values) + len(inner) > MAX_PARTS:
                     return Opaque(node)
                 values.extend(inner)
             else:
-                values.append(self.value(one, scope))
+                values.append(self.value(element, scope))
         if not self.run.fits(values):
             return Opaque(node)
         if isinstance(node, ast.Tuple):
@@ -170,7 +170,7 @@ class Expressions(Operations):
         return Opaque(node)
 
     def _slice(self, node: ast.AST, owner: Value, cut: ast.Slice, scope: Scope) -> Value:
-        bounds = [None if one is None else self.value(one, scope) for one in (cut.lower, cut.upper, cut.step)]
+        bounds = [None if bound is None else self.value(bound, scope) for bound in (cut.lower, cut.upper, cut.step)]
         if isinstance(owner, str | list | tuple) and all(bound is None or isinstance(bound, int) for bound in bounds):
             try:
                 return owner[slice(*bounds)]

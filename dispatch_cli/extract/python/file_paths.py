@@ -41,7 +41,7 @@ def _text(value: Value) -> str | None:
 
 def path_function(name: str, given: Sequence[Value]) -> Value:
     """The result of one of `PATH_FUNCTIONS`; None where that is not known."""
-    texts = [_text(one) for one in given]
+    texts = [_text(value) for value in given]
     if not texts or None in texts:
         return None
     parts = [text for text in texts if text is not None]

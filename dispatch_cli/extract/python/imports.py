@@ -49,9 +49,9 @@ class Imports(Lookups):
             return Dotted(name)
         if len(name) > MAX_NAME:
             return Opaque(None, name[:MAX_TEXT])
-        found = self.run.index.absolute(name, scope.file)
-        if found and name != "torch":
-            return ModuleValue(found)
+        file = self.run.index.absolute(name, scope.file)
+        if file and name != "torch":
+            return ModuleValue(file)
         self.run.modules.add(name)
         return Dotted(name)
 

@@ -79,24 +79,24 @@ def infer_schema(
     outs: list[str] = []
     first: tuple[str, str, str] | None = None
     parameters = _parameters(function)
-    for index, one in enumerate(parameters):
-        if one.keyword_only and not keyword_only:
+    for index, row in enumerate(parameters):
+        if row.keyword_only and not keyword_only:
             params.append("*")
             keyword_only = True
-        kind = _parameter_type(one, evaluate, scope)
-        if first is None and not one.keyword_only:
-            first = one.name, kind, f"a{index}"
-        if (writes is None and kind.startswith("Tensor")) or (writes is not None and one.name in writes):
+        kind = _parameter_type(row, evaluate, scope)
+        if first is None and not row.keyword_only:
+            first = row.name, kind, f"a{index}"
+        if (writes is None and kind.startswith("Tensor")) or (writes is not None and row.name in writes):
             if not kind.startswith("Tensor"):
                 words = "is in mutable_args but only Tensors or collections of Tensors can be mutated"
-                why = f"parameter {one.name} is in mutates_args, but it is not a tensor"
-                raise NoSchema(why, f"Parameter {one.name} {words}")
+                why = f"parameter {row.name} is in mutates_args, but it is not a tensor"
+                raise NoSchema(why, f"Parameter {row.name} {words}")
             kind = f"Tensor(a{index}!){kind[len('Tensor') :]}"
             if "out" in tags:
-                if not one.keyword_only or kind != f"Tensor(a{index}!)":
+                if not row.keyword_only or kind != f"Tensor(a{index}!)":
                     raise NoSchema("torch.Tag.out needs each argument that is written to to be a keyword-only Tensor")
                 outs.append(f"a{index}")
-        params.append(f"{kind} {one.name}" + (f"={_default(one)}" if one.has_default else ""))
+        params.append(f"{kind} {row.name}" + (f"={_default(row)}" if row.has_default else ""))
     unknown = sorted(set(writes or ()) - {parameter.name for parameter in parameters})
     if unknown:
         shown = f"{{{', '.join(map(repr, unknown))}}}"
@@ -127,18 +127,18 @@ def _parameters(function: FunctionValue) -> list[_Parameter]:
     if arguments.posonlyargs or arguments.vararg or arguments.kwarg:
         words = "We do not support positional-only args, varargs, or varkwargs."
         raise NoSchema("positional-only parameters, *args and **kwargs are not supported", words)
-    found: list[_Parameter] = []
+    parameters: list[_Parameter] = []
     bound = arguments.args[1:] if function.bound else arguments.args
     first_default = len(bound) - len(function.defaults)
-    for place, one in enumerate(bound):
+    for place, node in enumerate(bound):
         has = place >= first_default
-        found.append(
-            _Parameter(one.arg, one.annotation, function.defaults[place - first_default] if has else None, has, False)
+        parameters.append(
+            _Parameter(node.arg, node.annotation, function.defaults[place - first_default] if has else None, has, False)
         )
-    for one in arguments.kwonlyargs:
-        has = one.arg in function.keyword_defaults
-        found.append(_Parameter(one.arg, one.annotation, function.keyword_defaults.get(one.arg), has, True))
-    return found
+    for node in arguments.kwonlyargs:
+        has = node.arg in function.keyword_defaults
+        parameters.append(_Parameter(node.arg, node.annotation, function.keyword_defaults.get(node.arg), has, True))
+    return parameters
 
 
 def _parameter_type(one: _Parameter, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
@@ -146,12 +146,12 @@ def _parameter_type(one: _Parameter, evaluate: Callable[[ast.expr, Scope], Value
         words = f"Parameter {one.name} must have a type annotation."
         raise NoSchema(f"parameter {one.name} has no annotation", words)
     kind = annotated_type(one.annotation, evaluate, scope)
-    found = schema_type(kind)
-    if found is None:
+    spelling = schema_type(kind)
+    if spelling is None:
         shown = source_text(one.annotation)
         refused = f"Parameter {one.name} has unsupported type {shown}." if is_known_type(kind) else None
         raise NoSchema(f"parameter {one.name} has the type {shown}, which has no schema type", refused)
-    return found
+    return spelling
 
 
 def _default(one: _Parameter) -> str:
@@ -191,17 +191,17 @@ def _return_type(
         expected = ("tuple", ("torch.Tensor",) * len(outs)) if len(outs) > 1 else "torch.Tensor"
         if not outs or kind != expected:
             raise NoSchema("torch.Tag.out needs a function that returns the tensors that it writes to")
-        aliases = [f"Tensor({one}!)" for one in outs]
+        aliases = [f"Tensor({argument}!)" for argument in outs]
         return aliases[0] if len(aliases) == 1 else f"({', '.join(aliases)})"
     if kind == "None":
         return "()"
     if isinstance(kind, tuple) and kind[0] == "tuple":
-        parts = [return_type(one) for one in kind[1]]
+        parts = [return_type(part) for part in kind[1]]
         if None not in parts:
             inside = ", ".join(str(part) for part in parts)
             return f"(({inside}))" if len(parts) == 1 else f"({inside})"
-    elif (found := return_type(kind)) is not None:
-        return found
+    elif (spelling := return_type(kind)) is not None:
+        return spelling
     elif kind == "tuple" and _bare_typing_tuple(evaluate(node, scope)):
         return "()"
     refused = f"Return has unsupported type {source_text(node)}." if is_known_type(kind) else None

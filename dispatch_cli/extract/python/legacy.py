@@ -53,15 +53,15 @@ class LegacyCalls(Statements):
 
     def legacy_custom_op(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         """``torch._custom_op.impl.custom_op(qualname, manual_schema=None)``, a decorator."""
-        found = dict(zip(("qualname", "manual_schema", "func"), given, strict=False)) | keywords
-        if found.get("func") is None:
-            arguments = (found.get("qualname"), found.get("manual_schema"))
+        by_name = dict(zip(("qualname", "manual_schema", "func"), given, strict=False)) | keywords
+        if by_name.get("func") is None:
+            arguments = (by_name.get("qualname"), by_name.get("manual_schema"))
             return Prepared(
                 Dotted("torch._custom_op.impl.custom_op"), arguments, {}, self.run.call_path(scope.file, node)
             )
-        schema = found.get("manual_schema")
-        self._legacy_definition(found.get("qualname"), found["func"] if schema is None else schema, node, scope)
-        return OperatorHandle(keys.operator_of(found.get("qualname"), node))
+        schema = by_name.get("manual_schema")
+        self._legacy_definition(by_name.get("qualname"), by_name["func"] if schema is None else schema, node, scope)
+        return OperatorHandle(keys.operator_of(by_name.get("qualname"), node))
 
     def _legacy_definition(self, qualname: Value, given: Value, node: ast.AST, scope: Scope) -> None:
         name = keys.operator_of(qualname, node)
@@ -95,8 +95,8 @@ class LegacyCalls(Statements):
             )
         operator = keys.operator_of(name, node)
         block = self._block(operator, node, scope)
-        for one in [types] if isinstance(types, str) else items_of(types) or [types]:
-            self.kernel(block, operator, keys.key_or_device(one), function, node, scope)
+        for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
+            self.kernel(block, operator, keys.key_or_device(device_type), function, node, scope)
         return function
 
     def legacy_impl_abstract(

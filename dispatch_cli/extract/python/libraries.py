@@ -38,20 +38,20 @@ class Libraries(LegacyCalls):
         act: Callable[[list[Value], dict[str, Value], ast.AST, Scope], Value],
     ) -> Value:
         """Call once for each of the values that an argument may have."""
-        several = [len(one.options) for one in (*given, *keywords.values()) if isinstance(one, Alternatives)]
+        several = [len(value.options) for value in (*given, *keywords.values()) if isinstance(value, Alternatives)]
         if prod(several) > MAX_CHOICES:
             self.run.not_known(scope.file, node, "its arguments may have too many values")
             return Opaque(node)
-        for place, one in enumerate(given):
-            if isinstance(one, Alternatives):
+        for place, value in enumerate(given):
+            if isinstance(value, Alternatives):
                 return self.each(
-                    one,
+                    value,
                     lambda v, p=place: self.choices([*given[:p], v, *given[p + 1 :]], keywords, node, scope, act),  # type: ignore[misc]
                 )
-        for name, one in keywords.items():
-            if isinstance(one, Alternatives):
+        for name, value in keywords.items():
+            if isinstance(value, Alternatives):
                 return self.each(
-                    one,
+                    value,
                     lambda v, n=name: self.choices(given, {**keywords, n: v}, node, scope, act),  # type: ignore[misc]
                 )
         return act(given, keywords, node, scope)

@@ -124,28 +124,28 @@ class LibraryCalls(Libraries):
     def _impl_function(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         first = given[0] if given else keywords.get("lib", keywords.get("qualname"))
         if given and isinstance(first, LibraryValue):
-            found = Arguments("lib name dispatch_key", given, keywords)
-            arguments = (found.get("name"), found.get("dispatch_key", ""))
+            parsed = Arguments("lib name dispatch_key", given, keywords)
+            arguments = (parsed.get("name"), parsed.get("dispatch_key", ""))
             keyset = {name: value for name, value in keywords.items() if name == "with_keyset"}
             return Prepared(Bound(first, "impl of"), arguments, keyset, self.run.call_path(scope.file, node))
         unknown = isinstance(first, Opaque) and len(given) >= 2 and "lib" not in keywords
         if unknown or _is_library_of_torch(given):
             self.run.not_known(scope.file, node, f"it is not known what `{function_name(first)}` is")
             return Prepared(Dotted("torch._decomp.decorator"))
-        found = Arguments("qualname types func", given, keywords)
-        if found.get("func") is None:
+        parsed = Arguments("qualname types func", given, keywords)
+        if parsed.get("func") is None:
             return Prepared(
                 Dotted("torch.library.impl"),
-                (found.get("qualname"), found.get("types")),
-                {"lib": found.get("lib")},
+                (parsed.get("qualname"), parsed.get("types")),
+                {"lib": parsed.get("lib")},
                 self.run.call_path(scope.file, node),
             )
-        operator = keys.operator_of(found.get("qualname"), node)
-        block = self.implicit(operator, found.get("lib"), node, scope)
-        types = found.get("types")
-        for one in [types] if isinstance(types, str) else items_of(types) or [types]:
+        operator = keys.operator_of(parsed.get("qualname"), node)
+        block = self.implicit(operator, parsed.get("lib"), node, scope)
+        types = parsed.get("types")
+        for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
             if block is not None:
-                self.kernel(block, operator, keys.key_or_device(one), found.get("func"), node, scope)
+                self.kernel(block, operator, keys.key_or_device(device_type), parsed.get("func"), node, scope)
         return None
 
     def kernel(

@@ -52,7 +52,7 @@ def kept_libraries(roots: Iterable[Value]) -> set[LibraryValue]:
         if isinstance(value, LibraryValue):
             kept.add(value)
         else:
-            pending += [one for one in _referred(value) if may_keep(one)]
+            pending += [referred for referred in _referred(value) if may_keep(referred)]
     return kept
 
 
@@ -92,4 +92,4 @@ def _closure(function: FunctionValue) -> Iterator[Value]:
 
 @lru_cache(maxsize=50_000)
 def _names(code: ast.AST) -> frozenset[str]:
-    return frozenset(one.id for one in every_node(code) if isinstance(one, ast.Name))
+    return frozenset(node.id for node in every_node(code) if isinstance(node, ast.Name))

@@ -68,8 +68,8 @@ class Lookups(ClassLookups):
         while home is not None:
             if name in home.names and (not home.is_class or home is scope):
                 return self.known(home, name)
-            if home.stars and (found := self._starred(home, name)) is not _MISSING:
-                return found
+            if home.stars and (starred := self._starred(home, name)) is not _MISSING:
+                return starred
             home = home.parent
         if name == "__name__":
             return self.run.index.dotted(scope.file)
@@ -81,21 +81,21 @@ class Lookups(ClassLookups):
 
     def known(self, home: Scope, name: str) -> Value:
         """Value of a name of a scope; a module that it is imported from is read now."""
-        found = home.names[name]
-        if isinstance(found, ImportedName):
+        value = home.names[name]
+        if isinstance(value, ImportedName):
             self.run.spend(10)
-            home.names[name] = Opaque(found.node, name)  # modules may import each other
-            found = self._from(found.node, found.node.module or "", found.name, self._importing(found.file))
-            home.names[name] = found
-        elif isinstance(found, Alternatives) and any(
-            isinstance(option.value, ImportedName) for option in found.options
+            home.names[name] = Opaque(value.node, name)  # modules may import each other
+            value = self._from(value.node, value.node.module or "", value.name, self._importing(value.file))
+            home.names[name] = value
+        elif isinstance(value, Alternatives) and any(
+            isinstance(option.value, ImportedName) for option in value.options
         ):
             options = []
-            for option in found.options:
+            for option in value.options:
                 holder = Scope(home.file, names={name: option.value})
                 options.append(ValueOption(option.when, self.known(holder, name)))
-            found = home.names[name] = merged(options)
-        return found
+            value = home.names[name] = merged(options)
+        return value
 
     def _importing(self, file: str) -> Scope:
         return Scope(file)
@@ -140,8 +140,8 @@ class Lookups(ClassLookups):
             case PathValue() if name in PATH_METHODS:
                 return Bound(owner, name)
             case PathValue():
-                found = path_attribute(owner, name)
-                return Opaque(node) if found is None else found
+                value = path_attribute(owner, name)
+                return Opaque(node) if value is None else value
             case Prepared() if name == "func":
                 return owner.function
         return Opaque(node)
@@ -176,10 +176,10 @@ class Lookups(ClassLookups):
         if names.is_torch_api(full):
             return Dotted(full)
         module, _, name = full.rpartition(".")
-        if found := self.run.index.absolute(full, scope.file):
-            return ModuleValue(found)
-        if found := self.run.index.absolute(module, scope.file):
-            return self.member(found, name, node)
+        if module_file := self.run.index.absolute(full, scope.file):
+            return ModuleValue(module_file)
+        if module_file := self.run.index.absolute(module, scope.file):
+            return self.member(module_file, name, node)
         return Dotted(full) if names.certain(full) else Opaque(node)
 
     def member(self, file: str, name: str, node: ast.AST) -> Value:
@@ -193,10 +193,10 @@ class Lookups(ClassLookups):
                 return self.known(inside, name)
             if (starred := self._starred(inside, name)) is not _MISSING:
                 return starred
-        if found := self.run.index.absolute(full, file):
-            return ModuleValue(found)
-        if found := self.run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
-            return ModuleValue(found)
+        if module_file := self.run.index.absolute(full, file):
+            return ModuleValue(module_file)
+        if module_file := self.run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
+            return ModuleValue(module_file)
         return Dotted(full) if names.certain(full) else Opaque(node)
 
     def _from(self, node: ast.ImportFrom, base: str, name: str, scope: Scope) -> Value:
@@ -227,8 +227,8 @@ class Lookups(ClassLookups):
         return Dotted(f"torch.ops.{namespace}") if name == "ops" else Bound(f"{namespace}::{{}}", "format")
 
     def _of_dotted_import(self, full: str, node: ast.ImportFrom, scope: Scope) -> Value:
-        found = self._of_dotted(full, node, scope)
-        return Dotted(full) if isinstance(found, Opaque) and found.node is node else found
+        value = self._of_dotted(full, node, scope)
+        return Dotted(full) if isinstance(value, Opaque) and value.node is node else value
 
     def _starred(self, scope: Scope, name: str, seen: set[str] | None = None) -> Value:
         """Value of a name that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
@@ -244,9 +244,9 @@ class Lookups(ClassLookups):
                 continue
             if name in inside.names:
                 return self.known(inside, name)
-            found = self._starred(inside, name, seen)
-            if found is not _MISSING:
-                return found
+            value = self._starred(inside, name, seen)
+            if value is not _MISSING:
+                return value
         return _MISSING
 
     def _mentions(self, file: str, name: str) -> bool:

@@ -85,8 +85,8 @@ def constant_method(
         if isinstance(owner, dict) and name in _DICT_METHODS:
             if len(owner) > MAX_ITEMS or not affords(*arguments):
                 raise NoResult
-            found = getattr(owner, name)(*arguments, **keywords)
-            return list(found) if name in ("items", "keys", "values") else found
+            result = getattr(owner, name)(*arguments, **keywords)
+            return list(result) if name in ("items", "keys", "values") else result
         if isinstance(owner, tuple) and name in ("index", "count") and affords(owner, *arguments):
             return getattr(owner, name)(*arguments)
     except NoResult:
@@ -146,10 +146,10 @@ def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[
 
 
 def _zip(*rows: Value, **_: Value) -> list[Value]:
-    found = [items_of(row) for row in rows]
-    if None in found or len(rows) > MAX_ITEMS:
+    lists = [items_of(row) for row in rows]
+    if None in lists or len(rows) > MAX_ITEMS:
         raise NoResult
-    return list(zip(*(row for row in found if row is not None), strict=False))
+    return list(zip(*(row for row in lists if row is not None), strict=False))
 
 
 def _enumerate(row: Value, start: int = 0) -> list[Value]:
@@ -157,24 +157,24 @@ def _enumerate(row: Value, start: int = 0) -> list[Value]:
 
 
 def _items(row: Value) -> list[Value]:
-    found = items_of(row)
-    if found is None:
+    items = items_of(row)
+    if items is None:
         raise NoResult
-    return found
+    return items
 
 
 def _range(*bounds: Value) -> Value:
-    found = range(*bounds)
-    if len(found) > MAX_ITEMS:
+    numbers = range(*bounds)
+    if len(numbers) > MAX_ITEMS:
         raise NoResult
-    return found
+    return numbers
 
 
 def _sorted(row: Value, *, reverse: bool = False) -> list[Value]:
-    found = _items(row)
-    if not all(isinstance(one, str) for one in found) and not all(isinstance(one, int | float) for one in found):
+    items = _items(row)
+    if not all(isinstance(item, str) for item in items) and not all(isinstance(item, int | float) for item in items):
         raise NoResult
-    return sorted(found, reverse=reverse)
+    return sorted(items, reverse=reverse)
 
 
 def _text(value: Value = "") -> str:
@@ -193,17 +193,17 @@ def _dictionary(*rows: Value, **more: Value) -> dict[Value, Value]:
 
 
 def _truth_of_all(row: Value) -> bool:
-    found = _items(row)
-    if not all(map(constant, found)):
+    items = _items(row)
+    if not all(map(constant, items)):
         raise NoResult
-    return all(found)
+    return all(items)
 
 
 def _truth_of_any(row: Value) -> bool:
-    found = _items(row)
-    if not all(map(constant, found)):
+    items = _items(row)
+    if not all(map(constant, items)):
         raise NoResult
-    return any(found)
+    return any(items)
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {

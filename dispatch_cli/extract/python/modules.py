@@ -96,14 +96,14 @@ def _long_chain(text: str) -> bool:
     """True if more operators follow each other than Python 3.10 can take without crashing."""
     counts = [0]
     for mark in _MARKS.finditer(text):
-        one = mark[0]
-        if one in "([{":
+        sign = mark[0]
+        if sign in "([{":
             counts[-1] += 1
             counts.append(0)
-        elif one in ")]}":
+        elif sign in ")]}":
             if len(counts) > 1:
                 counts.pop()
-        elif one in ",;" or (one == "\n" and len(counts) == 1):
+        elif sign in ",;" or (sign == "\n" and len(counts) == 1):
             counts[-1] = 0
         else:
             counts[-1] += 1
@@ -161,10 +161,10 @@ class ModuleIndex:
                 self._texts[file] = self._sources.read(file)
             except SourceError as error:
                 self._texts[file] = UnreadablePython(error.message, error.line, error.code == "too-large")
-        found = self._texts[file]
-        if isinstance(found, UnreadablePython):
-            raise found
-        return found
+        result = self._texts[file]
+        if isinstance(result, UnreadablePython):
+            raise result
+        return result
 
     def line(self, at: Span) -> str:
         """The line of a place; empty where the file cannot be read."""
@@ -204,13 +204,13 @@ class ModuleIndex:
             with suppress(UnreadablePython):
                 for name, called in self.facts(file).inside.items():
                     calls[name] = calls.get(name, frozenset()) | called
-        found = {name for name, called in calls.items() if called & REGISTERING}
+        registering = {name for name, called in calls.items() if called & REGISTERING}
         for _ in range(4):
-            more = {name for name, called in calls.items() if name not in found and called & found}
+            more = {name for name, called in calls.items() if name not in registering and called & registering}
             if not more:
                 break
-            found |= more
-        return frozenset(name for name in found if not name.startswith("__") and name not in REGISTERING)
+            registering |= more
+        return frozenset(name for name in registering if not name.startswith("__") and name not in REGISTERING)
 
     def keep_callers(self, helpers: frozenset[str]) -> None:
         """Keep the bodies of functions that call one of these functions of the project, too."""
@@ -234,10 +234,10 @@ class ModuleIndex:
                 self._trees[file] = UnreadablePython(error.why, bound=True)
             except UnreadablePython as error:
                 self._trees[file] = error
-        found = self._trees[file]
-        if isinstance(found, UnreadablePython):
-            raise found
-        return found
+        result = self._trees[file]
+        if isinstance(result, UnreadablePython):
+            raise result
+        return result
 
     def relative(self, file: str, level: int, name: str) -> str | None:
         """The file of ``from ..name import``; None where it is not in the sources."""
@@ -296,11 +296,11 @@ class ModuleIndex:
 
     def _nearest_folders(self, importer: str) -> list[str]:
         """The folders that other files say, those of the nearest file first."""
-        found: dict[str, None] = {}
+        folders: dict[str, None] = {}
         for above in PurePath(inside(importer)).parents:
             below = self._searched_below.get(above, {})
-            found |= dict.fromkeys(sorted(below, key=below.__getitem__))
-        return list(found)[:MAX_SEARCHED]
+            folders |= dict.fromkeys(sorted(below, key=below.__getitem__))
+        return list(folders)[:MAX_SEARCHED]
 
     def _in_top_package(self, name: str) -> str | None:
         """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""
@@ -312,8 +312,8 @@ class ModuleIndex:
     def _in_searched(self, name: str, folders: Iterable[str]) -> str | None:
         parts = name.split(".")
         top = parts[0] in sys.stdlib_module_names
-        found = (self._in_folder(PurePath(folder), parts) for folder in folders if not top)
-        return next((file for file in found if file is not None), None)
+        files = (self._in_folder(PurePath(folder), parts) for folder in folders if not top)
+        return next((file for file in files if file is not None), None)
 
     def _is_called(self, file: str, name: str) -> bool:
         own = self._named[file]

@@ -76,15 +76,15 @@ def is_instance(value: Value, kinds: Value) -> bool | None:
         return _is_operator(kind_of_operator, kinds if isinstance(kinds, tuple) else (kinds,))
     if not (constant(value) or isinstance(value, list | tuple | dict | LibraryValue | FunctionValue)):
         return None
-    found: list[bool | None] = []
+    answers: list[bool | None] = []
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if not isinstance(kind, Dotted) or kind.name not in _KINDS:
-            found.append(
+            answers.append(
                 False if constant(value) and isinstance(kind, Dotted) and kind.name.startswith("torch.") else None
             )
         else:
-            found.append(isinstance(value, _KINDS[kind.name]))
-    return True if True in found else None if None in found else False
+            answers.append(isinstance(value, _KINDS[kind.name]))
+    return True if True in answers else None if None in answers else False
 
 
 _OPERATOR_KINDS = ("torch._ops.OpOverload", "torch._ops.OpOverloadPacket")
@@ -135,14 +135,14 @@ def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFact
     called: set[str] = set()
     size, limit = 0, MAX_SIZE
     for statement in code.body:
-        for one in every_node(statement):
+        for node in every_node(statement):
             size += 1
-            if is_schema_part(one):
+            if is_schema_part(node):
                 limit = MAX_SCHEMA_SIZE
-            if isinstance(one, ast.Call):
-                called.add(called_name(one))
-            elif isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-                called.update(called_name(part) for part in one.decorator_list if isinstance(part, ast.Call))
+            if isinstance(node, ast.Call):
+                called.add(called_name(node))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                called.update(called_name(part) for part in node.decorator_list if isinstance(part, ast.Call))
     return FunctionFacts(size, limit, frozenset(called))
 
 
@@ -151,11 +151,11 @@ def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """True if the function has a ``yield`` of its own."""
     pending: list[ast.AST] = list(code.body)
     while pending:
-        one = pending.pop()
-        if isinstance(one, ast.Yield | ast.YieldFrom):
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
             return True
-        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            pending.extend(ast.iter_child_nodes(one))
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending.extend(ast.iter_child_nodes(node))
     return False
 
 
@@ -186,8 +186,8 @@ def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Con
     """The condition that ``from … import`` succeeds; None where it is assumed."""
     base = node.module or ""
     if node.level:
-        found = index.relative(file, node.level, base)
-        if found is not None and (base or all(_has(index, found, name.name, node.level, file) for name in node.names)):
+        path = index.relative(file, node.level, base)
+        if path is not None and (base or all(_has(index, path, name.name, node.level, file) for name in node.names)):
             return None
         if not base and all(index.relative(file, node.level, name.name) for name in node.names):
             return None

@@ -77,8 +77,8 @@ class Operations(TruthValues):
         if isinstance(node.op, ast.BitOr) and (is_type(left) or is_type(right)):
             return self.generic(Dotted("typing.Union"), (left, right), node)
         if isinstance(node.op, ast.Mult):
-            sizes = [len(one) for one in (left, right) if isinstance(one, str | bytes | list | tuple)]
-            counts = [one for one in (left, right) if isinstance(one, int)]
+            sizes = [len(operand) for operand in (left, right) if isinstance(operand, str | bytes | list | tuple)]
+            counts = [operand for operand in (left, right) if isinstance(operand, int)]
             if sizes and (not counts or sizes[0] * max(counts) > MAX_ITEMS):
                 return Opaque(node)
         if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes) and not self._may_format(left, right):
@@ -95,12 +95,12 @@ class Operations(TruthValues):
 
     def generic(self, origin: Value, arguments: tuple[Value, ...], node: ast.AST) -> Value:
         """A generic type with its arguments."""
-        made = TypeArguments(origin, arguments)
-        return made if size_of(made, self.run.spend) <= MAX_TYPE_PARTS else Opaque(node)
+        generic_type = TypeArguments(origin, arguments)
+        return generic_type if size_of(generic_type, self.run.spend) <= MAX_TYPE_PARTS else Opaque(node)
 
     def _operate(self, node: ast.AST, kind: type[ast.AST], left: Value, right: Value) -> Value:
         act = _OPERATORS.get(kind)
-        if act is None or not all(constant(one) or isinstance(one, list | tuple | dict) for one in (left, right)):
+        if act is None or not all(constant(side) or isinstance(side, list | tuple | dict) for side in (left, right)):
             return Opaque(node)
         if issubclass(kind, ast.cmpop) and not self.run.affords(left, right):
             return Opaque(node)
@@ -158,9 +158,9 @@ class Operations(TruthValues):
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
         last = len(node.values) - 1
-        for place, one in enumerate(node.values):
-            value = self.value(one, scope)
-            truth = self.truth_of(value, one)
+        for place, operand in enumerate(node.values):
+            value = self.value(operand, scope)
+            truth = self.truth_of(value, operand)
             if isinstance(truth, bool):
                 if truth is isinstance(node.op, ast.Or) or place == last:
                     self.dead(node.values[place + 1 :], scope.file)

@@ -71,7 +71,7 @@ class OperatorCalls(LibraryCalls):
     def _later(
         self, name: str, arguments: tuple[Value, ...], found: Arguments, node: ast.AST, scope: Scope
     ) -> Prepared:
-        keywords = {one: found.get(one) for one in ("lib", "allow_override") if found.has(one)}
+        keywords = {field: found.get(field) for field in ("lib", "allow_override") if found.has(field)}
         return Prepared(Dotted(f"torch.library.{name}"), arguments, keywords, self.run.call_path(scope.file, node))
 
     def _register_fake(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
@@ -136,8 +136,8 @@ class OperatorCalls(LibraryCalls):
         if not operators and isinstance(arguments.get("op"), Opaque):
             passed = _PASSED_OPERATOR.findall(self.run.index.text(scope.file))
             operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
-        for one in operators if not arguments.has("effect") or arguments.get("effect") is not None else ():
-            self.function(FunctionRole.EFFECT, one, Dotted("effect"), node, scope, arguments)
+        for operator in operators if not arguments.has("effect") or arguments.get("effect") is not None else ():
+            self.function(FunctionRole.EFFECT, operator, Dotted("effect"), node, scope, arguments)
         return arguments.get("op")
 
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
@@ -151,11 +151,11 @@ class OperatorCalls(LibraryCalls):
             for file, thing in self.run.found
             if isinstance(thing, OperatorFunction)
             and (thing.role, thing.operator, thing.devices) == (FunctionRole.PY_IMPL, operator, devices)
-            and all(one in thing.when for one in self.run.when)
+            and all(condition in thing.when for condition in self.run.when)
         ]
         if own:
             gone = {thing for _, thing in own}
-            self.run.found = [one for one in self.run.found if one[1] not in gone]
+            self.run.found = [entry for entry in self.run.found if entry[1] not in gone]
         else:
             self.run.removed_python_kernels.add((operator, dispatch_key))
 

@@ -29,11 +29,11 @@ def is_small(condition: Condition) -> bool:
     """True if a condition has no more than `MAX_ATOMS` atoms."""
     pending, count = [condition], 0
     while pending and count <= MAX_ATOMS:
-        one = pending.pop()
-        if isinstance(one, And | Or):
-            pending += one.operands
-        elif isinstance(one, Not):
-            pending.append(one.operand)
+        part = pending.pop()
+        if isinstance(part, And | Or):
+            pending += part.operands
+        elif isinstance(part, Not):
+            pending.append(part.operand)
         else:
             count += 1
     return count <= MAX_ATOMS
@@ -56,11 +56,11 @@ def all_of(parts: list[bool | Condition], conjunction: bool) -> bool | Condition
                 return part
         elif part not in left:
             left.append(part)
-    for one in left:
-        if negated(one) in left:
+    for operand in left:
+        if negated(operand) in left:
             return not conjunction
     if not conjunction:
-        left = [without(one, [negated(other) for other in left if other is not one]) for one in left]
+        left = [without(operand, [negated(other) for other in left if other is not operand]) for operand in left]
     if not left:
         return conjunction
     if len(left) == 1:
@@ -88,13 +88,13 @@ def under_all(when: list[Condition], first: Value, second: Value) -> Value:
 
 def exclusive(options: list[ValueOption]) -> list[ValueOption]:
     """Results of a function, where one without a condition holds only if those of the later ones do not."""
-    found: list[ValueOption] = []
+    result: list[ValueOption] = []
     later: list[Condition] = []
     for option in reversed(options):
-        found.append(option if option.when else ValueOption(tuple(map(negated, reversed(later))), option.value))
+        result.append(option if option.when else ValueOption(tuple(map(negated, reversed(later))), option.value))
         if len(option.when) == 1 and len(later) < MAX_ATOMS:
             later.append(option.when[0])
-    return found[::-1]
+    return result[::-1]
 
 
 def merged(options: list[ValueOption]) -> Value:
@@ -102,15 +102,15 @@ def merged(options: list[ValueOption]) -> Value:
     flat: list[ValueOption] = []
     for option in options:
         if isinstance(option.value, Alternatives):
-            flat += [ValueOption((*option.when, *one.when), one.value) for one in option.value.options]
+            flat += [ValueOption((*option.when, *inner.when), inner.value) for inner in option.value.options]
         else:
             flat.append(option)
     if not flat:
         return Opaque(None)
     first = flat[0].value
     if all(
-        one.value is first or (constant(first) and type(one.value) is type(first) and one.value == first)
-        for one in flat
+        option.value is first or (constant(first) and type(option.value) is type(first) and option.value == first)
+        for option in flat
     ):
         return first
     if len(flat) > MAX_OPTIONS:

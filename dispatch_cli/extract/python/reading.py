@@ -64,10 +64,10 @@ class PythonReader(TorchCalls):
             if id(statement) in self.run.excluded:
                 continue
             self.run.excluded.add(id(statement))
-            for one in every_node(statement):
-                if isinstance(one, ast.Call):
-                    self.run.account(file, one)
-                    self.run.called_in_excluded.add(called_name(one))
+            for node in every_node(statement):
+                if isinstance(node, ast.Call):
+                    self.run.account(file, node)
+                    self.run.called_in_excluded.add(called_name(node))
 
     def unreached(self, file: str) -> None:
         """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
@@ -82,8 +82,8 @@ class PythonReader(TorchCalls):
                     left = self._left(file)
                     if not left or not self._assume(file, left):
                         break
-                for one in self._left(file):
-                    self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
+                for call in self._left(file):
+                    self.run.not_known(file, call, "it is in code that is not reached when the module is imported")
         except OverWork as error:
             self.run.bounded(error, file)
 
@@ -105,17 +105,17 @@ class PythonReader(TorchCalls):
     def _left(self, file: str) -> list[ast.Call]:
         """Calls that may register something, and that were not evaluated; others are noted as read."""
         run = self.run
-        found: list[ast.Call] = []
+        calls: list[ast.Call] = []
         scope = self.module(file)
         imported = self.run.index.facts(file).torch_names
-        for name, one in self.run.index.facts(file).calls:
+        for name, call in self.run.index.facts(file).calls:
             if name not in CALLED and name not in imported and name not in HARMLESS:
                 continue
-            if id(one) in run.seen_calls or name in HARMLESS or not self._may_be(one, name, scope, imported):
-                run.account(file, one)
-            elif (file, one.lineno) not in run.accounted:
-                found.append(one)
-        return found
+            if id(call) in run.seen_calls or name in HARMLESS or not self._may_be(call, name, scope, imported):
+                run.account(file, call)
+            elif (file, call.lineno) not in run.accounted:
+                calls.append(call)
+        return calls
 
     def _may_be(self, node: ast.Call, name: str, scope: Scope, imported: frozenset[str]) -> bool:
         """True if a call that was not evaluated may be one of PyTorch's."""
@@ -124,13 +124,13 @@ class PythonReader(TorchCalls):
         if name in imported:
             return True
         if name in scope.names:
-            found = self.look_up(name, node.func, scope)
-            return names.may_register(found)
+            value = self.look_up(name, node.func, scope)
+            return names.may_register(value)
         return name in UNMISTAKABLE
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did."""
-        lines = sorted(one.lineno for one in left)
+        lines = sorted(call.lineno for call in left)
         went = False
         functions = self.functions.get(file, ())
         self.run.spend(len(functions))

@@ -25,7 +25,7 @@ def joined(found: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]
         else:
             places.setdefault(key, []).append(len(result))
             result.append((file, thing))
-    return [one for one in result if one is not None]
+    return [entry for entry in result if entry is not None]
 
 
 def _agreeing(one: tuple[Condition, ...], two: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
@@ -42,16 +42,16 @@ def _agreeing(one: tuple[Condition, ...], two: tuple[Condition, ...]) -> tuple[C
 
 
 def unknown_names(thing: Extracted) -> list[str]:
-    found: list[str] = []
+    expressions: list[str] = []
     for field in ("namespace", "name", "operator", "key", "dispatch_key"):
-        one = getattr(thing, field, None)
-        if isinstance(one, Unknown):
-            found.append(one.expression)
-    found += [one.expression for one in getattr(thing, "devices", ()) if isinstance(one, Unknown)]
+        value = getattr(thing, field, None)
+        if isinstance(value, Unknown):
+            expressions.append(value.expression)
+    expressions += [device.expression for device in getattr(thing, "devices", ()) if isinstance(device, Unknown)]
     block = getattr(thing, "block", None)
     if block is not None:
-        found += unknown_names(block)
-    return list(dict.fromkeys(found))
+        expressions += unknown_names(block)
+    return list(dict.fromkeys(expressions))
 
 
 def missing_names(found: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
@@ -64,7 +64,7 @@ def missing_names(found: Sequence[Extracted], given: frozenset[str]) -> tuple[tu
         if isinstance(thing, ExtractedBlock):
             continue
         tests = [
-            text for one in thing.when for text in atoms(one) if not (text.endswith(" is called") or text in given)
+            text for part in thing.when for text in atoms(part) if not (text.endswith(" is called") or text in given)
         ]
         counts.update(list(dict.fromkeys([*unknown_names(thing), *tests])))
     return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))

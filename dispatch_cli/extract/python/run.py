@@ -161,10 +161,10 @@ class PythonRun:
 
     def items(self, value: Value) -> list[Value] | None:
         """The items that a loop goes through; None where they are not known."""
-        found = items_of(value)
-        if found:
-            self.spend(len(found) // PARTS)
-        return found
+        parts = items_of(value)
+        if parts:
+            self.spend(len(parts) // PARTS)
+        return parts
 
     def text(self, node: ast.AST) -> str:
         """The text of an expression, shortened."""
@@ -265,14 +265,14 @@ class PythonRun:
         """True if a definition that was found holds whenever the statement that is being read does."""
         known = self._defined.get(operator, ())
         self.spend(len(known) * (1 + len(self.when) // 4))
-        return any(all(one in self.when for one in when) for when in known)
+        return any(all(condition in self.when for condition in when) for when in known)
 
     def _without_question(self, thing: Extracted) -> Extracted:
         """A registration without the condition that its operator is not there yet: nothing else is known of it."""
         name = getattr(thing, "operator", None) or getattr(thing, "name", None)
         if not thing.when or not isinstance(name, str):
             return thing
-        when = tuple(one for one in thing.when if not self._asks_for(name, one))
+        when = tuple(condition for condition in thing.when if not self._asks_for(name, condition))
         return thing if len(when) == len(thing.when) else thing._replace(when=when)
 
     def _asks_for(self, operator: str, condition: Condition) -> bool:
@@ -335,7 +335,7 @@ def _base(operator: str) -> str:
 
 def _literal(text: str) -> Value:
     try:
-        found = ast.literal_eval(text)
-        return text if isinstance(found, int) and found.bit_length() > MAX_BITS else found
+        value = ast.literal_eval(text)
+        return text if isinstance(value, int) and value.bit_length() > MAX_BITS else value
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return {"true": True, "false": False}.get(text, text)

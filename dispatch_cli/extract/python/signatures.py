@@ -44,8 +44,8 @@ def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Val
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults = [EMPTY] * (len(positional) - len(function.defaults)) + list(function.defaults)
     rows = list(zip(positional, defaults, strict=False))[1 if function.bound else 0 :]
-    rows += [(one, function.keyword_defaults.get(one.arg, EMPTY)) for one in arguments.kwonlyargs]
-    rows += [(one, EMPTY) for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    rows += [(argument, function.keyword_defaults.get(argument.arg, EMPTY)) for argument in arguments.kwonlyargs]
+    rows += [(argument, EMPTY) for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
     parameters = {
         one.arg: ObjectValue({"name": one.arg, "annotation": annotation(one.annotation), "default": default})
         for one, default in rows
@@ -75,11 +75,11 @@ def same_type(left: Value, right: Value, equal: bool = True) -> bool | None:
 
     equal: types of two spellings are the same.
     """
-    types = [_is_known_type(one) for one in (left, right)]
+    types = [_is_known_type(side) for side in (left, right)]
     if not any(types) or not all(known or constant(one) for known, one in zip(types, (left, right), strict=True)):
         return None
     if isinstance(left, TypeArguments) and isinstance(right, TypeArguments):
-        spellings = [spelled_type(one) for one in (left, right)]
+        spellings = [spelled_type(side) for side in (left, right)]
         return spellings[0] == spellings[1] if equal and None not in spellings else None
     if isinstance(left, Dotted) and isinstance(right, Dotted):
         return SPELLINGS.get(left.name, left.name) == SPELLINGS.get(right.name, right.name)

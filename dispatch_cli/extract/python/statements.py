@@ -42,25 +42,25 @@ class Statements(ConditionalStatements):
                 if self._depth > MAX_NESTED:
                     self._too_deep(body[place:], scope)
                     break
-                one = self.statement(statement, scope, returns)
+                inner = self.statement(statement, scope, returns)
             except OverWork as error:
                 error.at = error.at or self.run.span(*self.run.place(scope.file, statement))
                 raise
             finally:
                 self._depth -= 1
-            if one.ends:
-                flow.ends, flow.leaves = True, one.leaves
+            if inner.ends:
+                flow.ends, flow.leaves = True, inner.leaves
                 self.dead(body[place + 1 :], scope.file)
                 break
-            if one.after:
-                self.run.spend(len(one.after) * (1 + len(self.run.when) // 2))
-            for condition in one.after:
+            if inner.after:
+                self.run.spend(len(inner.after) * (1 + len(self.run.when) // 2))
+            for condition in inner.after:
                 if negated(condition) in self.run.when:
-                    flow.ends, flow.leaves = True, one.leaves
+                    flow.ends, flow.leaves = True, inner.leaves
                 elif condition not in self.run.when:
                     self.run.when.append(condition)
                     flow.after.append(condition)
-            flow.leaves = one.leaves or flow.leaves
+            flow.leaves = inner.leaves or flow.leaves
             if flow.ends:
                 break
         del self.run.when[size:]
@@ -70,7 +70,7 @@ class Statements(ConditionalStatements):
     def _too_deep(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         """Say that statements are not looked at, if they register something."""
         for statement in body:
-            calls = [called_name(one) for one in every_node(statement) if isinstance(one, ast.Call)]
+            calls = [called_name(node) for node in every_node(statement) if isinstance(node, ast.Call)]
             if any(name in CALLED or name in self.run.helpers for name in calls):
                 why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
                 self.run.bounded(OverWork(why), scope.file, statement)
@@ -81,9 +81,9 @@ class Statements(ConditionalStatements):
             case ast.Expr():
                 self.value(node.value, scope)
             case ast.Assign():
-                found = self.value(node.value, scope)
+                value = self.value(node.value, scope)
                 for target in node.targets:
-                    self.assign(target, found, scope)
+                    self.assign(target, value, scope)
             case ast.AnnAssign():
                 if node.value is not None:
                     self.assign(node.target, self.value(node.value, scope), scope)
@@ -106,9 +106,9 @@ class Statements(ConditionalStatements):
             case ast.Try():
                 return self._try(node, scope, returns)
             case ast.Return():
-                found = None if node.value is None else self.value(node.value, scope)
+                value = None if node.value is None else self.value(node.value, scope)
                 self.run.spend(len(self.run.when) // PARTS)
-                returns.append(ValueOption(tuple(self.run.when), found))
+                returns.append(ValueOption(tuple(self.run.when), value))
                 return Flow(True, leaves="return")
             case ast.Raise():
                 return Flow(True, leaves="raise")
@@ -163,7 +163,7 @@ class Statements(ConditionalStatements):
                 result = Flow(flow.leaves == "return", leaves=flow.leaves if flow.leaves == "return" else "")
                 break
             if flow.after and flow.leaves != "continue":
-                self.run.when += [one for one in flow.after if one not in self.run.when]
+                self.run.when += [condition for condition in flow.after if condition not in self.run.when]
         else:
             del self.run.when[size:]
             return self.block(node.orelse, scope, returns) if node.orelse else Flow()

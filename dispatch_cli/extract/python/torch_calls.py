@@ -49,7 +49,7 @@ class TorchCalls(CustomCalls):
             return self.higher_order_method(operator, name.rpartition(".")[2], given, node, scope)
         what = TORCH_FUNCTIONS.get(name)
         if what is None:
-            if name == "torch.device" and given and all(isinstance(one, str | int) for one in given):
+            if name == "torch.device" and given and all(isinstance(part, str | int) for part in given):
                 return DeviceText(":".join(map(str, given)))
             if name.rpartition(".")[2] == DIRECT_REGISTER:
                 return self.choices(given, keywords, node, scope, self._direct_register)

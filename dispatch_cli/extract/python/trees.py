@@ -59,8 +59,8 @@ def tree_facts(tree: ast.Module) -> TreeFacts:
     for statement in tree.body:
         called: set[str] = set()
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for one in statement.decorator_list:
-                _collect(one, calls, set(), imported, functions)
+            for decorator in statement.decorator_list:
+                _collect(decorator, calls, set(), imported, functions)
             whole = not isinstance(statement, ast.ClassDef)
             for part in [statement] if whole else statement.body:
                 _collect(part, calls, called, imported, functions, plain=whole)
@@ -179,8 +179,8 @@ class _FieldsByKind(dict[type, tuple[str, ...]]):
 
     def __missing__(self, kind: type) -> tuple[str, ...]:
         fields: tuple[str, ...] = () if kind in (ast.Constant, ast.MatchSingleton) else getattr(kind, "_fields", ())
-        found = self[kind] = tuple(name for name in fields if name not in _WITHOUT)
-        return found
+        names = self[kind] = tuple(name for name in fields if name not in _WITHOUT)
+        return names
 
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
@@ -209,9 +209,9 @@ def always_raises(body: Sequence[ast.stmt], spend: Callable[[int], None]) -> boo
         return False
     count, leaves = 0, False
     for statement in body:
-        for one in every_node(statement):
+        for node in every_node(statement):
             count += 1
-            leaves = leaves or isinstance(one, _LEAVING)
+            leaves = leaves or isinstance(node, _LEAVING)
     spend(count // 4)
     return not leaves
 

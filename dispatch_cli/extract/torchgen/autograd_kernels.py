@@ -23,13 +23,13 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
         return
     wrapper = _wrapper_name(function)
     yield GeneratedKernel(TRACER, function, f"TraceType::{wrapper}", function.at)
-    said = derivatives.of(function)
-    if not function.abstract and (said is None or not said.differentiable):
+    derivative_keys = derivatives.of(function)
+    if not function.abstract and (derivative_keys is None or not derivative_keys.differentiable):
         return  # the functions that it calls are differentiated
-    if said is None:
+    if derivative_keys is None:
         yield GeneratedKernel(AUTOGRAD, function, f"VariableType::{wrapper}", function.at)
     else:
-        for key, at in said.places.items():
+        for key, at in derivative_keys.places.items():
             name = AUTOGRAD if key == DEFAULT else key
             suffix = "" if key == DEFAULT else f"_{key}"
             yield GeneratedKernel(name, function, f"VariableType::{wrapper}{suffix}", at, derivative=True)

@@ -96,13 +96,13 @@ class BackendFields:
         return [Scalar(character, True, value.line, value.column) for character in value.text]
 
     def _names(self, name: str, items: Items[Node]) -> list[Scalar]:
-        found = []
+        names = []
         for item in items:
             if isinstance(item, Scalar) and not is_nothing(item) and other_than_text(item) is None:
-                found.append(item)
+                names.append(item)
             elif name != "symint" or isinstance(item, Mapping | Sequence):
                 self._problem(item, "", f"{name} lists names of operators, not {kind_of(item)}")
-        return found
+        return names
 
     def _problem(self, node: Node, text: str, why: str) -> None:
         self.problems.append(EntryProblem(Point(node.line, node.column), text, why))

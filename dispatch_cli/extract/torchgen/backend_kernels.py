@@ -38,10 +38,10 @@ def backend_kernels(forms: Forms) -> Iterator[GeneratedKernel]:
 def _structured(forms: Forms) -> Iterator[GeneratedKernel]:
     """``gen_structured``: the kernel of the out form is what the kernels of all forms are made of."""
     out = forms[SchemaKind.OUT]
-    made = {key: kernel for key, kernel in out.dispatch.items() if key in keys.STRUCTURED}
+    structured = {key: kernel for key, kernel in out.dispatch.items() if key in keys.STRUCTURED}
     for kind, function in forms.items():
         form, root = kind.value, out.schema.name.base
-        for key, kernel in made.items():
+        for key, kernel in structured.items():
             yield GeneratedKernel(key, function, f"structured_{kernel.name}_{form}", kernel.at)
         at = function.structured_at
         yield GeneratedKernel(keys.META, function, f"structured_{root}_meta_{form}", at)
@@ -49,7 +49,7 @@ def _structured(forms: Forms) -> Iterator[GeneratedKernel]:
             name = f"structured_{root}_default_backend_{form}"
             yield GeneratedKernel(keys.NON_FUNCTIONAL, function, name, at)
         for key, kernel in function.dispatch.items():
-            if key not in made and key not in (keys.META, keys.NON_FUNCTIONAL):
+            if key not in structured and key not in (keys.META, keys.NON_FUNCTIONAL):
                 yield GeneratedKernel(key, function, kernel.name, kernel.at)
 
 

@@ -105,16 +105,16 @@ class BackendYaml:
         return key
 
     def _operators(self, items: Iterable[Scalar]) -> dict[str, Point]:
-        found: dict[str, Point] = {}
+        places: dict[str, Point] = {}
         for item in items:
             if self._known is None or item.text in self._known.by_name:
-                found[item.text] = Point(item.line, item.column)
+                places[item.text] = Point(item.line, item.column)
             else:
                 self._unknown += 1
                 hint = suggestion(item.text, self._known.by_name) if self._unknown <= _SUGGESTIONS else None
                 why = f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else "")
                 self._problem(Point(item.line, item.column), item.text, why)
-        return found
+        return places
 
     def _check_mixed(self) -> None:
         """The forms of a function are all supported, or all have an autograd of their own."""

@@ -49,10 +49,10 @@ class Derivatives:
         self._add_view_copies(views)
         self._functional: dict[str, DerivativeKeys] = {}
         self._others: dict[str, DerivativeKeys] = {}
-        for function, said in self._found.values():
+        for function, derivative_keys in self._found.values():
             functional = function.schema.kind is SchemaKind.FUNCTIONAL
             of = self._functional if functional else self._others
-            of[function.schema.signature_without_defaults] = said
+            of[function.schema.signature_without_defaults] = derivative_keys
 
     def of(self, function: NativeFunction) -> DerivativeKeys | None:
         """Derivative keys of a function, or of the form that its derivative is taken from."""
@@ -123,10 +123,10 @@ class Derivatives:
     def _add_view_copies(self, views: Sequence[ViewGroup]) -> None:
         """The copy of a view has the derivative of the view (``add_view_copy_derivatives``)."""
         copies = {group.view.name: group.copy for group in views if group.copy is not None}
-        for function, said in list(self._found.values()):
+        for function, derivative_keys in list(self._found.values()):
             copy = copies.get(function.name)
             if copy is not None:
-                self._found.setdefault(str(copy.schema), (copy, said))
+                self._found.setdefault(str(copy.schema), (copy, derivative_keys))
 
     def _problem(self, node: Node, text: str, why: str) -> None:
         self.problems.append(EntryProblem(Point(node.line, node.column), text, why))

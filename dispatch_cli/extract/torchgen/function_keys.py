@@ -30,7 +30,7 @@ BACKENDS = frozenset(_COMPONENTS)
 KNOWN = frozenset({*BACKEND_OF_KEY, *COMPOSITE, "MkldnnCPU", "ZeroTensor"})
 """The keys of ``dispatch:`` that torchgen generates kernels for (``dispatch_keys``), for any of its backends."""
 
-AUTOGRAD = frozenset({"AutogradNestedTensor", *(f"Autograd{one}" for one in (*_COMPONENTS, *_OUTSIDE[:3]))})
+AUTOGRAD = frozenset({"AutogradNestedTensor", *(f"Autograd{backend}" for backend in (*_COMPONENTS, *_OUTSIDE[:3]))})
 """The keys of ``dispatch:`` in ``derivatives.yaml`` (``AUTOGRAD_KEYS``)."""
 
 _OTHER_NAMES = {"ROCM": "CUDA", "HIP": "CUDA", "HPU": "CPU", "META": "CPU"}
@@ -40,8 +40,8 @@ _OTHER_NAMES = {"ROCM": "CUDA", "HIP": "CUDA", "HPU": "CPU", "META": "CPU"}
 def named_backend(name: str) -> str | None:
     """The backend that a user means; None for one that torchgen has no code for."""
     upper = name.upper()
-    found = _OTHER_NAMES.get(upper, upper)
-    return found if found in CODEGEN_BACKENDS else None
+    backend = _OTHER_NAMES.get(upper, upper)
+    return backend if backend in CODEGEN_BACKENDS else None
 
 
 def codegen_backend(key: str) -> str | None:

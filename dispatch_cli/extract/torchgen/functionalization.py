@@ -24,7 +24,7 @@ def functionalization_kernels(
 
     decomposes_views: views that are composite have their composite kernel there, too.
     """
-    grouped = {id(one) for view in views for one in view if one is not None}
+    grouped = {id(function) for view in views for function in view if function is not None}
     for view in views:
         if view.view.name == "lift_fresh":
             continue

@@ -84,7 +84,7 @@ def _base(forms: Forms, of_core: bool) -> NativeFunction | None:
 
 def _can_have_out(function: NativeFunction) -> bool:
     schema = function.schema
-    return schema.kind is SchemaKind.INPLACE or any(one.is_tensor for one in schema.returns)
+    return schema.kind is SchemaKind.INPLACE or any(result.is_tensor for result in schema.returns)
 
 
 def _generated(base: NativeFunction, kind: SchemaKind) -> NativeFunction:

@@ -59,12 +59,12 @@ def is_backend_yaml(text: str) -> bool:
 
     So is one of a dialect of it, in which other keys have lists of entries with ``func:``.
     """
-    found = [key for line in islice(_top_lines(text), _LINES) if (key := _KEY.match(text, line.start())) is not None]
-    keys = {key[1] for key in found}
+    matches = [key for line in islice(_top_lines(text), _LINES) if (key := _KEY.match(text, line.start())) is not None]
+    keys = {key[1] for key in matches}
     known = keys & BACKEND_KEYS
     if keys & _OURS:
         return False
-    return (len(known) > 1 and bool(known & _TELLING)) or any(_FUNCTIONS.match(text, key.end()) for key in found)
+    return (len(known) > 1 and bool(known & _TELLING)) or any(_FUNCTIONS.match(text, key.end()) for key in matches)
 
 
 def _entries(text: str) -> Iterator[str]:

@@ -60,7 +60,7 @@ class NativeFunction:
     @cached_property
     def is_view(self) -> bool:
         """As ``NativeFunction.is_view_op``."""
-        if any(one.alias is not None and "!" not in one.alias for one in self.schema.returns):
+        if any(result.alias is not None and "!" not in result.alias for result in self.schema.returns):
             return True
         if "inplace_view" in self.tags and self.name not in ("resize_", "resize_as_"):
             return True

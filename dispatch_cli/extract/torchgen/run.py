@@ -88,18 +88,18 @@ class TorchgenRun:
         )
 
     def _named(self, backends: Collection[str]) -> frozenset[str]:
-        found = {name: keys.named_backend(name) for name in backends}
-        for name in (name for name, backend in found.items() if backend is None):
+        by_name = {name: keys.named_backend(name) for name in backends}
+        for name in (name for name, backend in by_name.items() if backend is None):
             hint = suggestion(name.upper(), keys.CODEGEN_BACKENDS) or f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
             self._problems.append(Problem("unknown-backend", f"torchgen has no code for a backend {name}", hint=hint))
-        return frozenset(backend for backend in found.values() if backend is not None)
+        return frozenset(backend for backend in by_name.values() if backend is not None)
 
     def _undecided(self) -> Iterator[str]:
         """For each kernel that not every build has, the backend that it takes."""
         if self._backends is None:
-            for one in self._found:
-                if isinstance(one, ExtractedKernel) and one.block.when:
-                    backend = keys.codegen_backend(str(one.key))
+            for registration in self._found:
+                if isinstance(registration, ExtractedKernel) and registration.block.when:
+                    backend = keys.codegen_backend(str(registration.key))
                     if backend in keys.CODEGEN_BACKENDS:
                         yield backend
 

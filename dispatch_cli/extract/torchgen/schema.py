@@ -154,7 +154,7 @@ class NativeSchema:
         keyword = [_plain(argument, defaults) for argument in self.without_options()]
         if self.name.base == "bernoulli" and self.name.overload == "p":
             positional = ["float p=0.5" if text.startswith("float p") else text for text in positional]
-        returns = [one.type for one in self.returns] + [one.type for one in self.written()]
+        returns = [argument.type for argument in self.returns] + [argument.type for argument in self.written()]
         dunder = "__" if self.name.dunder else ""
         text = f"{dunder}{base}({', '.join(positional)}|{', '.join(keyword)}){', '.join(returns)}"
         self._signatures[base, defaults] = text
@@ -169,7 +169,7 @@ class NativeSchema:
         """The arguments that are written and not returned: in the functional form they are returns."""
         if not self.out and not any(argument.is_write for argument in self.positional):
             return []
-        returned = {one.alias for one in self.returns}
+        returned = {result.alias for result in self.returns}
         index = self.self_index
         own = self.positional[index : index + 1] if index >= 0 else ()
         return [
