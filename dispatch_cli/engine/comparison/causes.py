@@ -64,24 +64,26 @@ class CauseFinder:
     def causes(self, key: str, wanted: Answer) -> tuple[SlotCause, ...]:
         """The changes that lead to the new answer *wanted* at a runtime key whose answer was another one before."""
         old, new = self._sides
-        needed = [one for one in (*self._went, *self._came) if self._matters(one, key)]
+        needed = [source for source in (*self._went, *self._came) if self._matters(source, key)]
         fallback = (key in old.fallbacks) != (key in new.fallbacks)
         universe = not self._leads(key, wanted, needed, needed, False, fallback)
         every = tuple(needed)
         if fallback and self._leads(key, wanted, every, needed, universe, False):
             fallback = False
-        for one in reversed(every):
-            fewer = [other for other in needed if other != one]
+        for source in reversed(every):
+            fewer = [other for other in needed if other != source]
             if self._leads(key, wanted, every, fewer, universe, fallback):
                 needed = fewer
-        found = [SlotCause(CauseKind.REMOVED if one in self._went else CauseKind.ADDED, one) for one in needed]
+        reasons = [
+            SlotCause(CauseKind.REMOVED if source in self._went else CauseKind.ADDED, source) for source in needed
+        ]
         if fallback:
-            found.append(
+            reasons.append(
                 SlotCause(CauseKind.FALLBACK_ADDED if key in new.fallbacks else CauseKind.FALLBACK_REMOVED, "")
             )
         if universe:
-            found.append(SlotCause(CauseKind.UNIVERSE, self._other_cover(key)))
-        return tuple(found)
+            reasons.append(SlotCause(CauseKind.UNIVERSE, self._other_cover(key)))
+        return tuple(reasons)
 
     def _other_cover(self, key: str) -> str:
         """The alias with a kernel that covers the slot in one of the two universes alone; empty where there is none."""

@@ -42,8 +42,8 @@ def compare_higher_order(old: State, new: State) -> tuple[HigherOrderChange, ...
     """The higher-order operators that differ, by name."""
     before, after = ({operator.name: operator for operator in state.higher_order_operators} for state in (old, new))
     names = sorted({*before, *after})
-    found = (compare_higher_order_operator(name, before.get(name), after.get(name)) for name in names)
-    return tuple(one for one in found if one is not None)
+    changes = (compare_higher_order_operator(name, before.get(name), after.get(name)) for name in names)
+    return tuple(change for change in changes if change is not None)
 
 
 def compare_higher_order_operator(

@@ -111,15 +111,15 @@ def kernel_view(kernel: Kernel, captured: bool, shared: SharedParts = NOTHING_SH
 
 def same_kernel(old: KernelView, new: KernelView) -> bool:
     """True if two kernels that are registered at one key of one operator are the same."""
-    one, other = old.identity, new.identity
-    if one == other:
+    identity, other = old.identity, new.identity
+    if identity == other:
         return True
-    if one.fallthrough != other.fallthrough:
+    if identity.fallthrough != other.fallthrough:
         return False
-    known = (one.file is not None and other.file is not None, one.name is not None and other.name is not None)
-    if known[0] and one.file != other.file:
+    known = (identity.file is not None and other.file is not None, identity.name is not None and other.name is not None)
+    if known[0] and identity.file != other.file:
         return False
-    if known[1] and one.name != other.name:
+    if known[1] and identity.name != other.name:
         return False
     if not any(known) and (_is_lacking(old, new) or _is_lacking(new, old)):
         return False
@@ -135,7 +135,7 @@ def same_active(before: Sequence[KernelView], after: Sequence[KernelView]) -> bo
     old, new = before[0], after[0]
     if old.identity == new.identity:
         return True
-    overridden = (*(one.identity for one in before[1:]), *(one.identity for one in after[1:]))
+    overridden = (*(kernel.identity for kernel in before[1:]), *(kernel.identity for kernel in after[1:]))
     return old.identity not in overridden and new.identity not in overridden and same_kernel(old, new)
 
 

@@ -120,18 +120,18 @@ def _schema(old: OperatorView, new: OperatorView) -> SchemaChange | None:
 def _registrations(
     old: Mapping[str, tuple[KernelView, ...]], new: Mapping[str, tuple[KernelView, ...]]
 ) -> list[RegistrationChange]:
-    found = []
+    changes = []
     for key, before in old.items():
         after = new.get(key)
         if after is None:
-            found.append(RegistrationChange(key, ChangeKind.REMOVED, before, ()))
+            changes.append(RegistrationChange(key, ChangeKind.REMOVED, before, ()))
         elif before != after:
             if not same_active(before, after):
-                found.append(RegistrationChange(key, ChangeKind.REPLACED, before, after))
+                changes.append(RegistrationChange(key, ChangeKind.REPLACED, before, after))
             elif len(before) != len(after) or not all(map(same_kernel, before, after)):
-                found.append(RegistrationChange(key, ChangeKind.BENEATH, before, after))
-    found += [RegistrationChange(key, ChangeKind.ADDED, (), new[key]) for key in new if key not in old]
-    return found
+                changes.append(RegistrationChange(key, ChangeKind.BENEATH, before, after))
+    changes += [RegistrationChange(key, ChangeKind.ADDED, (), new[key]) for key in new if key not in old]
+    return changes
 
 
 def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], tuple[RegistrationChange, ...]]:
@@ -153,9 +153,10 @@ def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], t
     moved = [(went, came) for went, came in places.values() if went and came]
     if not moved:
         return (), tuple(registrations)
-    gone = {one.key for pair in moved for side in pair for one in side}
+    gone = {change.key for pair in moved for side in pair for change in side}
     moves = tuple(
-        Move(came[0].after[0], tuple(one.key for one in went), tuple(one.key for one in came)) for went, came in moved
+        Move(came[0].after[0], tuple(change.key for change in went), tuple(change.key for change in came))
+        for went, came in moved
     )
     return moves, tuple(registration for registration in registrations if registration.key not in gone)
 

@@ -28,15 +28,15 @@ def compare_refused(old: State, new: State) -> tuple[RefusedChange, ...]:
     gone = beyond(old.refused, new.refused, _identity)
     came = beyond(new.refused, old.refused, _identity)
     return (
-        *(RefusedChange(ChangeKind.REMOVED, one) for one in gone),
-        *(RefusedChange(ChangeKind.ADDED, one) for one in came),
+        *(RefusedChange(ChangeKind.REMOVED, declaration) for declaration in gone),
+        *(RefusedChange(ChangeKind.ADDED, declaration) for declaration in came),
     )
 
 
-def _identity(one: RefusedDeclaration) -> tuple[str, str | None, str]:
+def _identity(declaration: RefusedDeclaration) -> tuple[str, str | None, str]:
     """The part that is compared: all but places, also in PyTorch's text."""
-    text = one.message
-    for span in (one.span, *(span for _, span in one.related)):
+    text = declaration.message
+    for span in (declaration.span, *(span for _, span in declaration.related)):
         if span is not None:
             text = text.replace(span.file, "")
-    return one.code, one.operator, _PLACE.sub("", text)
+    return declaration.code, declaration.operator, _PLACE.sub("", text)

@@ -34,11 +34,11 @@ def renames(old: Side, new: Side, name: str) -> tuple[Rename, ...]:
     """
     gone, came = set(old.names) - set(new.names), set(new.names) - set(old.names)
     if name in gone:
-        found = [Rename(name, other, how) for other, how in _alike(old, name, new, came)]
+        candidates = [Rename(name, other, how) for other, how in _alike(old, name, new, came)]
     else:
-        found = [Rename(other, name, how) for other, how in _alike(new, name, old, gone)]
-    best = [one for one in found if one.likeness is Likeness.SCHEMA_AND_KERNELS]
-    return tuple(best or found)
+        candidates = [Rename(other, name, how) for other, how in _alike(new, name, old, gone)]
+    best = [rename for rename in candidates if rename.likeness is Likeness.SCHEMA_AND_KERNELS]
+    return tuple(best or candidates)
 
 
 def _alike(side: Side, name: str, other: Side, candidates: set[str]) -> Iterator[tuple[str, Likeness]]:
@@ -61,7 +61,7 @@ def _signature(view: OperatorView) -> str:
     return view.schema.removeprefix(view.name)
 
 
-def _same_kernels(one: OperatorView, other: OperatorView) -> bool:
-    pairs = [(kernels[0], other.kernels.get(key, kernels)[0]) for key, kernels in one.kernels.items()]
+def _same_kernels(view: OperatorView, other: OperatorView) -> bool:
+    pairs = [(kernels[0], other.kernels.get(key, kernels)[0]) for key, kernels in view.kernels.items()]
     files = any(mine.identity.file is not None and mine.identity == its.identity for mine, its in pairs)
-    return one.kernels.keys() == other.kernels.keys() and files and all(same_kernel(*pair) for pair in pairs)
+    return view.kernels.keys() == other.kernels.keys() and files and all(same_kernel(*pair) for pair in pairs)

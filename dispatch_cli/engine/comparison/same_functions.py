@@ -23,20 +23,20 @@ def certain_renames(changes: Iterable[OperatorChange]) -> tuple[CertainRename, .
     keys, and no other operator that came or went is like them. A source file is no proof: it has many functions.
     """
     gone: dict[object, list[str]] = {}
-    come: dict[object, list[str]] = {}
+    added: dict[object, list[str]] = {}
     for change in changes:
         if change.before is None or change.after is None:
-            view, names = (change.before, gone) if change.after is None else (change.after, come)
+            view, names = (change.before, gone) if change.after is None else (change.after, added)
             content = None if view is None else _content(view)
             if content is not None:
                 names.setdefault(content, []).append(change.name)
-    pairs = ((old, come[content]) for content, old in gone.items() if content in come)
+    pairs = ((old, added[content]) for content, old in gone.items() if content in added)
     return tuple(sorted(CertainRename(old[0], new[0]) for old, new in pairs if len(old) == len(new) == 1))
 
 
 def _content(view: OperatorView) -> object | None:
     """The content that a rename keeps; None where nothing can show that two operators are the same."""
-    kernels = [(key, one.identity) for key, found in view.kernels.items() for one in found]
+    kernels = [(key, kernel.identity) for key, group in view.kernels.items() for kernel in group]
     if view.schema is None or not any(identity.name for _, identity in kernels):
         return None
     if any(identity.name is None and not identity.fallthrough for _, identity in kernels):

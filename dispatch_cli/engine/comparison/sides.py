@@ -82,8 +82,8 @@ class Side:
         self.universe = self.dispatcher.universe
         self.layout = self.dispatcher.layout
         self.fallbacks: Mapping[str, KernelView] = {
-            key: kernel_view(one.kernel, one.kernel.span is None, shared)
-            for key, one in self.dispatcher.fallbacks.items()
+            key: kernel_view(fallback.kernel, fallback.kernel.span is None, shared)
+            for key, fallback in self.dispatcher.fallbacks.items()
         }
         self._bits = self.layout.registered_bit
 
@@ -152,7 +152,7 @@ class Side:
         operator = self.dispatcher.operator(name)
         definition = operator.definition
         schema = None if definition is None else definition.known_schema
-        kernels = {key: tuple(self._registered(one) for one in found) for key, found in operator.kernels.items()}
+        kernels = {key: tuple(self._registered(kernel) for kernel in group) for key, group in operator.kernels.items()}
         kind = "" if definition is None else DEFAULT_ALIAS_ANALYSIS
         if definition is not None and definition.alias_analysis is not None:
             kind = definition.alias_analysis.value

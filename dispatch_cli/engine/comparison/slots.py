@@ -65,15 +65,15 @@ class SlotComparison:
         pair = self._pairs.get((old.registered, new.registered))
         if pair is None:
             pair = self._pairs[old.registered, new.registered] = self._compare(old, new)
-        found = [*pair.changed]
+        slot_changes = [*pair.changed]
         for source in replaced:
             if source in pair.alike:
                 rule, keys = pair.alike[source]
                 answer = Answer(rule, source)
-                found.append(SlotChange(keys, answer, answer, (SlotCause(CauseKind.REPLACED, source),)))
+                slot_changes.append(SlotChange(keys, answer, answer, (SlotCause(CauseKind.REPLACED, source),)))
         if old.stale or new.stale:
-            found = self._with_stale(found, old, new, replaced)
-        return tuple(found)
+            slot_changes = self._with_stale(slot_changes, old, new, replaced)
+        return tuple(slot_changes)
 
     def _with_stale(
         self, changes: Iterable[SlotChange], old: OperatorView, new: OperatorView, replaced: Collection[str]
@@ -82,22 +82,22 @@ class SlotComparison:
         stale = [key for key in self.shared if key in old.stale or key in new.stale]
         causes = {key: change.causes for change in changes for key in change.keys}
         kept = (change._replace(keys=tuple(key for key in change.keys if key not in stale)) for change in changes)
-        found = [change for change in kept if change.keys]
+        unaffected = [change for change in kept if change.keys]
         groups: dict[tuple[object, ...], SlotChange] = {}
         for key in stale:
             was, became = self.old.slot(old, key), self.new.slot(new, key)
-            answers = [Answer(one.decision.rule, one.decision.source) for one in (was, became)]
+            answers = [Answer(slot.decision.rule, slot.decision.source) for slot in (was, became)]
             if answers[0] != answers[1] or not _same(was.kernel, became.kernel, old, new, answers[0].source):
                 if key in new.stale:
                     why = (*_arrival(answers[1].source, old, replaced), _order(CauseKind.LEFT_STALE, new.stale[key]))
                 else:
                     why = causes.get(key) or (_order(CauseKind.WAS_STALE, old.stale[key]),)
                 change = SlotChange((key,), answers[0], answers[1], why)
-                kernels = (None if one.decision.source is None else one.kernel for one in (was, became))
+                kernels = (None if slot.decision.source is None else slot.kernel for slot in (was, became))
                 likeness = (*change[1:], *kernels)
                 before = groups.get(likeness)
                 groups[likeness] = change if before is None else before._replace(keys=(*before.keys, key))
-        return [*found, *groups.values()]
+        return [*unaffected, *groups.values()]
 
     def _compare(self, old: OperatorView, new: OperatorView) -> _PatternPair:
         before = plan(self.old.layout, old.registered, self.old.dispatcher.fallback_bits).decisions
@@ -154,4 +154,4 @@ def _order(kind: CauseKind, stale: StaleSlot) -> SlotCause:
 def _groups(side: Side) -> dict[str, int]:
     """For each slot, the number of the group with which it shares all candidates but its own kernel."""
     slots = side.universe.slots
-    return {slots[slot]: number for number, (_, found) in enumerate(side.layout.alike) for slot in found}
+    return {slots[slot]: number for number, (_, members) in enumerate(side.layout.alike) for slot in members}

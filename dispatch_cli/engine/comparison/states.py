@@ -92,12 +92,12 @@ def _candidates(old: Side, new: Side, slots: SlotComparison) -> Collection[str]:
 
 
 def _fallbacks(old: Side, new: Side, shared: Iterable[str]) -> tuple[FallbackChange, ...]:
-    found = []
+    changes = []
     for key in shared:
         before, after = old.fallbacks.get(key), new.fallbacks.get(key)
         if before is None or after is None:
             if before is not after:
-                found.append(FallbackChange(key, before, after))
+                changes.append(FallbackChange(key, before, after))
         elif not same_kernel(before, after):
-            found.append(FallbackChange(key, before, after))
-    return tuple(found)
+            changes.append(FallbackChange(key, before, after))
+    return tuple(changes)

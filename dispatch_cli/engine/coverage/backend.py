@@ -29,7 +29,7 @@ def backend_named(universe: Universe, text: str) -> CoveredBackend | None:
 
 def backend_of(universe: Universe, key: str) -> CoveredBackend:
     """The backend of a key at which calls with tensors end."""
-    device = next((name for name, one in universe.devices.items() if one == key), None)
+    device = next((name for name, device_key in universe.devices.items() if device_key == key), None)
     _, component = universe.runtime_parts[key]
     autocast = None if component is None else autocast_key_of(universe, component)
     return CoveredBackend(key, device, autograd_key_of(universe, key), autocast)

@@ -108,18 +108,18 @@ class Classifier:
         if shape is None:
             return self._undefined()
         part = shape._replace(registered=shape.registered & self.bits)
-        found = self._found.get(part)
-        if found is None:
-            found = self._found[part] = self._decided(shape)
-        return found
+        covered = self._found.get(part)
+        if covered is None:
+            covered = self._found[part] = self._decided(shape)
+        return covered
 
     def _decided(self, shape: CoveredShape) -> Covered:
-        found = _Deciding(self, shape, {}).answer()
-        if found.service is not Service.NOT_KNOWN:
-            return found
+        covered = _Deciding(self, shape, {}).answer()
+        if covered.service is not Service.NOT_KNOWN:
+            return covered
         complete = layout_of(self.universe)
         known = shape._replace(registered=shape.registered & ~self.dispatcher.layout.closed)
-        return found._replace(otherwise=_Deciding(self, known, {}, complete).answer().service)
+        return covered._replace(otherwise=_Deciding(self, known, {}, complete).answer().service)
 
     def _reach(self, schema: str, registered: int, skipped: frozenset[str]) -> Reach:
         if _TENSOR.search(_arguments(schema)) is not None:
@@ -223,12 +223,12 @@ class _Deciding:
 
     def first_autograd(self) -> SlotView | None:
         """The slot of the highest autograd key that a call stops at; of the last one, where all are skipped."""
-        found = None
+        slot = None
         for key in self.by._autograd:
-            found = self.slot(key)
-            if not found.skips:
+            slot = self.slot(key)
+            if not slot.skips:
                 break
-        return found
+        return slot
 
     def server(self, backend: SlotView, above: SlotView | None) -> tuple[SlotView, NoService | None]:
         """The slot whose kernel serves a call, or at which the call ends in an error, and why."""
@@ -329,5 +329,5 @@ def _raises(dispatcher: Dispatcher, key: str) -> bool:
     """True if a declared fallback says that it only raises an error."""
     from dispatch_cli.model.kernel import RedispatchKind
 
-    said = dispatcher.fallbacks[key].kernel.redispatches
-    return said is not None and said.kind is RedispatchKind.RAISES
+    redispatch = dispatcher.fallbacks[key].kernel.redispatches
+    return redispatch is not None and redispatch.kind is RedispatchKind.RAISES

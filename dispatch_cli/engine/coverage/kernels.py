@@ -46,8 +46,8 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
     untouched = dispatcher.is_untouched(name)
     if untouched and not selects and not is_above and str(name) not in _raising():
         return NO_KERNELS
-    found = _declared if not untouched else _captured
-    known = found(dispatcher.active(name), str(name))
+    kernels_of = _declared if not untouched else _captured
+    known = kernels_of(dispatcher.active(name), str(name))
     return known._replace(computing=known.computing | _above(layout.universe)) if is_above else known
 
 
@@ -72,10 +72,10 @@ def _declared(active: Mapping[str, Registration], name: str) -> Special:
     for key, registration in active.items():
         if registration.captured:
             continue
-        said, fake = registration.kernel.redispatches, registration.kernel.fake
-        if said is not None and said.kind is RedispatchKind.RAISES:
+        redispatch, fake = registration.kernel.redispatches, registration.kernel.fake
+        if redispatch is not None and redispatch.kind is RedispatchKind.RAISES:
             raising.add(key)
-        elif said is not None and said.kind in _COMPUTE:
+        elif redispatch is not None and redispatch.kind in _COMPUTE:
             computing.add(key)
         elif fake is not None and fake.function is None and key == META:
             raising.add(key)
@@ -89,10 +89,10 @@ def _is_from(registration: Registration, place: Place) -> bool:
 @cache
 def _raising() -> dict[str, tuple[tuple[str, str], ...]]:
     """PyTorch's kernels that only raise: operator → source file and key."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    kernels: dict[str, tuple[tuple[str, str], ...]] = {}
     for file, key, operator in NOT_IMPLEMENTED:
-        found[operator] = (*found.get(operator, ()), (file, key))
-    return found
+        kernels[operator] = (*kernels.get(operator, ()), (file, key))
+    return kernels
 
 
 def _is_above_only(layout: KeyLayout, registered: int) -> bool:

@@ -285,14 +285,14 @@ class Dispatcher:
         if self._base is None or not self._registry.waits(name):
             return self.operator(name).active_kernels()
         header = self._base.header(str(name))
-        found = {
+        registrations = {
             key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
             for key, (debug, fallthrough) in header.kernels.items()
         }
         for key, (fake, wraps) in header.functions.items():
-            kernel = found[key].kernel._replace(fake=fake, wraps=wraps)
-            found[key] = Registration(name, key, kernel, captured=True)
-        return found
+            kernel = registrations[key].kernel._replace(fake=fake, wraps=wraps)
+            registrations[key] = Registration(name, key, kernel, captured=True)
+        return registrations
 
     def registered_at(
         self, keys: Container[str], names: Iterable[OperatorName] | None = None
@@ -315,7 +315,7 @@ class Dispatcher:
         """
         if self._base is None or not self._registry.waits(name):
             operator = self.operator(name)
-            skipped = frozenset(key for key, found in operator.kernels.items() if found and found[0].kernel.fallthrough)
+            skipped = frozenset(key for key, group in operator.kernels.items() if group and group[0].kernel.fallthrough)
             return operator.registered, skipped
         kernels = self._base.header(str(name)).kernels
         skipped = frozenset([key for key, (_, fallthrough) in kernels.items() if fallthrough])

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def active_fake(operator: Operator) -> Registration | None:
     """The registration of the fake implementation that runs: the newest one, whatever is active at Meta."""
-    return next((one for one in operator.kernels.get(META, ()) if one.kernel.fake is not None), None)
+    return next(
+        (registration for registration in operator.kernels.get(META, ()) if registration.kernel.fake is not None), None
+    )
 
 
 def refuse_fake(universe: Universe, name: OperatorName, fake: FakeImpl, operator: Operator | None) -> None:

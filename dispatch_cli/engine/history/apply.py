@@ -180,7 +180,7 @@ def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
 
 
 def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:
-    related = tuple((one.message, one.span) for one in problem.related)
+    related = tuple((note.message, note.span) for note in problem.related)
     name = step.schema.name if isinstance(step, Define) else step.operator if isinstance(step, Implement) else None
     operator = None if name is None else str(step.block.qualified(name) or name)
     return RefusedDeclaration(
@@ -225,11 +225,15 @@ def run(declarations: Declarations, source: StateSource | None = None, *, refusi
     places = frozenset(kernel.span for kernel in declarations.python_kernels if kernel.extracted)
     in_python = [*_refused_in_python(declarations, source)]
     if refusing:
-        refuse((*applied.problems, *(one for one in in_python if one.span not in places)))
+        refuse((*applied.problems, *(problem for problem in in_python if problem.span not in places)))
     refused = (
         *declarations.refused,
         *applied.of_sources,
-        *(RefusedDeclaration(one.code, one.message, one.span) for one in in_python if one.span in places),
+        *(
+            RefusedDeclaration(problem.code, problem.message, problem.span)
+            for problem in in_python
+            if problem.span in places
+        ),
     )
     before, base = declarations.before, None
     is_same = before == (declarations.steps, declarations.without) and not declarations.own_python_kernels
@@ -244,7 +248,7 @@ def _fresh(
     declarations: Declarations, source: StateSource | None, without: Iterable[CapturedRegistration]
 ) -> Dispatcher:
     """A dispatcher before the history begins. source: without what is left out of it; without: that."""
-    keys = frozenset(one.key for one in without if one.operator is None)
+    keys = frozenset(registration.key for registration in without if registration.operator is None)
     return Dispatcher(declarations.universe, declarations.core_fallbacks, source, keys)
 
 

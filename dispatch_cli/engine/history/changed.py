@@ -13,14 +13,14 @@ from dispatch_cli.model.change import ChangeError
 from dispatch_cli.model.declarations import Declarations, has_conditions
 from dispatch_cli.model.problem import InputError
 
-_KINDS = {one.value: one for one in Refusal}
+_KINDS = {refusal.value: refusal for refusal in Refusal}
 
 
-def rerun(state: State, said: Declarations) -> State:
+def rerun(state: State, new: Declarations) -> State:
     """The state that other declarations lead to, over the same captured state. Errors: Refused, with PyTorch's text."""
-    variants = Variants(said, state.variants.chosen) if state.variants is not None and has_conditions(said) else None
+    variants = Variants(new, state.variants.chosen) if state.variants is not None and has_conditions(new) else None
     try:
-        after = run(said if variants is None else variants.select(variants.default), state.source)
+        after = run(new if variants is None else variants.select(variants.default), state.source)
     except InputError as error:
         first = error.problems[0]
         raise Refused(_KINDS.get(first.code, Refusal.BLOCK_MISUSE), first.message) from None
@@ -42,15 +42,15 @@ def without_changes(state: State) -> State:
 
     What PyTorch refuses then is left out of it.
     """
-    found = _UNDONE.get(state)
-    if found is None:
-        said, changes = state.declarations, state.declarations.changes
+    unchanged = _UNDONE.get(state)
+    if unchanged is None:
+        declarations, changes = state.declarations, state.declarations.changes
         assert changes is not None, "only what files change can be undone"
         earlier = changes._asdict()
         del earlier["made"]
-        undone = said._replace(**earlier, unchanged=None, changes=None)
-        found = _UNDONE[state] = run(undone, whole(state.source), refusing=False)
-    return found
+        undone = declarations._replace(**earlier, unchanged=None, changes=None)
+        unchanged = _UNDONE[state] = run(undone, whole(state.source), refusing=False)
+    return unchanged
 
 
 def refusal_of(error: ChangeError) -> Refused:

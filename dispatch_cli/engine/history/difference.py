@@ -41,7 +41,7 @@ class _Sides:
     @property
     def kind(self) -> ChangeKind:
         """Kind of change, by the sides that have something."""
-        before, after = (one.kernel if isinstance(one, TableEntry) else one for one in (self.before, self.after))
+        before, after = (side.kernel if isinstance(side, TableEntry) else side for side in (self.before, self.after))
         if before is None:
             return ChangeKind.ADDED
         return ChangeKind.REMOVED if after is None else ChangeKind.REPLACED
@@ -52,11 +52,11 @@ class _Sides:
         return _places(map(_declared, (self.before, self.after)))
 
 
-def _declared(one: Any) -> Any:
+def _declared(content: Any) -> Any:
     """The thing that has a place: the kernel of a slot; for a stale slot, the kernel that made it stale."""
-    if isinstance(one, StaleEntry):
-        return one.cause.cause.kernel
-    return one.kernel if isinstance(one, TableEntry) else one
+    if isinstance(content, StaleEntry):
+        return content.cause.cause.kernel
+    return content.kernel if isinstance(content, TableEntry) else content
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class HigherOrderDifference(_Sides):
 
 
 def _places(declared: Iterable[Any]) -> tuple[Span, ...]:
-    return tuple(dict.fromkeys(one.span for one in declared if one is not None and one.span is not None))
+    return tuple(dict.fromkeys(thing.span for thing in declared if thing is not None and thing.span is not None))
 
 
 Difference = (

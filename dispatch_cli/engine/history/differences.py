@@ -51,19 +51,19 @@ def differences(before: Side, after: Side, operators: Iterable[OperatorName] = (
         raise ValueError(f"states of {old_keys.name} and {new_keys.name} cannot be compared: their keys differ")
     changed, asked = _candidates(before, after), tuple(operators)
     names = {*changed.operators, *asked}
-    old, new = (_seen(one, names, changed.live_tables) for one in (before, after))
-    found = [*_libraries(old, new), *_fallbacks(sides[0], old, new)]
+    old, new = (_seen(side, names, changed.live_tables) for side in (before, after))
+    result = [*_libraries(old, new), *_fallbacks(sides[0], old, new)]
     python_kernels = _python_kernels(before, after)
     for name in sorted({*names, *changed.live_tables, *python_kernels}, key=str):
         was, became = old.operators.get(name, _NOTHING), new.operators.get(name, _NOTHING)
         if name in changed.operators:
-            found += _registered(sides[0], name, was, became)
-        found += python_kernels.get(name, ())
+            result += _registered(sides[0], name, was, became)
+        result += python_kernels.get(name, ())
         if name in names:
-            found += _slots(name, was, became)
-        found += _stale(sides[0], name, was, became)
-    found += _higher_order(before, after)
-    return tuple(found) or None
+            result += _slots(name, was, became)
+        result += _stale(sides[0], name, was, became)
+    result += _higher_order(before, after)
+    return tuple(result) or None
 
 
 class _OperatorState(NamedTuple):
@@ -98,15 +98,15 @@ def _dispatcher(side: Side) -> Dispatcher:
 
 
 def _candidates(before: Side, after: Side) -> _Candidates:
-    one, other = _dispatcher(before), _dispatcher(after)
+    first, other = _dispatcher(before), _dispatcher(after)
     points = [side if isinstance(side, Checkpoint) else None for side in (before, after)]
-    if one is other:
-        operators, fallbacks = one.changed_between(*points)
+    if first is other:
+        operators, fallbacks = first.changed_between(*points)
         # a fallback that came and went has refreshed its slot in every operator's live table
-        return _Candidates(operators, one.present() if fallbacks else set())
+        return _Candidates(operators, first.present() if fallbacks else set())
     operators = set()
-    for dispatcher, point in ((one, points[0]), (other, points[1])):
-        operators |= set(dispatcher) if one.base is not other.base else dispatcher.present()
+    for dispatcher, point in ((first, points[0]), (other, points[1])):
+        operators |= set(dispatcher) if first.base is not other.base else dispatcher.present()
         operators |= dispatcher.changed_between(point, None)[0]
     return _Candidates(operators, set())
 
@@ -136,7 +136,7 @@ def _seen(side: Side, names: Iterable[OperatorName], live_tables: Iterable[Opera
 def _operator(dispatcher: Dispatcher, name: OperatorName) -> _OperatorState:
     table, stale = dispatcher.table(name), dispatcher.stale_slots(name)
     operator = dispatcher.operator(name)
-    kernels = {key: tuple(one.kernel for one in found) for key, found in operator.kernels.items()}
+    kernels = {key: tuple(entry.kernel for entry in group) for key, group in operator.kernels.items()}
     return _OperatorState(operator.definition, kernels, table, stale)
 
 
@@ -185,10 +185,10 @@ def _beyond(kernels: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> list[Ker
     return beyond(reversed(kernels), others, lambda kernel: kernel)[::-1]
 
 
-def _content(one: Definition | LibraryHold | None) -> tuple[object, ...] | None:
-    if isinstance(one, Definition):
-        return one.schema, one.debug, one.alias_analysis, one.tags, one.python_module, one.span
-    return None if one is None else (one.debug, one.span)
+def _content(item: Definition | LibraryHold | None) -> tuple[object, ...] | None:
+    if isinstance(item, Definition):
+        return item.schema, item.debug, item.alias_analysis, item.tags, item.python_module, item.span
+    return None if item is None else (item.debug, item.span)
 
 
 def _slots(name: OperatorName, old: _OperatorState, new: _OperatorState) -> Iterator[Difference]:
@@ -226,13 +226,13 @@ def _python_kernels(before: Side, after: Side) -> dict[OperatorName, list[Differ
     if before.source is not after.source:
         sources = (state.source for state in (before, after) if state.source is not None)
         names |= {OperatorName.parse(name) for source in sources for name in source.names}
-    found: dict[OperatorName, list[Difference]] = {}
+    changes: dict[OperatorName, list[Difference]] = {}
     for name in names:
         old, new = ({kernel.dispatch_key: kernel for kernel in state.python_kernels(name)} for state in (before, after))
         for key in sorted({*old, *new}, key=before.dispatcher.universe.ids.__getitem__):
             if old.get(key) != new.get(key):
-                found.setdefault(name, []).append(PythonKernelDifference(name, key, old.get(key), new.get(key)))
-    return found
+                changes.setdefault(name, []).append(PythonKernelDifference(name, key, old.get(key), new.get(key)))
+    return changes
 
 
 def _higher_order(before: Side, after: Side) -> Iterator[Difference]:

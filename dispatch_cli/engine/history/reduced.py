@@ -20,7 +20,7 @@ _Entry = TypeVar("_Entry", bound=Sequence[object])
 def reduced(source: StateSource | None, without: Iterable[CapturedRegistration]) -> StateSource | None:
     """The whole captured state of *source* without these registrations."""
     source = whole(source)
-    gone = [one for one in without if one.operator is not None]
+    gone = [registration for registration in without if registration.operator is not None]
     return ReducedSource(source, gone) if gone and source is not None else source
 
 
@@ -40,9 +40,9 @@ class ReducedSource:
     def __init__(self, whole: StateSource, without: Iterable[CapturedRegistration]) -> None:
         self.whole = whole
         self._without: dict[str, set[tuple[str, int, bool]]] = {}
-        for one in without:
-            if one.operator is not None:
-                self._without.setdefault(one.operator, set()).add((one.key, one.number, one.python))
+        for gone in without:
+            if gone.operator is not None:
+                self._without.setdefault(gone.operator, set()).add((gone.key, gone.number, gone.python))
 
     def left_out(self, operator: str) -> frozenset[tuple[str, int, bool]]:
         """The registrations of an operator that are left out: key, number from the oldest, whether it is in Python."""
@@ -74,40 +74,40 @@ class ReducedSource:
 
     def operator(self, name: str) -> CapturedOperator:
         """One operator."""
-        found = self.whole.operator(name)
+        full = self.whole.operator(name)
         if name not in self._without:
-            return found
-        return found._replace(
-            kernels=self._left(name, found.kernels), python_kernels=self._left(name, found.python_kernels, python=True)
+            return full
+        return full._replace(
+            kernels=self._left(name, full.kernels), python_kernels=self._left(name, full.python_kernels, python=True)
         )
 
     def header(self, name: str) -> CapturedHeader:
         """The same operator, as far as a table needs it."""
-        found = self.whole.header(name)
+        full = self.whole.header(name)
         if name not in self._without:
-            return found
+            return full
         listing = self.listing(name)
         counts = Counter(key for key, _, _ in listing.kernels)
         active = dict(self.operator(name).kernels)
         return CapturedHeader(
-            found.schema,
+            full.schema,
             {key: (debug, fallthrough) for key, debug, fallthrough in listing.kernels},
             tuple(key for key, count in counts.items() if count > 1),
             tuple(key for key, _ in listing.python_kernels),
             {
-                key: (one.fake, one.wraps)
-                for key, one in active.items()
-                if one.fake is not None or one.wraps is not None
+                key: (kernel.fake, kernel.wraps)
+                for key, kernel in active.items()
+                if kernel.fake is not None or kernel.wraps is not None
             },
         )
 
     def listing(self, name: str) -> CapturedListing:
         """The same operator, as far as it is compared with that of another state."""
-        found = self.whole.listing(name)
+        full = self.whole.listing(name)
         if name not in self._without:
-            return found
-        return found._replace(
-            kernels=self._left(name, found.kernels), python_kernels=self._left(name, found.python_kernels, python=True)
+            return full
+        return full._replace(
+            kernels=self._left(name, full.kernels), python_kernels=self._left(name, full.python_kernels, python=True)
         )
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:

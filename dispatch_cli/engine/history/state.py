@@ -72,7 +72,7 @@ class State:
     def over_files(self) -> tuple[str, ...]:
         """The files below those that the user named, which extend them, in order."""
         inherited = self._declarations.inherited if self._declarations is not None else ()
-        return tuple(one.name for one in inherited if not one.is_state)
+        return tuple(file.name for file in inherited if not file.is_state)
 
     def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
         """The kernels that the Python dispatcher has for an operator, one a key: the captured, then the declared ones.
@@ -81,14 +81,14 @@ class State:
         """
         from dispatch_cli.model.declarations import PythonKernel
 
-        found: dict[str, PythonKernel] = {}
+        by_key: dict[str, PythonKernel] = {}
         if self.source is not None and str(name) in self._captured:
             kernels = self.source.python_kernels(str(name))
-            found = {key: PythonKernel(name, key, kernel) for key, kernel in kernels}
+            by_key = {key: PythonKernel(name, key, kernel) for key, kernel in kernels}
         for declared in self._declared_python_kernels.get(name, ()):
-            found.pop(declared.dispatch_key, None)
-            found[declared.dispatch_key] = declared
-        return [*found.values()]
+            by_key.pop(declared.dispatch_key, None)
+            by_key[declared.dispatch_key] = declared
+        return [*by_key.values()]
 
     def fake_rules(self, name: OperatorName) -> FakeRules:
         """Facts about an operator that ``FakeTensorMode`` asks for, beside its kernels: declared, else captured."""
@@ -111,11 +111,11 @@ class State:
         """
         from dispatch_cli.engine.history.reduced import left_out
 
-        one, other = self.dispatcher, self.base
-        if other is None or not (one.is_as_captured(name) and other.is_as_captured(name)):
+        dispatcher, other = self.dispatcher, self.base
+        if other is None or not (dispatcher.is_as_captured(name) and other.is_as_captured(name)):
             return False
-        same_fallbacks = one.fallback_bits == other.fallback_bits
-        return same_fallbacks and left_out(one.base, str(name)) == left_out(other.base, str(name))
+        same_fallbacks = dispatcher.fallback_bits == other.fallback_bits
+        return same_fallbacks and left_out(dispatcher.base, str(name)) == left_out(other.base, str(name))
 
     def own_operators(self) -> list[OperatorName]:
         """The operators that the files named by the user register something for, or change registrations of, by name.
@@ -126,16 +126,16 @@ class State:
             return []
         from dispatch_cli.model.declarations import Define, Implement
 
-        found = set()
+        names = set()
         for step in self.declarations.own_steps:
             if isinstance(step, Define):
-                found.add(step.schema.name)
+                names.add(step.schema.name)
             elif isinstance(step, Implement):
-                found.add(step.operator)
-        found.update(kernel.operator for kernel in self.declarations.own_python_kernels)
+                names.add(step.operator)
+        names.update(kernel.operator for kernel in self.declarations.own_python_kernels)
         if (changes := self.declarations.changes) is not None:
-            found.update(one.operator for one in changes.made if one.operator is not None)
-        return sorted((name for name in found if name in self.dispatcher), key=str)
+            names.update(change.operator for change in changes.made if change.operator is not None)
+        return sorted((name for name in names if name in self.dispatcher), key=str)
 
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
@@ -151,7 +151,7 @@ class State:
         """The names of all of them; no operator is read for it."""
         captured = self.source.higher_order_names if self.source is not None else ()
         declared = self._declarations.higher_order_operators if self._declarations is not None else ()
-        return frozenset([*captured, *(one.name for one in declared)])
+        return frozenset([*captured, *(operator.name for operator in declared)])
 
     def own_higher_order_names(self) -> frozenset[str]:
         """The names of those that the files named by the user say something of."""
@@ -170,7 +170,7 @@ class State:
 
         captured = self.source.higher_order_operators if self.source is not None else ()
         inherited = (operator for operator in self.declarations.higher_order_operators if not operator.is_own)
-        return {one.name: one for one in merged((*captured, *inherited))}
+        return {operator.name: operator for operator in merged((*captured, *inherited))}
 
     def higher_order_operator(self, name: str) -> HigherOrderOperator | None:
         """The higher-order operator of that name, or None."""
@@ -215,7 +215,7 @@ class State:
         """Origin of every file that the user did not name."""
         if self._declarations is None:
             return {}
-        return {one.name: Origin(None, one.through) for one in self._declarations.inherited if not one.is_state}
+        return {file.name: Origin(None, file.through) for file in self._declarations.inherited if not file.is_state}
 
     @cached_property
     def _state_origin(self) -> Origin:
@@ -224,12 +224,12 @@ class State:
 
     def _origin_in(self, part: str) -> Origin:
         """Origin of registrations captured in a state or an overlay of that name."""
-        found = self._origins_in.get(part)
-        if found is None:
+        origin = self._origins_in.get(part)
+        if origin is None:
             inherited = self._declarations.inherited if self._declarations is not None else ()
-            through = next((one.through for one in inherited if one.is_state and one.name == part), ())
-            found = self._origins_in[part] = Origin(part, through)
-        return found
+            through = next((file.through for file in inherited if file.is_state and file.name == part), ())
+            origin = self._origins_in[part] = Origin(part, through)
+        return origin
 
     @cached_property
     def _origins_in(self) -> dict[str, Origin]:
@@ -241,7 +241,7 @@ class State:
 
     @cached_property
     def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:
-        found: dict[OperatorName, list[PythonKernel]] = {}
+        kernels: dict[OperatorName, list[PythonKernel]] = {}
         for kernel in self.declarations.python_kernels:
-            found.setdefault(kernel.operator, []).append(kernel)
-        return found
+            kernels.setdefault(kernel.operator, []).append(kernel)
+        return kernels

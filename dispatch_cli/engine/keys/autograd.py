@@ -12,8 +12,8 @@ def autograd_key_of(universe: Universe, key: str) -> str | None:
 
     Of nested tensors, which carry two, it is AutogradNestedTensor.
     """
-    found = autograd_keys_of(universe, key)
-    return found[0] if found else None
+    autograd_keys = autograd_keys_of(universe, key)
+    return autograd_keys[0] if autograd_keys else None
 
 
 @lru_cache(maxsize=4096)
@@ -27,9 +27,9 @@ def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
     autograd_keys = frozenset(universe.covered_by(AUTOGRAD))
     if key in autograd_keys or key not in universe.slot:
         return ()
-    refreshed = [one for one in universe.refreshed_by(key) if one in autograd_keys]
+    refreshed = [autograd_key for autograd_key in universe.refreshed_by(key) if autograd_key in autograd_keys]
     if refreshed:
         return (refreshed[0],)
-    own = [one for one, backends in universe.autograd_backends.items() if key in backends]
+    own = [autograd_key for autograd_key, backends in universe.autograd_backends.items() if key in backends]
     _, backend = universe.runtime_parts.get(key, (key, None))
     return (own[0], *(autograd_keys_of(universe, backend) if backend not in (None, key) else ())) if own else ()

@@ -272,6 +272,6 @@ class _ExpressionReader:
 
 def _any_bits(sets: Iterable[int]) -> int:
     bits = 0
-    for one in sets:
-        bits |= one
+    for keys in sets:
+        bits |= keys
     return bits

@@ -79,12 +79,12 @@ class KeyLayout:
 
         fallback: the kernel is a backend fallback, which can change its own slot alone.
         """
-        found = self._left_behind.get((key, fallback))
-        if found is None:
+        slots = self._left_behind.get((key, fallback))
+        if slots is None:
             refreshed = self.universe.refreshed_by(key)
             affected = (key,) if fallback else self.affected[key]
-            found = self._left_behind[key, fallback] = tuple(slot for slot in affected if slot not in refreshed)
-        return found
+            slots = self._left_behind[key, fallback] = tuple(slot for slot in affected if slot not in refreshed)
+        return slots
 
     @cached_property
     def _left_behind(self) -> dict[tuple[str, bool], tuple[str, ...]]:
@@ -113,8 +113,8 @@ def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout
     if incomplete:
         unknown = sum(registered_bit[key] for key in incomplete)
         candidates = tuple(
-            _opened(found, unknown, closed, key in incomplete)
-            for key, found in zip(universe.slots, candidates, strict=True)
+            _opened(of_key, unknown, closed, key in incomplete)
+            for key, of_key in zip(universe.slots, candidates, strict=True)
         )
     return KeyLayout(
         universe=universe,
@@ -126,14 +126,14 @@ def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout
         alike=_alike(candidates),
         incomplete=incomplete,
         closed=closed,
-        open_slots=tuple(slot for slot, found in enumerate(candidates) if any(one.open for one in found)),
+        open_slots=tuple(slot for slot, of_key in enumerate(candidates) if any(candidate.open for candidate in of_key)),
     )
 
 
 def _opened(candidates: tuple[Candidate, ...], unknown: int, closed: int, fallback_open: bool) -> tuple[Candidate, ...]:
     """The candidates of a slot, with the keys among those that matter to them at which a kernel may be unknown."""
     own, *others = (
-        candidate._replace(open=found, closed=closed) if (found := unknown & candidate.bits) else candidate
+        candidate._replace(open=open_bits, closed=closed) if (open_bits := unknown & candidate.bits) else candidate
         for candidate in candidates
     )
     return (own._replace(fallback_open=fallback_open), *others)
@@ -154,7 +154,7 @@ def _candidates(
     key: str,
 ) -> tuple[Candidate, ...]:
     """Candidates for the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
-    found = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
+    candidates = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
     for precedence in PRECEDENCE:
         alias = precedence.alias
         covers = key in covered.get(alias, ()) or (key == UNDEFINED and precedence.fills_undefined)
@@ -165,8 +165,8 @@ def _candidates(
             if key == AUTOGRAD_OTHER:
                 ambiguous = _registrable_in(universe.autogradother_backends, key_bits, registered_bit)
         bit = registered_bit.get(alias, 0) if covers else 0
-        found.append(Candidate(precedence.number, precedence.rule, alias, bit, covers, unless, ambiguous))
-    return tuple(found)
+        candidates.append(Candidate(precedence.number, precedence.rule, alias, bit, covers, unless, ambiguous))
+    return tuple(candidates)
 
 
 def _registrable_in(keys: tuple[str, ...], key_bits: dict[str, int], registered_bit: dict[str, int]) -> int:

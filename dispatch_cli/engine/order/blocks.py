@@ -84,8 +84,8 @@ def all_bits(blocks: Iterable[SlotBlock]) -> int:
 
 def sums(start: int, blocks: Iterable[SlotBlock]) -> Mapping[int, frozenset[int]]:
     """Every sum of a choice of blocks, each with the numbers of blocks that give it; the smallest choice first."""
-    found: dict[int, frozenset[int]] = {start: frozenset()}
+    choices: dict[int, frozenset[int]] = {start: frozenset()}
     for bits, block in {block.bits: block for block in blocks}.items():
-        for registered, chosen in list(found.items()):
-            found.setdefault(registered | bits, chosen | {block.number})
-    return found
+        for registered, chosen in list(choices.items()):
+            choices.setdefault(registered | bits, chosen | {block.number})
+    return choices

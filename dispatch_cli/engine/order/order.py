@@ -67,7 +67,7 @@ class Orders:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._fallbacks = {key: one.function for key, one in dispatcher.fallbacks.items()}
+        self._fallbacks = {key: fallback.function for key, fallback in dispatcher.fallbacks.items()}
         self._patterns: dict[tuple[Hashable, ...], tuple[_Found, ...]] = {}
 
     def sensitive_slots(
@@ -89,7 +89,7 @@ class Orders:
             else [block for block in blocks if block]
         )
         closed = registered & layout.closed
-        return tuple(self._slot(units, found, closed) for found in self._found(slots, units, closed))
+        return tuple(self._slot(units, stale, closed) for stale in self._found(slots, units, closed))
 
     def _registrations(self, name: OperatorName) -> list[Registration]:
         """Oldest first at each key; the keys in the order of the enum."""
@@ -106,7 +106,7 @@ class Orders:
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"
         pattern = tuple(
-            tuple(Unit(one.key, one.catch_all, numbers.setdefault(one.function, len(numbers))) for one in unit)
+            tuple(Unit(entry.key, entry.catch_all, numbers.setdefault(entry.function, len(numbers))) for entry in unit)
             for unit in units
         )
         if (pattern, closed) not in self._patterns:
@@ -114,13 +114,13 @@ class Orders:
             self._patterns[pattern, closed] = tuple(analysed)
         return self._patterns[pattern, closed]
 
-    def _slot(self, units: Sequence[Sequence[Registration]], found: _Found, closed: int) -> SensitiveSlot:
+    def _slot(self, units: Sequence[Sequence[Registration]], stale: _Found, closed: int) -> SensitiveSlot:
         order, shortest = (
-            tuple(unit for number in numbers for unit in units[number]) for numbers in (found.order, found.shortest)
+            tuple(unit for number in numbers for unit in units[number]) for numbers in (stale.order, stale.shortest)
         )
         return SensitiveSlot(
-            self._entry(found.key, order[: found.refreshed], closed),
-            self._entry(found.key, order, closed),
+            self._entry(stale.key, order[: stale.refreshed], closed),
+            self._entry(stale.key, order, closed),
             shortest,
             order,
         )
@@ -128,7 +128,7 @@ class Orders:
     def _entry(self, key: str, registered: Sequence[Registration], closed: int) -> TableEntry:
         """Content of a slot that is computed when these are registered."""
         layout, fallbacks = self._dispatcher.layout, self._dispatcher.fallbacks
-        active, bits = {one.key: one for one in registered}, closed
+        active, bits = {registration.key: registration for registration in registered}, closed
         for source in active:
             bits |= layout.registered_bit[source]
         decision = decide(layout.candidates[layout.universe.slot[key]], bits, key in fallbacks)
@@ -195,7 +195,7 @@ class _Risk(NamedTuple):
 @lru_cache(maxsize=16)
 def _risks(layout: KeyLayout) -> Mapping[int, tuple[_Risk, ...]]:
     """Per key, by its bit, the slots that a registration at it can leave behind."""
-    found = {}
+    risks_of = {}
     for key, bit in layout.registered_bit.items():
         risks = []
         for slot in layout.left_behind(key, fallback=False):
@@ -208,5 +208,5 @@ def _risks(layout: KeyLayout) -> Mapping[int, tuple[_Risk, ...]]:
             if slot != UNDEFINED:
                 risks.append(_Risk(slot, matters, settles))
         if risks:
-            found[bit] = tuple(risks)
-    return found
+            risks_of[bit] = tuple(risks)
+    return risks_of

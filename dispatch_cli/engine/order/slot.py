@@ -43,15 +43,15 @@ class SlotOrders:
 
     def way(self) -> Way | None:
         """An order of all blocks that leaves the slot stale, or None."""
-        found = next(self._ways(self._blocks), None)
-        if found is None:
+        first = next(self._ways(self._blocks), None)
+        if first is None:
             return None
-        order, refreshed = self._idle.copy(), found.refreshed
-        for number in found.order:
+        order, refreshed = self._idle.copy(), first.refreshed
+        for number in first.order:
             order += (*self._followers.get(number, ()), number)
         if refreshed:
             refreshed += sum(self._sizes[number] for number in self._idle)
-        return Way(found.live, tuple(order), refreshed)
+        return Way(first.live, tuple(order), refreshed)
 
     def shortest(self) -> tuple[int, ...]:
         """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
@@ -169,7 +169,7 @@ class SlotOrders:
 
     def _late(self, live: Decision, canonical: Decision, then: Newest, end: Newest) -> list[SlotBlock] | None:
         """The blocks that come last before the last refresher, in order; None where they stand in each other's way."""
-        wanted = [one.block for one in (end, then) if one.block is not None]
+        wanted = [newest.block for newest in (end, then) if newest.block is not None]
         if len(wanted) < 2 or wanted[0] is wanted[1]:
             return wanted[:1]
         assert live.source is not None
@@ -258,11 +258,11 @@ class SlotOrders:
         return self._decide(all_bits(blocks))
 
     def _decide(self, registered: int) -> Decision:
-        found = self._decided.get(registered)
-        if found is None:
+        decision = self._decided.get(registered)
+        if decision is None:
             decided = decide(self._candidates, registered | self._closed, self._fallback is not None)
-            found = self._decided[registered] = decided
-        return found
+            decision = self._decided[registered] = decided
+        return decision
 
     def _function(self, decision: Decision) -> Hashable:
         """The function of a decision for none of the operator's kernels."""

@@ -52,10 +52,10 @@ def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: 
     """Calls with all arguments, and with those alone that have no default; all calls where both fail."""
     if schema.is_vararg:
         return
-    positional = [one for one in schema.arguments if not one.kwarg_only]
-    needed = sum(one.default is None for one in positional)
-    every = [one.name for one in schema.arguments if one.kwarg_only]
-    required = [one.name for one in schema.arguments if one.kwarg_only and one.default is None]
+    positional = [argument for argument in schema.arguments if not argument.kwarg_only]
+    needed = sum(argument.default is None for argument in positional)
+    every = [argument.name for argument in schema.arguments if argument.kwarg_only]
+    required = [argument.name for argument in schema.arguments if argument.kwarg_only and argument.default is None]
     fewest = body.refusal(before + needed, *required)
     words = body.refusal(before + len(positional), *every) or fewest
     if words is None:
@@ -71,7 +71,7 @@ def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: 
 
 
 def _of_setup(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
-    keyword_only = ["keyword_only_inputs"] if any(one.kwarg_only for one in schema.arguments) else []
+    keyword_only = ["keyword_only_inputs"] if any(argument.kwarg_only for argument in schema.arguments) else []
     keywords = ["ctx", "inputs", *keyword_only, "output"]
     if (words := body.refusal(0, *keywords)) is not None:
         yield FunctionMismatch(name, f"does not take the keyword arguments {', '.join(keywords)}: {words}", True)
@@ -81,8 +81,8 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
     results = len(schema.returns)
     if (words := body.refusal(1 + results)) is not None:
         yield FunctionMismatch(name, f"does not take ctx and a gradient for each of {results} results: {words}", True)
-    inputs = [one for one in schema.arguments if not one.kwarg_only]
-    needed = sum(one.default is None for one in inputs)
+    inputs = [argument for argument in schema.arguments if not argument.kwarg_only]
+    needed = sum(argument.default is None for argument in inputs)
     if body.values is None or not has_tensors(schema):
         return
     fewest, most = body.values
@@ -119,7 +119,7 @@ def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argum
 
     Where the schema of a custom operator has aliases, these are the arguments themselves: a view is another tensor.
     """
-    aliased = any(one.alias is not None for one in schema.returns)
+    aliased = any(result.alias is not None for result in schema.returns)
     if not schema.returns or (aliased and (is_mutable(schema) or not checks_aliases(kernel))):
         return
     for use in kernel.body.returns if kernel.body is not None else ():
@@ -131,8 +131,10 @@ def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argum
 
 def _argument(body: FunctionBody | None, parameter: str, schema: FunctionSchema) -> Argument | None:
     """The argument of the schema that a parameter gets: a keyword-only one by its name, others by their position."""
-    keyword_only = next((one for one in schema.arguments if one.kwarg_only and one.name == parameter), None)
+    keyword_only = next(
+        (argument for argument in schema.arguments if argument.kwarg_only and argument.name == parameter), None
+    )
     names = [] if body is None or keyword_only is not None else [text.rstrip("=") for text in body.parameters]
-    positional = [one for one in schema.arguments if not one.kwarg_only]
+    positional = [argument for argument in schema.arguments if not argument.kwarg_only]
     place = [name for name in names if name != "/"].index(parameter) if parameter in names else len(positional)
     return positional[place] if place < len(positional) else keyword_only

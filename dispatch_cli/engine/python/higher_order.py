@@ -28,9 +28,9 @@ from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, 
 
 def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperator, ...]:
     """The operators in effect: a later one takes the place of an earlier one of its name, or adds to it."""
-    found: dict[str, HigherOrderOperator] = {}
+    by_name: dict[str, HigherOrderOperator] = {}
     for operator in operators:
-        earlier = found.get(operator.name)
+        earlier = by_name.get(operator.name)
         if earlier is not None and operator.adds:
             operator = earlier._replace(
                 impls=earlier.impls + operator.impls,
@@ -41,8 +41,8 @@ def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperato
                 of_unknown=earlier.of_unknown or operator.of_unknown,
                 span=earlier.span or operator.span,
             )
-        found[operator.name] = operator
-    return tuple(found.values())
+        by_name[operator.name] = operator
+    return tuple(by_name.values())
 
 
 def problems_of(

@@ -119,7 +119,7 @@ def divergences(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterabl
 @lru_cache(maxsize=8192)
 def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: frozenset[str]) -> tuple[Divergence, ...]:
     """The divergences of all operators that have kernels at the same keys."""
-    found = []
+    divergences = []
     slots = layout.universe.slots
     ours = _decisions(layout, registered | python, fallbacks)
     rules_alone = ours if not python else _decisions(layout, registered, fallbacks)
@@ -128,11 +128,11 @@ def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: fro
             continue
         if _same(rules_alone[slot], ours[slot]):
             because = layout.keys_in(ours[slot].blockers)
-            found.append(Divergence(key, theirs, ours[slot], Reason.NESTED_RULE, because))
+            divergences.append(Divergence(key, theirs, ours[slot], Reason.NESTED_RULE, because))
         else:
             because = _needed(layout, registered, python, fallbacks, slot)
-            found.append(Divergence(key, theirs, ours[slot], Reason.PYTHON_KERNEL, because))
-    return tuple(found)
+            divergences.append(Divergence(key, theirs, ours[slot], Reason.PYTHON_KERNEL, because))
+    return tuple(divergences)
 
 
 def _needed(layout: KeyLayout, registered: int, python: int, fallbacks: frozenset[str], slot: int) -> tuple[str, ...]:
@@ -152,11 +152,11 @@ def _cpp_decisions(layout: KeyLayout, registered: int, fallbacks: frozenset[str]
     return plan(layout, registered, sum(1 << slot[key] for key in fallbacks)).decisions
 
 
-def _same(one: Decision, other: Decision) -> bool:
-    """True if two decisions about one slot choose the same key, or fail in the same way."""
-    if one.source is not None or other.source is not None:
-        return one.source == other.source
-    return one.rule is other.rule
+def _same(decision: Decision, other: Decision) -> bool:
+    """True if two decisions about decision slot choose the same key, or fail in the same way."""
+    if decision.source is not None or other.source is not None:
+        return decision.source == other.source
+    return decision.rule is other.rule
 
 
 def _bits(layout: KeyLayout, keys: Iterable[str]) -> int:

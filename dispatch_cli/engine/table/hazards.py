@@ -25,12 +25,12 @@ def bypassed(
     autograd key: sparse and quantized ones, and those of MTIA, of which AutogradMTIA knows nothing.
     falls_through: whether dispatch skips a slot.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    backends: dict[str, tuple[str, ...]] = {}
     for key in keys:
-        above = next((one for one in autograd_keys_of(universe, key) if not falls_through(one)), None)
+        above = next((slot for slot in autograd_keys_of(universe, key) if not falls_through(slot)), None)
         if above is not None and decide(above).rule is Rule.MATH:
-            found[above] = (*found.get(above, ()), key)
-    return found
+            backends[above] = (*backends.get(above, ()), key)
+    return backends
 
 
 def displaced(universe: Universe, decide: Decide) -> Mapping[str, Decision]:
@@ -39,7 +39,11 @@ def displaced(universe: Universe, decide: Decide) -> Mapping[str, Decision]:
     With each, its decision: a fallback or nothing, and the culprits (`Decision.blockers`).
     """
     decisions = ((key, decide(key)) for key in universe.covered_by(AUTOGRAD))
-    return {key: one for key, one in decisions if one.blockers and one.rule in (Rule.FALLBACK, Rule.MISSING)}
+    return {
+        key: decision
+        for key, decision in decisions
+        if decision.blockers and decision.rule in (Rule.FALLBACK, Rule.MISSING)
+    }
 
 
 def unreachable_without_tensors(

@@ -154,19 +154,19 @@ class LiveTable:
 
     def filled(self) -> frozenset[str]:
         """The slots that a kernel fills, by key; operators with equal registrations share the answer."""
-        found = self._plan().filled
+        keys = self._plan().filled
         for key, behind in self._behind.items():
-            found = found - {key} if behind.live.kernel is None else found | {key}
-        return found
+            keys = keys - {key} if behind.live.kernel is None else keys | {key}
+        return keys
 
     def fallthroughs(self) -> int:
         """The slots that dispatch skips, as bits; operators with equal registrations share the answer."""
         decided, slot = self._plan(), self._layout.universe.slot
-        found = _fallthroughs(decided, _falling(self._active or {}), _falling(self._fallbacks), self._layout)
+        slots = _fallthroughs(decided, _falling(self._active or {}), _falling(self._fallbacks), self._layout)
         for key, behind in self._behind.items():
             bit = 1 << slot[key]
-            found = found | bit if behind.live.is_fallthrough else found & ~bit
-        return found
+            slots = slots | bit if behind.live.is_fallthrough else slots & ~bit
+        return slots
 
     def stale(self) -> list[StaleEntry]:
         """The slots that differ in function from the canonical table, in runtime order.
@@ -250,16 +250,16 @@ class LiveTable:
 
 def _falling(registrations: Mapping[str, Registration]) -> frozenset[str]:
     """The keys whose kernel falls through."""
-    return frozenset([key for key, found in registrations.items() if found.kernel.fallthrough])
+    return frozenset([key for key, registration in registrations.items() if registration.kernel.fallthrough])
 
 
 @lru_cache(maxsize=8192)
 def _fallthroughs(decided: Plan, own: frozenset[str], fallbacks: frozenset[str], layout: KeyLayout) -> int:
     """The slots of a canonical table that dispatch skips. own, fallbacks: keys whose kernels fall through."""
-    found = 0
+    slots = 0
     for slot, (key, decision) in enumerate(zip(layout.universe.slots, decided.decisions, strict=True)):
         falls = (
             decision.rule is Rule.FALLBACK and key in fallbacks if decision.source is None else decision.source in own
         )
-        found |= falls << slot
-    return found
+        slots |= falls << slot
+    return slots

@@ -132,8 +132,8 @@ class Fallbacks:
     def texts(self) -> Mapping[str, str]:
         """Text of a table dump for each, by key; the same mapping until one of them changes."""
         if self._texts is None:
-            kernels = {key: one.kernel for key, one in self.registrations.items()}
-            self._texts = {key: kernel_text(one.debug, one.fallthrough) for key, one in kernels.items()}
+            kernels = {key: entry.kernel for key, entry in self.registrations.items()}
+            self._texts = {key: kernel_text(kernel.debug, kernel.fallthrough) for key, kernel in kernels.items()}
         return self._texts
 
     def add(self, registration: Registration, bit: int) -> None:

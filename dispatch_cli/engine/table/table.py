@@ -223,8 +223,8 @@ def _look_alike(some: Mapping[str, Registration], others: Mapping[str, Registrat
     if some is others:
         return True
     return some.keys() == others.keys() and all(
-        one is others[key] or one.kernel is others[key].kernel or _seen(one.kernel) == _seen(others[key].kernel)
-        for key, one in some.items()
+        entry is others[key] or entry.kernel is others[key].kernel or _seen(entry.kernel) == _seen(others[key].kernel)
+        for key, entry in some.items()
     )
 
 

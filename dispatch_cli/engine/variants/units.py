@@ -130,10 +130,10 @@ def families(declarations: Declarations, chosen: Mapping[str, str]) -> list[Fami
                 whole[when] = all_of(when)
             weights[whole[when]] += weight
         by_conditions.setdefault(frozenset(weights), {})[unit] = weights
-    found = [(sum(map(Counter.total, those.values())), those) for those in by_conditions.values()]
-    found.sort(key=lambda one: -one[0])
+    weighted = [(sum(map(Counter.total, those.values())), those) for those in by_conditions.values()]
+    weighted.sort(key=lambda pair: -pair[0])
     left = [MOST_ASSIGNMENTS]
-    return [_family(those, chosen, left) for _, those in found]
+    return [_family(those, chosen, left) for _, those in weighted]
 
 
 def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], left: list[int]) -> Family:

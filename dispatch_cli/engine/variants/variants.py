@@ -45,10 +45,10 @@ class Variant:
         """True if all of the conditions hold."""
         if not when:
             return True
-        found = self._holds.get(when)
-        if found is None:
-            found = self._holds[when] = all(value(one, self.known) is True for one in when)
-        return found
+        is_true = self._holds.get(when)
+        if is_true is None:
+            is_true = self._holds[when] = all(value(condition, self.known) is True for condition in when)
+        return is_true
 
 
 class Variants:
@@ -91,10 +91,10 @@ class Variants:
 
         Where there are very many registrations and variants, those of a further variant are of the units to look at.
         """
-        said = self.declarations
-        is_small = len(said.steps) * len(self.variants) <= MOST_STEPS
+        declarations = self.declarations
+        is_small = len(declarations.steps) * len(self.variants) <= MOST_STEPS
         units = None if variant is self.default or is_small else variant.cases.keys()
-        inherited = frozenset(map(id, said.before.steps))
+        inherited = frozenset(map(id, declarations.before.steps))
 
         def is_in(step: Step | PythonKernel) -> bool:
             if not variant.holds(when_of(step)):
@@ -103,14 +103,14 @@ class Variants:
                 return True
             return unit_of_step(step) in units
 
-        before, changes = said.unchanged, said.changes
+        before, changes = declarations.unchanged, declarations.changes
         if changes is not None:
             kernels = tuple(filter(is_in, changes.python_kernels))
             changes = changes._replace(steps=tuple(filter(is_in, changes.steps)), python_kernels=kernels)
-        return said._replace(
-            steps=tuple(filter(is_in, said.steps)),
-            inherited_steps=tuple(filter(is_in, said.inherited_steps)),
-            python_kernels=tuple(filter(is_in, said.python_kernels)),
+        return declarations._replace(
+            steps=tuple(filter(is_in, declarations.steps)),
+            inherited_steps=tuple(filter(is_in, declarations.inherited_steps)),
+            python_kernels=tuple(filter(is_in, declarations.python_kernels)),
             unchanged=None if before is None else before._replace(steps=tuple(filter(is_in, before.steps))),
             changes=changes,
         )
@@ -120,33 +120,33 @@ class Variants:
 
         The first one has, of each family in turn, the case with the most registrations that is left.
         """
-        found = [Variant()]
+        variants = [Variant()]
         for family in self._families:
-            case = next((case for case in family.cases if self._fits(found[0], case)), None)
+            case = next((case for case in family.cases if self._fits(variants[0], case)), None)
             if case is not None:
-                self._take(found[0], family, case)
-        self._complete(found[0])
+                self._take(variants[0], family, case)
+        self._complete(variants[0])
         for family in self._families:
             for unit in family.units:
-                found[0].cases.setdefault(unit, self._position(family, found[0]))
+                variants[0].cases.setdefault(unit, self._position(family, variants[0]))
         for family in self._families:
             if not family.units:
                 continue
             taken = {0}
-            first = found[0].cases[family.units[0]]
+            first = variants[0].cases[family.units[0]]
             for position, case in enumerate(family.cases):
                 if position == first:
                     continue
-                last = range(max(1, len(found) - MOST_TRIED), len(found))
-                number = next((n for n in last if n not in taken and self._fits(found[n], case)), None)
+                last = range(max(1, len(variants) - MOST_TRIED), len(variants))
+                number = next((n for n in last if n not in taken and self._fits(variants[n], case)), None)
                 if number is None:
-                    number = len(found)
-                    found.append(Variant())
+                    number = len(variants)
+                    variants.append(Variant())
                 taken.add(number)
-                self._take(found[number], family, case, position)
-        for variant in found[1:]:
+                self._take(variants[number], family, case, position)
+        for variant in variants[1:]:
             self._complete(variant)
-        return found
+        return variants
 
     def _position(self, family: Family, variant: Variant) -> int:
         """The position of the case that a family has in a variant; -1 for one that is not among those looked at."""
@@ -165,12 +165,12 @@ class Variants:
 
     def _by_group(self, known: World) -> list[tuple[AtomGroup, dict[str, bool]]]:
         """Known answers, by the groups of the atoms."""
-        found: dict[int, tuple[AtomGroup, dict[str, bool]]] = {}
+        groups: dict[int, tuple[AtomGroup, dict[str, bool]]] = {}
         for atom, truth in known.items():
             group = self._group_of.get(atom)
             if group is not None:
-                found.setdefault(id(group), (group, {}))[1][atom] = truth
-        return list(found.values())
+                groups.setdefault(id(group), (group, {}))[1][atom] = truth
+        return list(groups.values())
 
     def _take(self, variant: Variant, family: Family, case: ConditionCase, position: int | None = None) -> None:
         variant.known.update(case.known)
@@ -183,6 +183,6 @@ class Variants:
         """Choose what is left open."""
         for group in self._groups:
             agreeing = group.agreeing(variant.of_groups.get(id(group), {}))
-            world = max(agreeing, key=lambda one: sum(one.values()), default=None)
+            world = max(agreeing, key=lambda world: sum(world.values()), default=None)
             if world is not None:
                 variant.known.update(world)
