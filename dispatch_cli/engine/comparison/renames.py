@@ -11,7 +11,7 @@ from dispatch_cli.engine.comparison.sides import OperatorView, Side
 
 
 class Likeness(Enum):
-    """In what two operators of different names are alike; the value is the name in machine formats."""
+    """Respect in which two operators of different names are alike; the value is the name in machine formats."""
 
     SCHEMA_AND_KERNELS = "schema-and-kernels"
     """The schema but for the name, and the same kernels at the same keys, some of them known by their source file."""

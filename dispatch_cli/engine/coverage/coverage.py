@@ -72,7 +72,7 @@ class Classifier:
         self._autograd = autograd_keys_of(self.universe, backend.key)
         self._asked = autocast, vmap
         self._core = {fallback.key: fallback.debug for fallback in self.universe.fallbacks}
-        self._found: dict[CoveredShape, Covered] = {}
+        self._covered: dict[CoveredShape, Covered] = {}
         others = (backend.autocast, BATCHED, FRONT) if autocast or vmap else ()
         keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included, *others)
         slots = {self.universe.slot[key] for key in keys if key in self.universe.slot}
@@ -108,9 +108,9 @@ class Classifier:
         if shape is None:
             return self._undefined()
         part = shape._replace(registered=shape.registered & self.bits)
-        covered = self._found.get(part)
+        covered = self._covered.get(part)
         if covered is None:
-            covered = self._found[part] = self._decided(shape)
+            covered = self._covered[part] = self._decided(shape)
         return covered
 
     def _decided(self, shape: CoveredShape) -> Covered:

@@ -54,7 +54,7 @@ class Library:
 
     @property
     def debug(self) -> str:
-        """The debug text of what names none of its own."""
+        """Debug text for a registration that names none of its own."""
         return f"registered at {self.block.file}:{self.block.line}"
 
     def define(

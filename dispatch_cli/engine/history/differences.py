@@ -181,7 +181,7 @@ def _kernel_difference(
 
 
 def _beyond(kernels: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> list[Kernel]:
-    """Those that the others do not have, or not so often; of equal ones the newest."""
+    """Kernels that the others do not have, or not so often; of equal ones the newest."""
     return beyond(reversed(kernels), others, lambda kernel: kernel)[::-1]
 
 

@@ -60,7 +60,7 @@ class ReducedSource:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of what makes it up."""
+        """Names of the captured states that it consists of."""
         return self.whole.parts
 
     def part_of(self, operator: str, key: str) -> str:
@@ -125,7 +125,7 @@ class ReducedSource:
 
     @property
     def higher_order_names(self) -> Sequence[str]:
-        """Their names."""
+        """Names of its higher-order operators."""
         return self.whole.higher_order_names
 
     @property

@@ -160,7 +160,7 @@ class State:
         return frozenset(operator.name for operator in self.own_higher_order_operators())
 
     def own_higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
-        """Those of them that the files named by the user say something of."""
+        """Higher-order operators that the files named by the user declare, or add to."""
         return tuple(operator for operator in self.higher_order_operators if operator.is_own)
 
     @cached_property
@@ -192,13 +192,13 @@ class State:
         return {mode.name: mode for mode in (*captured, *declared)}
 
     def origin(self, registration: Registration) -> Origin:
-        """Through what a registration came, beyond its place."""
+        """Origin of a registration, beyond its place."""
         if not registration.captured or self.source is None:
             return self._state_origin if registration.captured else self.origin_of(registration.kernel.span)
         return self._origin_in(self.source.part_of(str(registration.operator), registration.key))
 
     def operator_origin(self, name: OperatorName) -> Origin:
-        """Through what an operator's schema came, beyond its place. Errors: Refused for an unknown operator."""
+        """Origin of an operator's schema, beyond its place. Errors: Refused for an unknown operator."""
         if self.dispatcher.is_untouched(name):
             return self._state_origin
         definition = self.dispatcher.operator(name).definition
@@ -207,7 +207,7 @@ class State:
         return self._state_origin if definition.captured else self.origin_of(definition.span)
 
     def origin_of(self, span: Span | None) -> Origin:
-        """Through what the declaration at a place came."""
+        """Origin of the declaration at a place."""
         return OWN if span is None else self._origins.get(span.file, OWN)
 
     @cached_property

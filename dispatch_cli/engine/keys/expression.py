@@ -84,7 +84,7 @@ class _ExpressionReader:
         self._text = text
         self._origin = origin
         self._components = {f"{backend}{COMPONENT}": 1 << i for i, backend in enumerate(universe.backends)}
-        self._found: dict[ExpressionNoteKind, dict[str, None]] = {}
+        self._noted: dict[ExpressionNoteKind, dict[str, None]] = {}
         self._depth = 0
 
     def whole(self) -> _ExpressionPart:
@@ -97,7 +97,7 @@ class _ExpressionReader:
         return part
 
     def notes(self) -> Iterable[ExpressionNote]:
-        return (ExpressionNote(kind, tuple(keys)) for kind, keys in self._found.items())
+        return (ExpressionNote(kind, tuple(keys)) for kind, keys in self._noted.items())
 
     # the grammar
 
@@ -249,7 +249,7 @@ class _ExpressionReader:
         """Notes of one kind become one, with all their keys."""
         for note in notes:
             for key in note.keys:
-                self._found.setdefault(note.kind, {})[key] = None
+                self._noted.setdefault(note.kind, {})[key] = None
 
     # tokens
 

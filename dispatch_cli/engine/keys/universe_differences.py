@@ -1,4 +1,4 @@
-"""In what two universes differ, as far as it can make a dispatcher of theirs behave differently.
+"""Differences between two universes, as far as they can make a dispatcher of theirs behave differently.
 
 Names of builds and the source lines of core fallbacks do not count.
 """

@@ -68,7 +68,7 @@ class Orders:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._fallbacks = {key: fallback.function for key, fallback in dispatcher.fallbacks.items()}
-        self._patterns: dict[tuple[Hashable, ...], tuple[_Found, ...]] = {}
+        self._patterns: dict[tuple[Hashable, ...], tuple[_StaleSlot, ...]] = {}
 
     def sensitive_slots(
         self, name: OperatorName, blocks: Sequence[Sequence[Registration]] | None = None
@@ -89,7 +89,7 @@ class Orders:
             else [block for block in blocks if block]
         )
         closed = registered & layout.closed
-        return tuple(self._slot(units, stale, closed) for stale in self._found(slots, units, closed))
+        return tuple(self._slot(units, stale, closed) for stale in self._stale_slots(slots, units, closed))
 
     def _registrations(self, name: OperatorName) -> list[Registration]:
         """Oldest first at each key; the keys in the order of the enum."""
@@ -101,7 +101,9 @@ class Orders:
         ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
         return [registration for key in ordered for registration in reversed(kernels[key])]
 
-    def _found(self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int) -> tuple[_Found, ...]:
+    def _stale_slots(
+        self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int
+    ) -> tuple[_StaleSlot, ...]:
         """The answer for the units' pattern: keys and which functions are equal, not which these are."""
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"
@@ -114,7 +116,7 @@ class Orders:
             self._patterns[pattern, closed] = tuple(analysed)
         return self._patterns[pattern, closed]
 
-    def _slot(self, units: Sequence[Sequence[Registration]], stale: _Found, closed: int) -> SensitiveSlot:
+    def _slot(self, units: Sequence[Sequence[Registration]], stale: _StaleSlot, closed: int) -> SensitiveSlot:
         order, shortest = (
             tuple(unit for number in numbers for unit in units[number]) for numbers in (stale.order, stale.shortest)
         )
@@ -135,10 +137,10 @@ class Orders:
         return entry_for(key, decision, active, fallbacks)
 
 
-class _Found(NamedTuple):
+class _StaleSlot(NamedTuple):
     """A slot that can go stale: its key, and an order and the shortest one by numbers of blocks.
 
-    refreshed: how many registrations of the order there are up to the last that refreshes the slot.
+    refreshed: the number of registrations of the order up to the last that refreshes the slot.
     """
 
     key: str
@@ -153,13 +155,13 @@ def _analyse(
     pattern: Sequence[Sequence[Unit]],
     fallbacks: Mapping[str, Hashable],
     closed: int,
-) -> Iterator[_Found]:
-    """Those of the slots that some order leaves stale. fallbacks: the function of each backend fallback."""
+) -> Iterator[_StaleSlot]:
+    """The slots that some order leaves stale. fallbacks: the function of each backend fallback."""
     for key in slots:
         orders = SlotOrders(layout, key, pattern, fallbacks.get(key), closed)
         way = orders.way()
         if way is not None:
-            yield _Found(key, way.order, way.refreshed, orders.shortest())
+            yield _StaleSlot(key, way.order, way.refreshed, orders.shortest())
 
 
 @lru_cache(maxsize=8192)

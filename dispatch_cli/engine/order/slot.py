@@ -68,7 +68,7 @@ class SlotOrders:
         raise ValueError("no order leaves the slot stale")
 
     def _leaders(self, blocks: Sequence[SlotBlock]) -> list[SlotBlock]:
-        """As many blocks as make a difference. Any other follows one of them: it stands right before it in every order,
+        """Blocks enough for every difference. Any other follows one of them: it stands right before it in every order,
         and does nothing there that its leader does not do again.
 
         Of blocks that register at one key that can fill the slot, or at none, two different functions are enough: one

@@ -13,7 +13,7 @@ from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
 Decide = Callable[[str], Decision]
-"""From a runtime key or Undefined to the decision of its slot."""
+"""Function from a runtime key or Undefined to the decision of its slot."""
 
 
 def bypassed(
