@@ -24,7 +24,7 @@ class OperatorClasses:
         self._dispatcher = dispatcher = state.dispatcher
         universe = dispatcher.universe
         self.backends = [backend_of(universe, key) for key in backend_keys(universe)]
-        self.backends.sort(key=lambda one: one.key not in universe.backends)
+        self.backends.sort(key=lambda backend: backend.key not in universe.backends)
         first = Classifier(dispatcher, self.backends[0]) if self.backends else None
 
         def shape_of(name: OperatorName) -> _Shape:

@@ -122,7 +122,7 @@ def command(
         backend,
         names,
         tags,
-        served_by=tuple(Service(one) for one in dict.fromkeys(served_by)),
+        served_by=tuple(Service(service) for service in dict.fromkeys(served_by)),
         autocast="autocast" in contexts,
         vmap="vmap" in contexts,
         against=against,
@@ -181,9 +181,9 @@ def _backend(state: State, text: str) -> CoveredBackend:
     from dispatch_cli.engine.coverage.backend import backend_keys, backend_named
 
     universe = state.dispatcher.universe
-    found = backend_named(universe, text)
-    if found is not None:
-        return found
+    backend = backend_named(universe, text)
+    if backend is not None:
+        return backend
     from dispatch_cli.model.suggest import suggestion
 
     close = suggestion(text, [*backend_keys(universe), *universe.devices], 3)
@@ -196,8 +196,8 @@ def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
     try:
         older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
     except BadInput as error:
-        if {one.code for one in error.problems} & {"several-states", "universe-conflict"}:
-            say(_EXTENDED.format(over=" ".join(f"--base {one}" for one in state.over)))
+        if {problem.code for problem in error.problems} & {"several-states", "universe-conflict"}:
+            say(_EXTENDED.format(over=" ".join(f"--base {name}" for name in state.over)))
         raise
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
         raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
@@ -210,12 +210,12 @@ def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> l
         return names
     from dispatch_cli.answers.coverage.report import known_tags, with_tags
 
-    found = known_tags(state, names)
+    known = known_tags(state, names)
     for tag in tags:
-        if tag not in found:
+        if tag not in known:
             from dispatch_cli.model.suggest import suggestion
 
-            hint = as_sentence(suggestion(tag, sorted(found), 3) or _no_base(state))
+            hint = as_sentence(suggestion(tag, sorted(known), 3) or _no_base(state))
             raise click.BadParameter(f"no chosen operator has the tag {tag[:200]!r}.{hint}", param_hint="'--tag'")
     return with_tags(state, names, tags)
 

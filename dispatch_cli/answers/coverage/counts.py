@@ -75,32 +75,32 @@ def service_rank(answer: ServiceCount) -> tuple[int | str, ...]:
 def service_counts(answers: Mapping[Covered, int], total: int) -> tuple[ServiceCount, ...]:
     """A count for each service, the own kernels first. answers: how many operators have each. total: of how many."""
     counts, served = Counter[_ServiceKey](), Counter[_ServiceKey]()
-    for one, number in answers.items():
-        key = (one.service, one.source if one.service in _WITH_SOURCE else None, one.lack, one.otherwise)
+    for answer, number in answers.items():
+        key = (answer.service, answer.source if answer.service in _WITH_SOURCE else None, answer.lack, answer.otherwise)
         counts[key] += number
-        served[key] += number if one.served else 0
+        served[key] += number if answer.served else 0
     counted = [ServiceCount(*key, number, served[key], _share(number, total)) for key, number in counts.items()]
-    ranks = {one: service_rank(one) for one in counted}
-    return tuple(sorted(counted, key=lambda one: (-SERVICES.index(one.service), *ranks[one][1:])))
+    ranks = {count: service_rank(count) for count in counted}
+    return tuple(sorted(counted, key=lambda count: (-SERVICES.index(count.service), *ranks[count][1:])))
 
 
 def training_counts(answers: Mapping[Covered, int], total: int) -> tuple[TrainingCount, ...]:
     """A count for each way to train, in the order of `Training`. Arguments: as of `service_counts`."""
     counts, served = Counter[tuple[Training, Gradient | None]](), Counter[tuple[Training, Gradient | None]]()
-    for one, number in answers.items():
-        key = (one.training, one.gradient)
+    for answer, number in answers.items():
+        key = (answer.training, answer.gradient)
         counts[key] += number
-        served[key] += number if one.served else 0
+        served[key] += number if answer.served else 0
     counted = [TrainingCount(*key, number, served[key], _share(number, total)) for key, number in counts.items()]
     order = [*Training]
-    return tuple(sorted(counted, key=lambda one: (order.index(one.training), _GRADIENTS.index(one.gradient))))
+    return tuple(sorted(counted, key=lambda count: (order.index(count.training), _GRADIENTS.index(count.gradient))))
 
 
 def coverage_counts(answers: Mapping[Covered, int]) -> CoverageCounts:
     """The counts of all answers. answers: how many operators have each."""
     counted = Counter[bool | None]()
-    for one, number in answers.items():
-        counted[one.served] += number
+    for answer, number in answers.items():
+        counted[answer.served] += number
     total = counted.total()
     return CoverageCounts(
         chosen=total,
@@ -112,10 +112,10 @@ def coverage_counts(answers: Mapping[Covered, int]) -> CoverageCounts:
     )
 
 
-def passage_counts(found: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
+def passage_counts(passages: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
     """A count for each way through autocast or vmap."""
-    counts = Counter(found)
-    return tuple(PassageCount(one, counts[one], _share(counts[one], len(found))) for one in Passage if counts[one])
+    counts = Counter(passages)
+    return tuple(PassageCount(way, counts[way], _share(counts[way], len(passages))) for way in Passage if counts[way])
 
 
 def percent(part: int, whole: int) -> float | None:

@@ -96,7 +96,7 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
         yield TableBlock(_needs_columns(report), report.needs)
     if report.served_by:
         yield Gap()
-        ways = " or ".join(SERVICE_NAMES[one] for one in report.served_by)
+        ways = " or ".join(SERVICE_NAMES[service] for service in report.served_by)
         yield Paragraph(f"{len(report.operators):,} listed: served by {ways}.")
     if report.operators:
         yield Gap()
@@ -122,7 +122,7 @@ def counted_blocks(report: CoverageReport) -> Iterator[Block]:
     for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):
         if counts is not None:
             yield Gap()
-            yield TableBlock(_counts(title), [_passage_count(one, report.chosen, meanings) for one in counts])
+            yield TableBlock(_counts(title), [_passage_count(count, report.chosen, meanings) for count in counts])
     if report.vmap is not None and report.over:
         yield Paragraph(Run(_FIRST_VMAP, Tone.DIM))
 
@@ -143,7 +143,7 @@ def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
     older = ", ".join(against)
     if not report.needs:
         return f"nothing is needed that {older} did not need"
-    kinds = ", ".join(f"{one.operators:,} {NEEDS_COUNTED[one.need]}" for one in report.needs)
+    kinds = ", ".join(f"{need.operators:,} {NEEDS_COUNTED[need.need]}" for need in report.needs)
     if report.served_by:
         return f"needed since {older}: {kinds}; {plural(len(report.operators), 'operator')} of these listed"
     verb = "needs" if len(report.operators) == 1 else "need"
@@ -167,60 +167,60 @@ def about(report: CoverageReport) -> str:
 
 def _counts(title: str) -> list[Column[Counted]]:
     return [
-        Column(title, lambda one, _: Run(one.name, one.tone)),
-        Column("Operators", lambda one, _: f"{one.operators:,}", right=True),
-        Column("%", lambda one, _: percent_text(one.operators, one.chosen), right=True),
-        Column("", lambda one, _: Run(one.meaning, Tone.DIM), narrow=Narrow.BELOW, optional=True, wraps=False),
+        Column(title, lambda row, _: Run(row.name, row.tone)),
+        Column("Operators", lambda row, _: f"{row.operators:,}", right=True),
+        Column("%", lambda row, _: percent_text(row.operators, row.chosen), right=True),
+        Column("", lambda row, _: Run(row.meaning, Tone.DIM), narrow=Narrow.BELOW, optional=True, wraps=False),
     ]
 
 
 def _with_served(title: str) -> list[Column[Counted]]:
     name, operators, share, meaning = _counts(title)
-    return [name, operators, share, Column("Served", lambda one, _: f"{one.served:,}", right=True), meaning]
+    return [name, operators, share, Column("Served", lambda row, _: f"{row.served:,}", right=True), meaning]
 
 
 def _needs_columns(report: CoverageReport) -> list[Column[NeedCount]]:
     return [
-        Column(f"Needed since {', '.join(report.against or ())}", lambda one, _: NEEDS[one.need]),
-        Column("Operators", lambda one, _: f"{one.operators:,}", right=True),
-        Column("Served", lambda one, _: f"{one.served:,}", right=True),
+        Column(f"Needed since {', '.join(report.against or ())}", lambda row, _: NEEDS[row.need]),
+        Column("Operators", lambda row, _: f"{row.operators:,}", right=True),
+        Column("Served", lambda row, _: f"{row.served:,}", right=True),
     ]
 
 
-def _service_count(one: ServiceCount, chosen: int, key: str) -> Counted:
-    meaning = LACKS_MEAN[one.lack] if one.lack is not None else SERVICES_MEAN[one.service]
+def _service_count(count: ServiceCount, chosen: int, key: str) -> Counted:
+    meaning = LACKS_MEAN[count.lack] if count.lack is not None else SERVICES_MEAN[count.service]
     return Counted(
-        service_words(one.service, one.source, one.lack, one.otherwise),
-        one.operators,
+        service_words(count.service, count.source, count.lack, count.otherwise),
+        count.operators,
         chosen,
         meaning.replace("KEY", key),
-        SERVICE_TONES[one.service],
-        one.served,
+        SERVICE_TONES[count.service],
+        count.served,
     )
 
 
-def _training_count(one: TrainingCount, chosen: int) -> Counted:
-    meaning = TRAININGS_MEAN[one.training] if one.gradient is None else GRADIENTS_MEAN[one.gradient]
-    tone = Tone.BAD if one.training is Training.BROKEN else Tone.PLAIN
-    return Counted(training_words(one.training, one.gradient), one.operators, chosen, meaning, tone, one.served)
+def _training_count(count: TrainingCount, chosen: int) -> Counted:
+    meaning = TRAININGS_MEAN[count.training] if count.gradient is None else GRADIENTS_MEAN[count.gradient]
+    tone = Tone.BAD if count.training is Training.BROKEN else Tone.PLAIN
+    return Counted(training_words(count.training, count.gradient), count.operators, chosen, meaning, tone, count.served)
 
 
-def _passage_count(one: PassageCount, chosen: int, meanings: dict[Passage, str]) -> Counted:
-    return Counted(PASSAGES[one.passage], one.operators, chosen, meanings.get(one.passage, ""), Tone.PLAIN)
+def _passage_count(count: PassageCount, chosen: int, meanings: dict[Passage, str]) -> Counted:
+    return Counted(PASSAGES[count.passage], count.operators, chosen, meanings.get(count.passage, ""), Tone.PLAIN)
 
 
 def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
     """The operators of each family that have the same answer, in the order of the first of them."""
-    found: dict[tuple[object, ...], list[CoverageRow]] = {}
+    families: dict[tuple[object, ...], list[CoverageRow]] = {}
     for row in rows:
-        found.setdefault((row.family, *_answer(row)), []).append(row)
+        families.setdefault((row.family, *_answer(row)), []).append(row)
     return [
         OperatorFamily(members[0].operator, (), members[0])
         if len(members) == 1
         else OperatorFamily(
-            members[0].family, tuple(one.operator[len(one.family) :] or "-" for one in members), members[0]
+            members[0].family, tuple(member.operator[len(member.family) :] or "-" for member in members), members[0]
         )
-        for members in found.values()
+        for members in families.values()
     ]
 
 
@@ -234,44 +234,44 @@ def _answer(row: CoverageRow) -> tuple[object, ...]:
 
 def columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
     """The columns of the list of operators."""
-    found: list[Column[OperatorFamily]] = [
-        Column("Operator", lambda one, _: one.name),
+    listed: list[Column[OperatorFamily]] = [
+        Column("Operator", lambda row, _: row.name),
         Column("Served by", _service),
-        Column("Trains by", lambda one, _: training_words(one.first.training, one.first.gradient)),
+        Column("Trains by", lambda row, _: training_words(row.first.training, row.first.gradient)),
     ]
     if report.autocast is not None:
-        found.append(Column("Autocast", _passage_cell(lambda row: row.autocast)))
+        listed.append(Column("Autocast", _passage_cell(lambda row: row.autocast)))
     if report.vmap is not None:
-        found.append(Column("vmap", _passage_cell(lambda row: row.vmap)))
+        listed.append(Column("vmap", _passage_cell(lambda row: row.vmap)))
     if report.against is not None:
-        found.append(Column("Needed", lambda one, _: ", ".join(NEEDS[need] for need in one.first.needs)))
-    found.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
-    found.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
+        listed.append(Column("Needed", lambda row, _: ", ".join(NEEDS[need] for need in row.first.needs)))
+    listed.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
+    listed.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
     if report.against is not None:
-        found.append(Column("Schema", _before, narrow=Narrow.BELOW, optional=True))
+        listed.append(Column("Schema", _before, narrow=Narrow.BELOW, optional=True))
     if any(row.span is not None for row in report.operators):
-        found.append(Column("Declared at", _place, narrow=Narrow.BELOW))
-    return found
+        listed.append(Column("Declared at", _place, narrow=Narrow.BELOW))
+    return listed
 
 
-def _variants(one: OperatorFamily, short: bool) -> Inline:
-    return Run(some_of(one.variants, MOST_VARIANTS) if short else ", ".join(one.variants), Tone.DIM)
+def _variants(family: OperatorFamily, short: bool) -> Inline:
+    return Run(some_of(family.variants, MOST_VARIANTS) if short else ", ".join(family.variants), Tone.DIM)
 
 
-def _before(one: OperatorFamily, _: bool) -> Inline:
+def _before(family: OperatorFamily, _: bool) -> Inline:
     """The older schema, where it is another one."""
-    before = one.first.schema_before
+    before = family.first.schema_before
     return "" if before is None else Run(f"before: {before}", Tone.DIM)
 
 
-def _place(one: OperatorFamily, _: bool) -> Inline:
+def _place(family: OperatorFamily, _: bool) -> Inline:
     """The place of the first one's kernel, and how many more there are."""
-    first, more = place_cell(one.first.span, one.first.origin), len(one.variants) - 1
-    return (first, Run(f" and {more} more", Tone.DIM)) if more > 0 and one.first.span is not None else first
+    first, more = place_cell(family.first.span, family.first.origin), len(family.variants) - 1
+    return (first, Run(f" and {more} more", Tone.DIM)) if more > 0 and family.first.span is not None else first
 
 
-def _service(one: OperatorFamily, short: bool) -> Inline:
-    row = one.first
+def _service(family: OperatorFamily, short: bool) -> Inline:
+    row = family.first
     if row.service is Service.FALLBACK and row.kernel is not None:
         return Run(f"fallback {short_kernel(row.kernel) if short else row.kernel}", SERVICE_TONES[row.service])
     return Run((_short_words if short else words)(row), SERVICE_TONES[row.service])
@@ -291,21 +291,21 @@ def _short_words(row: CoverageRow) -> str:
 
 def _short_names(families: Sequence[OperatorFamily]) -> Inline:
     """Meanings of the short words of the rows."""
-    found = {short: full for one in families if (short := _short_words(one.first)) != (full := words(one.first))}
-    return Run("; ".join(f"{short}: {full}" for short, full in found.items()), Tone.DIM) if found else ""
+    texts = {short: full for group in families if (short := _short_words(group.first)) != (full := words(group.first))}
+    return Run("; ".join(f"{short}: {full}" for short, full in texts.items()), Tone.DIM) if texts else ""
 
 
 def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[OperatorFamily, bool], Inline]:
-    def cell(one: OperatorFamily, _: bool) -> Inline:
-        found = of(one.first)
-        return "" if found is None else Run(PASSAGES[found], Tone.BAD if found is Passage.ERROR else Tone.PLAIN)
+    def cell(family: OperatorFamily, _: bool) -> Inline:
+        passage = of(family.first)
+        return "" if passage is None else Run(PASSAGES[passage], Tone.BAD if passage is Passage.ERROR else Tone.PLAIN)
 
     return cell
 
 
-def _note(one: OperatorFamily, _: bool) -> Inline:
+def _note(family: OperatorFamily, _: bool) -> Inline:
     """Remark beyond the columns."""
-    row = one.first
+    row = family.first
     if row.training is Training.BROKEN and row.served is False:
         why = f"ambiguous: {', '.join(row.blockers)} has a kernel" if row.blockers else "empty"
         return Run(f"the autograd slot is {why}", Tone.WARN)

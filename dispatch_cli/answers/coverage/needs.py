@@ -81,9 +81,9 @@ class OlderState:
 
 
 def need_counts(
-    found: Iterable[tuple[OperatorName, Covered]], needed: Mapping[OperatorName, Needed]
+    rows: Iterable[tuple[OperatorName, Covered]], needed: Mapping[OperatorName, Needed]
 ) -> tuple[NeedCount, ...]:
     """A count for each need."""
-    counts = Counter(need for one in needed.values() for need in one.needs)
-    served = Counter(need for name, answer in found if answer.served and name in needed for need in needed[name].needs)
+    counts = Counter(need for entry in needed.values() for need in entry.needs)
+    served = Counter(need for name, answer in rows if answer.served and name in needed for need in needed[name].needs)
     return tuple(NeedCount(need, counts[need], served[need]) for need in BackendNeed if counts[need])

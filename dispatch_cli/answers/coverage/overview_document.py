@@ -119,7 +119,7 @@ def bar(cell: GroupCell) -> dict[Service, int]:
     sizes = {service: max(1, int(PARTS * count / total)) for service, count in counts.items()}
     while sizes and sum(sizes.values()) != PARTS:
         step = 1 if sum(sizes.values()) < PARTS else -1
-        lacks = {one: step * (PARTS * counts[one] / total - size) for one, size in sizes.items() if size + step}
+        lacks = {key: step * (PARTS * counts[key] / total - size) for key, size in sizes.items() if size + step}
         sizes[max(lacks, key=lacks.__getitem__)] += step
     return sizes
 

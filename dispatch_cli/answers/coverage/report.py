@@ -120,15 +120,15 @@ def coverage_report(
     against: an older state; then those only are listed of which the newer one needs what that did not need.
     """
     classifier = Classifier(state.dispatcher, backend, autocast, vmap)
-    found = [(name, classifier.of(name)) for name in names]
-    answers = [answer for _, answer in found]
+    covered = [(name, classifier.of(name)) for name in names]
+    answers = [answer for _, answer in covered]
     counts = coverage_counts(Counter(answers))
-    listed = [one for one in found if not served_by or one[1].service in served_by]
+    listed = [pair for pair in covered if not served_by or pair[1].service in served_by]
     needed: dict[OperatorName, Needed] = {}
     if against is not None:
         older = OlderState(state, against, backend)
-        needed = {name: needs for name, answer in found if (needs := older.needed(name, answer)).needs}
-        listed = [one for one in listed if one[0] in needed]
+        needed = {name: needs for name, answer in covered if (needs := older.needed(name, answer)).needs}
+        listed = [pair for pair in listed if pair[0] in needed]
     return CoverageReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
@@ -142,10 +142,10 @@ def coverage_report(
         percent=counts.percent,
         services=counts.services,
         trainings=counts.trainings,
-        autocast=passage_counts([one.autocast for one in answers]) if autocast else None,
-        vmap=passage_counts([one.vmap for one in answers]) if vmap else None,
+        autocast=passage_counts([answer.autocast for answer in answers]) if autocast else None,
+        vmap=passage_counts([answer.vmap for answer in answers]) if vmap else None,
         against=None if against is None else against.over,
-        needs=need_counts(found, needed),
+        needs=need_counts(covered, needed),
         overlay=overlay,
         served_by=served_by,
         operators=tuple(_row(state, name, answer, needed.get(name, NOTHING_NEEDED)) for name, answer in listed),

@@ -35,10 +35,10 @@ def training_words(training: Training, gradient: Gradient | None) -> str:
 
 def percent_text(part: int, whole: int) -> str:
     """A share as percent with one digit; one that is rounded to 0 or 100, and is neither: ``<0.1`` or ``>99.9``."""
-    found = f"{100 * part / whole:.1f}"
-    if part and found == "0.0":
+    text = f"{100 * part / whole:.1f}"
+    if part and text == "0.0":
         return "<0.1"
-    return ">99.9" if part < whole and found == "100.0" else found
+    return ">99.9" if part < whole and text == "100.0" else text
 
 
 def served_share(counts: CoverageReport | CoverageCounts) -> str:
@@ -53,9 +53,9 @@ def served_share(counts: CoverageReport | CoverageCounts) -> str:
 def served_by(report: CoverageReport) -> str:
     """By what they are served, the own kernels first; composite kernels only pass a call on to other operators."""
     counts: Counter[Service] = Counter()
-    for one in report.services:
-        counts[one.service] += one.served
-    others = [f"{counts[one]:,} {BY[one]}" for one in BY if one is not Service.KERNEL and counts[one]]
+    for count in report.services:
+        counts[count.service] += count.served
+    others = [f"{counts[way]:,} {BY[way]}" for way in BY if way is not Service.KERNEL and counts[way]]
     if not others:
         return ""
     return f"{', '.join((f'{counts[Service.KERNEL]:,} {BY[Service.KERNEL]}', *others))}"

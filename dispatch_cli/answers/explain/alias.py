@@ -75,15 +75,15 @@ def explain_block(state: State, name: OperatorName, functionality: str) -> Block
 
 
 def _covered(universe: Universe, alias: str) -> tuple[str, ...]:
-    fills_undefined = any(one.alias == alias and one.fills_undefined for one in PRECEDENCE)
+    fills_undefined = any(row.alias == alias and row.fills_undefined for row in PRECEDENCE)
     return ((UNDEFINED,) if fills_undefined else ()) + universe.covered_by(alias)
 
 
 def _registered(state: State, name: OperatorName, key: str) -> tuple[Registered, ...]:
     registrations = state.dispatcher.operator(name).kernels.get(key, ())
     return tuple(
-        Registered(one.kernel.label, one.kernel.fallthrough, position == 0, one.kernel.span)
-        for position, one in enumerate(registrations)
+        Registered(registration.kernel.label, registration.kernel.fallthrough, position == 0, registration.kernel.span)
+        for position, registration in enumerate(registrations)
     )
 
 

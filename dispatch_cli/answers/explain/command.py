@@ -72,14 +72,14 @@ def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainRepo
     name = operator_named(state.dispatcher, operator)
     if name is not None:
         return _report(state, assumed, name, _key(state.dispatcher, key))
-    found = higher_order_named(state, operator)
-    if found is None:
+    higher_order = higher_order_named(state, operator)
+    if higher_order is None:
         hint = as_sentence(similar_operators(state.dispatcher, operator))
         raise click.BadParameter(f"there is no operator {operator[:200]!r}.{hint}", param_hint="'OP'")
     from dispatch_cli.answers.explain.higher_order.command_arguments import place_named
     from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
 
-    return explain_higher_order(state, found, place_named(state, found, key), assumed)
+    return explain_higher_order(state, higher_order, place_named(state, higher_order, key), assumed)
 
 
 def _key(dispatcher: Dispatcher, text: str) -> str:

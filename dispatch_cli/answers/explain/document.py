@@ -97,7 +97,7 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool, advice: boo
     if around:
         yield Gap()
         yield from map(Paragraph, around)
-    left = what.advice if advice else tuple(one for one in what.advice if _is_note(one))
+    left = what.advice if advice else tuple(item for item in what.advice if _is_note(item))
     for text in advice_lines(left):
         yield Gap()
         yield Paragraph(text)
@@ -145,13 +145,13 @@ RULES: list[Column[RuleLine]] = [
     Column("Outcome", _outcome),
 ]
 REGISTRATIONS: list[Column[Concerned]] = [
-    Column("Registered at", lambda one, _: one.key),
+    Column("Registered at", lambda row, _: row.key),
     Column("Kernel", kernel_label, Under("Registered at")),
-    Column("What it does", lambda one, _: Run(f"{ROLES[one.role]} ({one.rule_number})", ROLE_TONES[one.role])),
-    Column("When", lambda one, _: one.when or "", Under("Registered at"), optional=True),
+    Column("What it does", lambda row, _: Run(f"{ROLES[row.role]} ({row.rule_number})", ROLE_TONES[row.role])),
+    Column("When", lambda row, _: row.when or "", Under("Registered at"), optional=True),
     Column(
         "Declared at",
-        lambda one, _: place_cell(one.span, one.origin),
+        lambda row, _: place_cell(row.span, row.origin),
         Narrow.BELOW,
         optional=True,
     ),

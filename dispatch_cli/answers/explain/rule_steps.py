@@ -124,7 +124,7 @@ def rule_lines(
 def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: bool) -> RuleLine:
     """Rule 4, for the rule that asks it: is a kernel at one of the keys that it yields to?"""
     layout, universe = dispatcher.layout, dispatcher.universe
-    asking = next(one for one in PRECEDENCE if one.yields_to_backends)
+    asking = next(row for row in PRECEDENCE if row.yields_to_backends)
     candidates = layout.candidates[universe.slot[key]]
     unless = next(candidate.unless for candidate in candidates if candidate.number == asking.number)
     looks_at = universe.autograd_backends.get(key, ())
@@ -177,11 +177,11 @@ def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAns
     """The registrations that matter for the slot: what fills it, displaces another, is overridden, or is next."""
     dispatcher = state.dispatcher
     kernels = dispatcher.operator(name).kernels
-    for one in concerned_keys(dispatcher, name, answers):
-        active, *others = (dispatcher.fallbacks[key],) if one.key is None else kernels[one.key]
-        yield _registered(state, one.rule_number, one.role, active)
-        if one.and_overridden:
-            yield from (_registered(state, one.rule_number, Role.OVERRIDDEN, other) for other in others)
+    for part in concerned_keys(dispatcher, name, answers):
+        active, *others = (dispatcher.fallbacks[key],) if part.key is None else kernels[part.key]
+        yield _registered(state, part.rule_number, part.role, active)
+        if part.and_overridden:
+            yield from (_registered(state, part.rule_number, Role.OVERRIDDEN, other) for other in others)
 
 
 def _registered(state: State, number: int, role: Role, registration: Registration) -> Concerned:

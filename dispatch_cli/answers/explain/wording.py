@@ -168,9 +168,9 @@ def registered_sentences(key: str, registered: tuple[Registered, ...]) -> Iterat
     """One for each registration at a key, the active one first."""
     if not registered:
         yield f"Nothing is registered at {key}."
-    for one in registered:
-        place = f", declared at {one.span}" if one.span is not None else ""
-        kernel = f"the kernel {one.kernel}" if one.kernel.startswith("registered at ") else one.kernel
-        if one.fallthrough:
-            kernel = f"a fallthrough, {kernel}" if fallthrough_text(one.kernel, one.span) else "a fallthrough"
-        yield f"{key} {'has' if one.active else 'had'} {kernel}{place}{'.' if one.active else ', overridden now.'}"
+    for row in registered:
+        place = f", declared at {row.span}" if row.span is not None else ""
+        kernel = f"the kernel {row.kernel}" if row.kernel.startswith("registered at ") else row.kernel
+        if row.fallthrough:
+            kernel = f"a fallthrough, {kernel}" if fallthrough_text(row.kernel, row.span) else "a fallthrough"
+        yield f"{key} {'has' if row.active else 'had'} {kernel}{place}{'.' if row.active else ', overridden now.'}"

@@ -36,9 +36,9 @@ def changes_in(versions: Versions, name: str, has: Sequence[bool], higher_order:
     for number in range(1, len(has)):
         version, since = versions.names[number], versions.names[number - 1]
         if has[number] and has[number - 1]:
-            found = _implementations(versions, number, name) if higher_order else _changed(versions, number, name)
-            if found is not None:
-                yield found._replace(version=version, since=since)
+            changes = _implementations(versions, number, name) if higher_order else _changed(versions, number, name)
+            if changes is not None:
+                yield changes._replace(version=version, since=since)
         elif has[number]:
             yield VersionChanges(version, since, ChangeKind.ADDED, _registered_at(versions, number, name, higher_order))
         elif has[number - 1]:
@@ -47,19 +47,19 @@ def changes_in(versions: Versions, name: str, has: Sequence[bool], higher_order:
 
 def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionChanges]:
     """Changes that concern a key: of the operator's slot there, and of the registrations that it comes from."""
-    for one in changes:
-        slots = tuple(row._replace(keys=KeyRuns([(key,)])) for row in one.slots if key in row.keys.keys)
+    for change in changes:
+        slots = tuple(row._replace(keys=KeyRuns([(key,)])) for row in change.slots if key in row.keys.keys)
         keys = {key, *(cause.key for row in slots for cause in row.causes)}
-        found = one._replace(
+        narrowed = change._replace(
             schema=None,
-            registrations=tuple(row for row in one.registrations if row.key in keys),
-            moves=tuple(row for row in one.moves if not keys.isdisjoint((*row.old_keys, *row.new_keys))),
-            python_kernels=tuple(row for row in one.python_kernels if row.key == key),
+            registrations=tuple(row for row in change.registrations if row.key in keys),
+            moves=tuple(row for row in change.moves if not keys.isdisjoint((*row.old_keys, *row.new_keys))),
+            python_kernels=tuple(row for row in change.python_kernels if row.key == key),
             slots=slots,
-            implementations=tuple(row for row in one.implementations if row.name == key),
+            implementations=tuple(row for row in change.implementations if row.name == key),
         )
-        if not is_empty(found):
-            yield found
+        if not is_empty(narrowed):
+            yield narrowed
 
 
 def limited(change: VersionChanges, only: str | None) -> VersionChanges:
@@ -107,12 +107,12 @@ def _changed(versions: Versions, number: int, name: str) -> VersionChanges | Non
         change=ChangeKind.REPLACED,
         schema=_schema(change),
         registrations=tuple(
-            RegistrationRow(one.key, one.change, _kernels(one.before), _kernels(one.after), fates.get(one.key))
-            for one in change.registrations
+            RegistrationRow(row.key, row.change, _kernels(row.before), _kernels(row.after), fates.get(row.key))
+            for row in change.registrations
         ),
-        moves=tuple(MoveRow(_kernels((one.kernel,))[0], one.old_keys, one.new_keys) for one in change.moves),
+        moves=tuple(MoveRow(_kernels((move.kernel,))[0], move.old_keys, move.new_keys) for move in change.moves),
         python_kernels=change.python_kernels,
-        slots=tuple(_slots(one, sides, (old, new)) for one in change.slots),
+        slots=tuple(_slots(slot, sides, (old, new)) for slot in change.slots),
     )
 
 
@@ -121,20 +121,20 @@ def _kernels(views: Iterable[KernelView]) -> tuple[VersionKernel, ...]:
 
 
 def _schema(change: OperatorChange) -> SchemaRow | None:
-    found = change.schema
-    if found is None:
+    schema = change.schema
+    if schema is None:
         return None
     parts: tuple[SchemaPartChange, ...] = ()
-    if found.schema_differs and found.old is not None and found.new is not None:
+    if schema.schema_differs and schema.old is not None and schema.new is not None:
         from dispatch_cli.model.schema import parse_printed_schema
         from dispatch_cli.model.schema.changes import schema_changes
 
-        parts = schema_changes(parse_printed_schema(found.old), parse_printed_schema(found.new))
-    return SchemaRow(found.old, found.new, parts, found.tags_added, found.tags_removed, found.alias_analysis)
+        parts = schema_changes(parse_printed_schema(schema.old), parse_printed_schema(schema.new))
+    return SchemaRow(schema.old, schema.new, parts, schema.tags_added, schema.tags_removed, schema.alias_analysis)
 
 
 def _slots(change: SlotChange, sides: tuple[Side, Side], views: tuple[OperatorView, OperatorView]) -> SlotsRow:
-    before, after = (_answer(change.keys, *one) for one in zip(sides, views, strict=True))
+    before, after = (_answer(change.keys, *pair) for pair in zip(sides, views, strict=True))
     keys = runs_of(change.keys, sides[1].universe.slot)
     return SlotsRow(keys, before, after, tuple(_cause(cause, views) for cause in change.causes))
 
@@ -157,12 +157,12 @@ def _cause(cause: SlotCause, views: tuple[OperatorView, OperatorView]) -> CauseR
 def _implementations(versions: Versions, number: int, name: str) -> VersionChanges | None:
     from dispatch_cli.engine.comparison.higher_order import compare_higher_order_operator
 
-    change = compare_higher_order_operator(name, *(versions.higher_order(one)[name] for one in (number - 1, number)))
+    change = compare_higher_order_operator(name, *(versions.higher_order(at)[name] for at in (number - 1, number)))
     if change is None:
         return None
     rows = []
     for place, before, after in change.impls:
-        functions = [None if one is None else one.kernel for one in (before, after)]
+        functions = [None if impl is None else impl.kernel for impl in (before, after)]
         if functions[0] != functions[1]:
             kind = ChangeKind.ADDED if before is None else ChangeKind.REMOVED if after is None else ChangeKind.REPLACED
             rows.append(ImplementationRow(place.kind, place.name, kind, *functions))

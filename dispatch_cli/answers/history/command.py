@@ -57,9 +57,9 @@ def command(operator: str, key: str | None, only: str | None, out: Output) -> No
 
 def _chosen(versions: Versions, text: str) -> _Chosen:
     """The operators that a name or a glob means; exits with 2 when no version has one."""
-    found = _found(versions, text)
-    if any(found):
-        return found
+    chosen = _found(versions, text)
+    if any(chosen):
+        return chosen
     hint = as_sentence(_similar([*versions.operators(), *versions.higher_order_operators()], text))
     raise click.BadParameter(f"no embedded version has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
 
@@ -73,10 +73,10 @@ def _found(versions: Versions, text: str) -> _Chosen:
         for name in (text, str(OperatorName.parse_printed(text))):
             if any(versions.with_operator(name)):
                 return _Chosen([name])
-    found = _Chosen(select_names(versions.operators(), text))
+    chosen = _Chosen(select_names(versions.operators(), text))
     if may_be_higher_order(text):
-        found = found._replace(higher_order=select_higher_order(versions.higher_order_operators(), text))
-    return found
+        chosen = chosen._replace(higher_order=select_higher_order(versions.higher_order_operators(), text))
+    return chosen
 
 
 def _similar(names: Sequence[str], text: str) -> str | None:
@@ -101,5 +101,5 @@ def _key(versions: Versions, text: str) -> str:
 
 
 def _keys(universes: Iterable[Universe]) -> list[str]:
-    found = (key for one in universes for keys in (one.slots, one.aliases, one.per_backend) for key in keys)
-    return [*dict.fromkeys(found)]
+    listed = (key for known in universes for keys in (known.slots, known.aliases, known.per_backend) for key in keys)
+    return [*dict.fromkeys(listed)]

@@ -89,9 +89,9 @@ def picture(report: HistoryReport) -> Iterator[Block]:
     """A picture of what changed when; with a key, a line each with what the operator has there."""
     if report.key is None:
         yield history_matrix(report)
-        yield from (Paragraph(f"{one.operator}: {line}") for one in report.operators for line in renamed(one))
+        yield from (Paragraph(f"{row.operator}: {line}") for row in report.operators for line in renamed(row))
     else:
-        at_key = Column[OperatorHistory](f"At {report.key}", lambda one, _: _at_key(one), Narrow.BELOW)
+        at_key = Column[OperatorHistory](f"At {report.key}", lambda row, _: _at_key(row), Narrow.BELOW)
         yield TableBlock([*OPERATORS, at_key], report.operators)
     yield Gap()
     first, last = report.versions[0], report.versions[-1]
@@ -101,8 +101,8 @@ def picture(report: HistoryReport) -> Iterator[Block]:
 
 def history_matrix(report: HistoryReport) -> Matrix:
     """The operators over the versions. A cell's target: operator and version, where that has it."""
-    rows = [MatrixRow(one.operator, [*_cells(report, one)]) for one in report.operators]
-    return Matrix([MatrixHead(short(one.name)) for one in report.versions], rows, "Operator")
+    rows = [MatrixRow(operator.operator, [*_cells(report, operator)]) for operator in report.operators]
+    return Matrix([MatrixHead(short(version.name)) for version in report.versions], rows, "Operator")
 
 
 _DEFINED, _GONE = Mark("+", Tone.KERNEL, "defined"), Mark("-", Tone.BAD, "gone")
@@ -113,13 +113,13 @@ _SLOTS, _SAME = Mark("t", Tone.FALLBACK, "slots changed"), Mark("\N{MIDDLE DOT}"
 
 def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixCell]:
     """Events of an operator in each version."""
-    changes = {one.version: one for one in operator.changes}
-    names = [one.name for one in report.versions]
+    changes = {change.version: change for change in operator.changes}
+    names = [version.name for version in report.versions]
     runs = [(names.index(run.first), names.index(run.last)) for run in operator.versions]
     for number, name in enumerate(names):
         is_there = any(first <= number <= last for first, last in runs)
         was_there = any(first <= number - 1 <= last for first, last in runs)
-        found = [_DEFINED] * (is_there and not was_there and number > 0) + [_GONE] * (was_there and not is_there)
+        differences = [_DEFINED] * (is_there and not was_there and number > 0) + [_GONE] * (was_there and not is_there)
         if is_there and was_there and name in changes:
             change = changes[name]
             registered = change.registrations or change.moves or change.python_kernels or change.implementations
@@ -130,8 +130,8 @@ def _cells(report: HistoryReport, operator: OperatorHistory) -> Iterator[MatrixC
                 (_REGISTRATIONS, registered),
                 (_SLOTS, change.slots),
             )
-            found += [mark for mark, rows in kinds if rows]
-        marks = tuple(found or [_SAME] * is_there)
+            differences += [mark for mark, rows in kinds if rows]
+        marks = tuple(differences or [_SAME] * is_there)
         yield MatrixCell(
             marks, ", ".join(mark.meaning for mark in marks), (operator.operator, name) if is_there else None
         )
@@ -144,9 +144,9 @@ def _at_key(operator: OperatorHistory) -> str:
 
 
 OPERATORS: list[Column[OperatorHistory]] = [
-    Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD)),
-    Column("Versions", lambda one, _: version_runs(one.versions)),
-    Column("Renamed", lambda one, _: "; ".join(renamed(one)), Narrow.BELOW, optional=True),
+    Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD)),
+    Column("Versions", lambda row, _: version_runs(row.versions)),
+    Column("Renamed", lambda row, _: "; ".join(renamed(row)), Narrow.BELOW, optional=True),
 ]
 CHANGES: list[Column[ChangeRow]] = [
     Column("Since", lambda row, _: Run(row.version, Tone.HEAD)),

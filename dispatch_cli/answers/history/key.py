@@ -57,19 +57,19 @@ def held_at(
     changes: Sequence[VersionChanges],
 ) -> tuple[HeldAtKey, ...]:
     """The runs of versions in which an operator has the same at a key. changes: all of the operator's."""
-    changed = {one.version: one for one in changes}
-    found: list[HeldAtKey] = []
+    changed = {change.version: change for change in changes}
+    runs: list[HeldAtKey] = []
     for number, version in enumerate(versions.names):
         held = _held(versions, number, name, key, has[number], higher_order)
-        last = found[-1] if found else None
+        last = runs[-1] if runs else None
         change = changed.get(version)
         if last is None or last.kind is not held.kind or _differs(last, held, key, higher_order, change):
             causes = () if last is None or change is None else _causes(key, last, held, change)
-            found.append(held._replace(causes=causes))
+            runs.append(held._replace(causes=causes))
         else:
             known = held if held.kernel is None or held.kernel.file or last.kernel is None else last
-            found[-1] = last._replace(last=version, kernel=known.kernel)
-    return tuple(found)
+            runs[-1] = last._replace(last=version, kernel=known.kernel)
+    return tuple(runs)
 
 
 def _held(versions: Versions, number: int, name: str, key: str, there: bool, higher_order: bool) -> HeldAtKey:

@@ -79,7 +79,7 @@ def history_report(
     """
     descriptions = (versions.base(number).description for number in range(len(versions.names)))
     return HistoryReport(
-        versions=tuple(HistoryVersion(one.name, one.torch) for one in descriptions),
+        versions=tuple(HistoryVersion(description.name, description.torch) for description in descriptions),
         key=key,
         operators=(
             *(_history(versions, name, False, key, only) for name in names),
@@ -94,8 +94,8 @@ def _history(versions: Versions, name: str, higher_order: bool, key: str | None,
     renamed: tuple[Rename, ...] = ()
     if not higher_order:
         ends = [number for number in range(1, len(has)) if has[number] != has[number - 1]]
-        renamed = tuple(one for number in ends for one in versions.renames(number, name))
-    shown = (limited(one, only) for one in (changes if key is None else concerning(changes, key)))
+        renamed = tuple(rename for number in ends for rename in versions.renames(number, name))
+    shown = (limited(change, only) for change in (changes if key is None else concerning(changes, key)))
     last = max(number for number, there in enumerate(has) if there)
     return OperatorHistory(
         operator=name,
@@ -103,26 +103,26 @@ def _history(versions: Versions, name: str, higher_order: bool, key: str | None,
         schema=None if higher_order else versions.view(last, name).schema,
         versions=tuple(_runs(versions.names, has)),
         or_earlier=has[0],
-        schema_changed_in=tuple(one.version for one in changes if one.schema and one.schema.old != one.schema.new),
+        schema_changed_in=tuple(row.version for row in changes if row.schema and row.schema.old != row.schema.new),
         registrations_changed_in=tuple(
-            one.version
-            for one in changes
-            if one.registrations or one.moves or one.python_kernels or one.implementations
+            row.version
+            for row in changes
+            if row.registrations or row.moves or row.python_kernels or row.implementations
         ),
-        slots_changed_in=tuple(one.version for one in changes if one.slots),
+        slots_changed_in=tuple(row.version for row in changes if row.slots),
         renames=renamed,
         overloads=() if has[-1] or higher_order else _overloads(versions, name),
-        changes=tuple(one for one in shown if not is_empty(one)),
+        changes=tuple(change for change in shown if not is_empty(change)),
         at_key=() if key is None else held_at(versions, name, key, has, higher_order, changes),
     )
 
 
 def _runs(names: Sequence[str], has: Sequence[bool]) -> list[VersionRun]:
     runs = []
-    for there, run in groupby(zip(names, has, strict=True), key=lambda one: one[1]):
+    for there, run in groupby(zip(names, has, strict=True), key=lambda pair: pair[1]):
         if there:
-            found = [name for name, _ in run]
-            runs.append(VersionRun(found[0], found[-1]))
+            run_names = [name for name, _ in run]
+            runs.append(VersionRun(run_names[0], run_names[-1]))
     return runs
 
 
@@ -130,4 +130,4 @@ def _overloads(versions: Versions, name: str) -> tuple[str, ...]:
     """The overloads of the name that the newest version has."""
     base = OperatorName.parse(name).name
     newest = versions.base(-1).names
-    return tuple(one for one in newest if one == base or one.startswith(f"{base}."))
+    return tuple(overload for overload in newest if overload == base or overload.startswith(f"{base}."))

@@ -83,17 +83,17 @@ def _cells(change: VersionChanges, whole: bool) -> Iterator[_Cells]:
     if change.schema is not None:
         yield from _schema(change.schema, whole)
     own = {} if whole else _own_slots(change.slots)
-    for one in change.registrations:
-        yield _registration(one, own.get(one.key))
+    for registration in change.registrations:
+        yield _registration(registration, own.get(registration.key))
     for move in change.moves:
         yield "moved", kernel_text(move.kernel), ", ".join(move.old_keys), ", ".join(move.new_keys), ""
     for python in change.python_kernels:
         yield "python kernel", python.key, python.before or "", python.after or "", ""
     for impl in change.implementations:
         yield "implementation", impl.name or impl.kind.value, impl.before or "", impl.after or "", ""
-    told = {id(own[one.key]) for one in change.registrations if one.key in own}
+    shown = {id(own[registration.key]) for registration in change.registrations if registration.key in own}
     for row in change.slots:
-        if id(row) not in told:
+        if id(row) not in shown:
             sides = answer_text(row.before), answer_text(row.after)
             keys = " ".join(row.keys.keys) if whole else _keys(row.keys)
             yield "slots", keys, *sides, causes_text(row.causes, row.after.source, len(row.keys.keys))
@@ -117,11 +117,11 @@ def _own_slots(rows: Iterable[SlotsRow]) -> dict[str, SlotsRow]:
     }
 
 
-def _registration(one: RegistrationRow, slot: SlotsRow | None) -> _Cells:
-    what, why = _REGISTERED[one.change], _FATES[one.key_is]
+def _registration(row: RegistrationRow, slot: SlotsRow | None) -> _Cells:
+    what, why = _REGISTERED[row.change], _FATES[row.key_is]
     if slot is not None:
-        return what, one.key, answer_text(slot.before), answer_text(slot.after), why
-    return what, one.key, kernels_text(one.before), kernels_text(one.after), why
+        return what, row.key, answer_text(slot.before), answer_text(slot.after), why
+    return what, row.key, kernels_text(row.before), kernels_text(row.after), why
 
 
 def _schema(row: SchemaRow, whole: bool) -> Iterator[_Cells]:

@@ -51,9 +51,9 @@ class Versions:
             self._views = (name, {})
         views = self._views[1]
         if number not in views:
-            found = self.side(number).view(name)
-            assert found is not None, f"{self.names[number]} has no {name}"
-            views[number] = found
+            operator_view = self.side(number).view(name)
+            assert operator_view is not None, f"{self.names[number]} has no {name}"
+            views[number] = operator_view
         return views[number]
 
     def renames(self, number: int, name: str) -> tuple[Rename, ...]:
@@ -69,7 +69,7 @@ class Versions:
     @cached_property
     def _higher_order(self) -> list[dict[str, HigherOrderOperator]]:
         all_of = (self.base(number).higher_order_operators for number in range(len(self.names)))
-        return [{one.name: one for one in operators} for operators in all_of]
+        return [{operator.name: operator for operator in operators} for operators in all_of]
 
     def with_operator(self, name: str, higher_order: bool = False) -> tuple[bool, ...]:
         """True for each of the states that has an operator."""

@@ -52,7 +52,7 @@ def there(report: HistoryReport, operator: OperatorHistory) -> str:
     since = f"{short(oldest)} or earlier" if operator.or_earlier else short(runs[0].first)
     parts.append(f"Defined in {since}.")
     if runs[-1].last != newest:
-        names = [one.name for one in report.versions]
+        names = [version.name for version in report.versions]
         gone = names[names.index(runs[-1].last) + 1]
         parts.append(f"Gone since {short(gone)}; {short(runs[-1].last)} is the last version that has it.")
     if operator.overloads:
@@ -63,12 +63,12 @@ def there(report: HistoryReport, operator: OperatorHistory) -> str:
 
 def renamed(operator: OperatorHistory) -> Iterator[str]:
     """Sentences on its probable names in earlier and in later versions."""
-    for one in operator.renames:
-        what = one.likeness.value.replace("-", " ").replace("name and schema", "name but for the overload, and schema")
-        if one.old == operator.operator:
-            yield f"Probably renamed to {one.new}: same {what}."
+    for row in operator.renames:
+        what = row.likeness.value.replace("-", " ").replace("name and schema", "name but for the overload, and schema")
+        if row.old == operator.operator:
+            yield f"Probably renamed to {row.new}: same {what}."
         else:
-            yield f"Probably renamed from {one.old}: same {what}."
+            yield f"Probably renamed from {row.old}: same {what}."
 
 
 def kernel_text(kernel: VersionKernel | None) -> str:
@@ -120,7 +120,7 @@ _CAUSES = {
 
 def causes_text(causes: Iterable[CauseRow], source: str | None, slots: int = 1) -> str:
     """Why so many slots give another answer. source: the key whose kernel fills them now."""
-    return ", ".join(_cause_text(one, source, slots) for one in causes)
+    return ", ".join(_cause_text(cause, source, slots) for cause in causes)
 
 
 def _cause_text(cause: CauseRow, source: str | None, slots: int) -> str:

@@ -29,14 +29,14 @@ _COMBINED = "combined"
 
 def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
     """The tensors with their keys, the thread, and the set of the call."""
-    called = ", ".join(one.tensor for one in report.tensors) or "no tensors"
+    called = ", ".join(tensor.tensor for tensor in report.tensors) or "no tensors"
     within = f" in {', '.join(report.contexts)}" if report.contexts else ""
     yield Paragraph(f"Keys of a call with {called}{within}", kind=ParagraphKind.TITLE)
     yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
     yield Gap()
     yield Facts(
         [
-            *(Fact(f"Tensor {one.tensor}", listed(one.keys, "none")) for one in report.tensors),
+            *(Fact(f"Tensor {tensor.tensor}", listed(tensor.keys, "none")) for tensor in report.tensors),
             Fact("Thread", lines(*thread_lines(report.included, report.excluded))),
             Fact("Keys", f"{len(report.keys)}: {listed(report.keys, 'none')}"),
             Fact("Highest", report.highest),
@@ -49,7 +49,7 @@ def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
     if report.carried:
         yield TableBlock(_columns(len(report.tensors)), report.carried)
         yield Gap()
-    if any(not one.tensors and not one.included for one in report.carried):
+    if any(not key.tensors and not key.included for key in report.carried):
         yield Paragraph(f"{_COMBINED}: the functionality is of one tensor and the backend of another.")
     yield Paragraph(
         "The keys at which an operator falls through are removed too; `dispatch-cli resolve OP` shows them."
@@ -59,12 +59,12 @@ def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
 def _columns(count: int) -> list[Column[CarriedKey]]:
     """count: of tensors."""
 
-    def tone(one: CarriedKey) -> Tone:
-        return Tone.DIM if one.excluded else Tone.PLAIN
+    def tone(row: CarriedKey) -> Tone:
+        return Tone.DIM if row.excluded else Tone.PLAIN
 
     return [
-        Column("Key", lambda one, _: Run(one.key, Tone.DIM if one.excluded else Tone.HEAD), wraps=False),
-        Column("Functionality", lambda one, _: Run(one.functionality, tone(one)), Under("Key"), wraps=False),
-        Column("From", lambda one, _: Run(from_label(one, count) or _COMBINED, tone(one)), wraps=False),
-        Column("Thread", lambda one, _: Run("excludes it", Tone.WARN) if one.excluded else "", optional=True),
+        Column("Key", lambda row, _: Run(row.key, Tone.DIM if row.excluded else Tone.HEAD), wraps=False),
+        Column("Functionality", lambda row, _: Run(row.functionality, tone(row)), Under("Key"), wraps=False),
+        Column("From", lambda row, _: Run(from_label(row, count) or _COMBINED, tone(row)), wraps=False),
+        Column("Thread", lambda row, _: Run("excludes it", Tone.WARN) if row.excluded else "", optional=True),
     ]

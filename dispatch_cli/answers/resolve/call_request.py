@@ -136,7 +136,7 @@ def _unknown_operator(state: State, text: str) -> Problem:
     if hint is None:
         from dispatch_cli.model.suggest import suggestion
 
-        hint = suggestion(text, [one.name for one in state.higher_order_operators], 3)
+        hint = suggestion(text, [operator.name for operator in state.higher_order_operators], 3)
     return Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint)
 
 

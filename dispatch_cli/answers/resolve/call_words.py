@@ -32,8 +32,8 @@ class Completion(NamedTuple):
 
 def tensor_words(universe: Universe, given: Sequence[str] = ()) -> tuple[str, ...]:
     """The words that can follow those of a tensor that are *given*: devices where none is, then the others."""
-    words = tuple(one for one in TENSOR_WORDS if one not in given and not (given and one in ABSENT_WORDS))
-    has_device = any(one.partition(":")[0] in universe.devices for one in given)
+    words = tuple(word for word in TENSOR_WORDS if word not in given and not (given and word in ABSENT_WORDS))
+    has_device = any(word.partition(":")[0] in universe.devices for word in given)
     return words if has_device else (*universe.devices, *words)
 
 
@@ -48,8 +48,8 @@ def tensor_completions(universe: Universe, text: str) -> Iterator[Completion]:
     """A tensor with one more word: its device first, then the others."""
     before, blank, word = text.rpartition(" ")
     words = tensor_words(universe, before.split())
-    yield from (Completion(before + blank + one) for one in starting(words, word) if one not in NAMED_WORDS)
-    yield from (Completion(f"{before}{blank}{one}=", False) for one in NAMED_WORDS if f"{one}=".startswith(word))
+    yield from (Completion(before + blank + other) for other in starting(words, word) if other not in NAMED_WORDS)
+    yield from (Completion(f"{before}{blank}{other}=", False) for other in NAMED_WORDS if f"{other}=".startswith(word))
 
 
 def context_completions(universe: Universe, text: str, devices: Sequence[str] = ()) -> Iterator[Completion]:
@@ -57,18 +57,18 @@ def context_completions(universe: Universe, text: str, devices: Sequence[str] = 
     head, equals, value = text.partition("=")
     if equals and head in KEYS_AFTER:
         before, comma, key = value.rpartition(",")
-        yield from (Completion(f"{head}={before}{comma}{one}") for one in starting(universe.slots[1:], key))
+        yield from (Completion(f"{head}={before}{comma}{other}") for other in starting(universe.slots[1:], key))
         return
     autocasts = _autocasts(universe, devices)
-    off = (f"{one} off" for one in autocasts if text.startswith(one))
+    off = (f"{autocast} off" for autocast in autocasts if text.startswith(autocast))
     yield from map(Completion, starting((*_whole_contexts(), *autocasts, *off), text))
-    yield from (Completion(f"{one}=", False) for one in KEYS_AFTER if f"{one}=".startswith(text))
+    yield from (Completion(f"{name}=", False) for name in KEYS_AFTER if f"{name}=".startswith(text))
 
 
 def key_set_completions(universe: Universe, text: str) -> Iterator[Completion]:
     """A key, or an expression of keys with its last word completed."""
     start = last_key(text)
-    yield from (Completion(text[:start] + one) for one in starting(universe.keys_by_id, text[start:]))
+    yield from (Completion(text[:start] + key) for key in starting(universe.keys_by_id, text[start:]))
 
 
 def last_key(text: str) -> int:
@@ -80,7 +80,7 @@ def _whole_contexts() -> Iterator[str]:
     """The contexts of one word, and the modes that PyTorch has."""
     from dispatch_cli.engine.call.thread import INFRA_MODES, PRE_DISPATCH_MODES
 
-    yield from (one for one in CONTEXT_WORDS if one not in _WITH_A_VALUE)
+    yield from (word for word in CONTEXT_WORDS if word not in _WITH_A_VALUE)
     yield from (f"{ContextKind.MODE.value}={name}" for name in INFRA_MODES)
     yield from (f"{ContextKind.PRE_DISPATCH_MODE.value}={name}" for name in PRE_DISPATCH_MODES)
     yield f"{ContextKind.INFERENCE_MODE.value}(False)"
@@ -90,6 +90,6 @@ def _autocasts(universe: Universe, devices: Sequence[str]) -> tuple[str, ...]:
     """The contexts of autocast, one for each device that has it; first those of *devices*."""
     from dispatch_cli.engine.keys.autocast import autocast_key_of
 
-    found = [name for name, key in universe.devices.items() if autocast_key_of(universe, key)]
-    found.sort(key=lambda name: devices.index(name) if name in devices else len(devices))
-    return tuple(f"{ContextKind.AUTOCAST.value} {name}" for name in found)
+    names = [name for name, key in universe.devices.items() if autocast_key_of(universe, key)]
+    names.sort(key=lambda name: devices.index(name) if name in devices else len(devices))
+    return tuple(f"{ContextKind.AUTOCAST.value} {name}" for name in names)

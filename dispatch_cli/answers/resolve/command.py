@@ -22,17 +22,17 @@ def _arguments(_context: click.Context, _parameter: click.Parameter, texts: tupl
     """The values of --argument. Errors: BadParameter for a name that is none of these arguments, or comes twice."""
     from dispatch_cli.model.options import NO_OPTIONS
 
-    found = NO_OPTIONS
+    values = NO_OPTIONS
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip()
         if name not in NO_OPTIONS._fields or not equals:
             names = ", ".join(NO_OPTIONS._fields)
             raise click.BadParameter(f"{text[:200]!r} must be NAME=VALUE; NAME is one of {names}.")
-        if getattr(found, name) is not None:
+        if getattr(values, name) is not None:
             raise click.BadParameter(f"{name} is given twice.")
-        found = found._replace(**{name: value.strip()})
-    return found
+        values = values._replace(**{name: value.strip()})
+    return values
 
 
 @click.command("resolve", cls=Command)

@@ -196,12 +196,12 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
         return (run, Run(f"stale: should be {kernel_label(outcome.canonical, short)}", Tone.BAD, breaks=True))
 
     def rule(outcome: KeyOutcome[TableRow], short: bool) -> Inline:
-        found, _ = outcome_rule(outcome, last(outcome))
-        return Run(found.value if short else found.dump_text, tone(outcome))
+        chosen, _ = outcome_rule(outcome, last(outcome))
+        return Run(chosen.value if short else chosen.dump_text, tone(outcome))
 
     def alias(outcome: KeyOutcome[TableRow], short: bool) -> Inline:
-        _, found = outcome_rule(outcome, last(outcome))
-        return Run(f"from {found}" if found and short else found, tone(outcome, Tone.ALIAS))
+        _, source = outcome_rule(outcome, last(outcome))
+        return Run(f"from {source}" if source and short else source, tone(outcome, Tone.ALIAS))
 
     return [
         *key_columns(tensor_count(stage.selection), {number: step.hop.does for number, step in steps.items()}),
@@ -214,7 +214,7 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
             optional=True,
             wraps=False,
         ),
-        Column("Declared at", lambda one, _: place_cell(one.entry.span), Narrow.BELOW, optional=True),
+        Column("Declared at", lambda step, _: place_cell(step.entry.span), Narrow.BELOW, optional=True),
     ]
 
 
@@ -229,9 +229,9 @@ def stage_facts(report: ResolveReport, stage: Stage) -> Iterator[Fact]:
 
 def _steps(stage: Stage, short: bool) -> Iterator[Fact]:
     for step in stage.steps:
-        said = [Run(step_sentence(step, short))]
+        runs = [Run(step_sentence(step, short))]
         if step.canonical is not None:
             canonical = kernel_label(step.canonical, short)
             sentence = f"stale: the registrations determine {canonical}, but the live table still holds this kernel"
-            said.append(Run(sentence, Tone.BAD, breaks=True))
-        yield Fact(f"Step {step.number}", tuple(said))
+            runs.append(Run(sentence, Tone.BAD, breaks=True))
+        yield Fact(f"Step {step.number}", tuple(runs))

@@ -30,34 +30,34 @@ def fake_sentence(fake: FakeOutcome) -> str:
     at = "" if fake.kernel is None else f" {short_kernel(fake.kernel)} at {fake.key}{place}"
     match fake.path:
         case FakePath.QUERY:
-            said = "answers this query about the tensor itself"
+            action = "answers this query about the tensor itself"
         case FakePath.CONSTANT:
-            said = "runs the operator, because no tensor is fake, and makes the result a fake tensor"
+            action = "runs the operator, because no tensor is fake, and makes the result a fake tensor"
         case FakePath.DECOMPOSITION:
-            said = f"runs the decomposition{by}"
+            action = f"runs the decomposition{by}"
         case FakePath.COMPOSITE:
-            said = f"decomposes the operator with the kernel{by or at}"
+            action = f"decomposes the operator with the kernel{by or at}"
         case FakePath.PRIM_META:
-            said = f"runs the primitive's own function{by}"
+            action = f"runs the primitive's own function{by}"
         case FakePath.FAKE_IMPL if fake.function is None:
-            said = "finds no fake implementation: torch.library.custom_op registers one that raises"
+            action = "finds no fake implementation: torch.library.custom_op registers one that raises"
         case FakePath.FAKE_IMPL:
-            said = f"runs the fake implementation{by}{place}"
+            action = f"runs the fake implementation{by}{place}"
         case FakePath.IMPLEMENTATION:
-            said = f"has a function of its own for the operator and runs it:{by}"
-            said += "" if fake.followed else f", which runs the kernel{at}"
+            action = f"has a function of its own for the operator and runs it:{by}"
+            action += "" if fake.followed else f", which runs the kernel{at}"
         case FakePath.META:
-            said = f"calls the operator with Meta included, and so runs the kernel{at}"
+            action = f"calls the operator with Meta included, and so runs the kernel{at}"
         case FakePath.TRIVIAL:
-            said = "has nothing to compute: the operator returns nothing, or only arguments that it writes to"
+            action = "has nothing to compute: the operator returns nothing, or only arguments that it writes to"
         case FakePath.FALLBACK:
-            said = f"finds nothing for fake tensors, and runs the real kernel on zeros:{at or ' there is none'}"
+            action = f"finds nothing for fake tensors, and runs the real kernel on zeros:{at or ' there is none'}"
         case FakePath.NONE:
-            said = (
+            action = (
                 "finds nothing to run: the operator has no decomposition, no kernel at CompositeImplicitAutograd, no "
                 "fake implementation and no kernel at Meta; add one with torch.library.register_fake"
             )
-    return f"FakeTensorMode {said}.{'' if fake.followed else _NOT_FOLLOWED}{_ZERO_DIM if fake.zero_dim_works else ''}"
+    return f"FakeTensorMode {action}.{'' if fake.followed else _NOT_FOLLOWED}{_ZERO_DIM if fake.zero_dim_works else ''}"
 
 
 _ZERO_DIM = (

@@ -49,7 +49,7 @@ def document(
     yield from keys(report)
     yield Gap()
     yield Facts(
-        [thread_fact(report), *(Fact(f"Step {one.number}", lines(*step_lines(one, short))) for one in report.steps)]
+        [thread_fact(report), *(Fact(f"Step {step.number}", lines(*step_lines(step, short))) for step in report.steps)]
     )
 
 

@@ -60,8 +60,8 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
     hop = step.hop
     if hop.resumes:
         yield f"{hop.key}: goes on, because the second call returned NotImplemented"
-    for one in hop.asked:
-        yield f"{hop.key}: {_asked(one)}"
+    for asked in hop.asked:
+        yield f"{hop.key}: {_asked(asked)}"
     what = "nothing" if hop.impl is None else _function(hop.impl, short)
     match hop.does:
         case Does.RAISES:

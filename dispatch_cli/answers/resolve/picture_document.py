@@ -43,8 +43,8 @@ def picture(report: ResolveReport | ResolveHigherOrderReport) -> Iterator[DrawnP
         number = at[report.steps[-1].number] if report.steps else len(rows) - 1
         rows[number] = rows[number]._replace(beside=end_sentence(report, True), tone=Tone.BAD)
     arrows = [
-        DrawnArrow(at[one.number], at[other.number], _WAYS.get(one.hop.does, "redispatches"))
-        for one, other in pairwise(report.steps)
+        DrawnArrow(at[step.number], at[following.number], _WAYS.get(step.hop.does, "redispatches"))
+        for step, following in pairwise(report.steps)
     ]
     yield DrawnPath(rows, arrows, report.operator)
 

@@ -156,7 +156,7 @@ def resolve_report(
         options=call.options,
         keyset=keyset,
         end=call.end,
-        assumed=Assumed(tuple(one.number for one in by_convention), by_convention) if by_convention else None,
+        assumed=Assumed(tuple(step.number for step in by_convention), by_convention) if by_convention else None,
         unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
         gradient=lost_in_call(call, dispatcher.universe, schema),
         notes=_notes(state, call.operator, selections),
@@ -179,7 +179,7 @@ def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport
 
     asked = Question(call.tensors, call.contexts, call.options) if report.keyset is None else None
     advice = slot_advice(state, call.operator, failing_slot(call), asked)
-    advised = {(one.kind, key) for one in advice for key in one.keys}
+    advised = {(item.kind, key) for item in advice for key in item.keys}
     notes = tuple(note for note in report.notes if advised.isdisjoint((note.kind, key) for key in note.keys))
     return replace(report, notes=notes, advice=advice)
 

@@ -91,9 +91,9 @@ def _changes(step: StepReport, short: bool) -> str:
 def assumption(assumed: Assumed, short: bool = False) -> str:
     """The kernels that are assumed to redispatch by convention, and how to declare that they do not."""
     kernels = list(dict.fromkeys(kernel_phrase(step, short) for step in assumed.kernels))
-    goes, one = ("redispatches", "it computes") if len(kernels) == 1 else ("redispatch", "one computes")
+    goes, clause = ("redispatches", "it computes") if len(kernels) == 1 else ("redispatch", "one computes")
     return (
-        f"Assumed by convention: {some_keys(kernels, short)} {goes}. If {one} the result itself, declare it with "
+        f"Assumed by convention: {some_keys(kernels, short)} {goes}. If {clause} the result itself, declare it with "
         "redispatches: false."
     )
 

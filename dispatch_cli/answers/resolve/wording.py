@@ -68,13 +68,13 @@ def from_label(outcome: KeyOutcome[Any] | CarriedKey, count: int) -> str:
     everyone = count and len(tensors) == count
     if everyone and included and not generator:
         return "both" if count == 1 else "all"
-    found = []
+    origins = []
     if everyone:
-        found.append("tensor" if count == 1 else "tensors")
+        origins.append("tensor" if count == 1 else "tensors")
     elif tensors and count:
-        found.append(f"tensor {', '.join(map(str, tensors))}")
-    found += ["generator"] if generator else []
-    return ", ".join([*found, "thread"] if included else found)
+        origins.append(f"tensor {', '.join(map(str, tensors))}")
+    origins += ["generator"] if generator else []
+    return ", ".join([*origins, "thread"] if included else origins)
 
 
 def tensor_count(selection: Selection) -> int:
@@ -103,12 +103,12 @@ def outcome_rule(outcome: KeyOutcome[TableRow], last: StepReport | None) -> tupl
 
 def thread_lines(included: ThreadKeys, excluded: ThreadKeys) -> list[str]:
     """Differences of the thread from a fresh one."""
-    found = []
+    differences = []
     for verb, keys in (("includes", included), ("excludes", excluded)):
         parts = [f"{verb} {', '.join(keys.added)}"] if keys.added else []
         parts += [f"no longer {verb} {', '.join(keys.removed)}"] if keys.removed else []
-        found += ["; ".join(parts)] if parts else []
-    return found or ["default"]
+        differences += ["; ".join(parts)] if parts else []
+    return differences or ["default"]
 
 
 def mask_label(stage: Stage) -> str:
@@ -150,9 +150,9 @@ _DEFAULT_OF = {OptionOrigin.SCHEMA: "the default of the schema", OptionOrigin.AS
 
 def alternative_sentences(report: ResolveReport) -> Iterator[str]:
     """Options to give instead of those that were assumed, each with the kernel that the call reaches."""
-    for one in report.alternatives:
-        given = f"--argument {one.option}={one.value}"
-        yield f"No {one.option} was given: with {given} the call reaches a kernel at {one.key}."
+    for alternative in report.alternatives:
+        given = f"--argument {alternative.option}={alternative.value}"
+        yield f"No {alternative.option} was given: with {given} the call reaches a kernel at {alternative.key}."
 
 
 def left_out_sentence(names: tuple[str, ...]) -> str:
@@ -196,7 +196,7 @@ def own_function_sentence(report: ResolveReport) -> str | None:
 def stage_title(report: ResolveReport, stage: Stage) -> str:
     """The title of a selection that is not the first."""
     before = report.steps[stage.steps[0].number - 2]
-    arguments = "; ".join(one.tensor for one in stage.selection.arguments) or "no tensors"
+    arguments = "; ".join(argument.tensor for argument in stage.selection.arguments) or "no tensors"
     return f"Called again by {before.hop.slot}, with {arguments}"
 
 

@@ -56,8 +56,8 @@ def brief_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Brie
     for run in folding.rows:
         groups.setdefault(_kind(run), []).append(run)
     places = {row.key: row.span for row in rows}
-    found = tuple(_row(group, places) for group in groups.values())
-    return BriefTable(found, {aside: len(runs.keys) for aside, runs in folding.aside.items()})
+    brief_rows = tuple(_row(group, places) for group in groups.values())
+    return BriefTable(brief_rows, {aside: len(runs.keys) for aside, runs in folding.aside.items()})
 
 
 def generated_file(kernel: str | None) -> str | None:
@@ -95,12 +95,12 @@ def document(report: TableReport, _: int | None = None, *, universe: Universe) -
 
 
 def _rows(table: OperatorTable, autograd_keys: Container[str]) -> Iterator[Block]:
-    found = brief_table(table.entries, autograd_keys)
-    yield TableBlock(_columns(found), found.rows, narrow_note=_sources(found))
-    if found.counts or table.notes:
+    brief = brief_table(table.entries, autograd_keys)
+    yield TableBlock(_columns(brief), brief.rows, narrow_note=_sources(brief))
+    if brief.counts or table.notes:
         yield Gap()
-    if found.counts:
-        counts = ", ".join(f"{count} {_counted(aside)}" for aside, count in found.counts.items())
+    if brief.counts:
+        counts = ", ".join(f"{count} {_counted(aside)}" for aside, count in brief.counts.items())
         yield Paragraph(Run(f"Without a row: {counts} (--full shows every slot, --view rows these)", Tone.DIM))
     yield from (Paragraph(note_text(note)) for note in table.notes)
 
@@ -112,9 +112,9 @@ def _counted(aside: object) -> str:
     return _COUNTED[aside]
 
 
-def _columns(found: BriefTable) -> list[Column[BriefRow]]:
-    changed = any(row.answer.before is not None for row in found.rows)
-    placed = any(row.places for row in found.rows)
+def _columns(table: BriefTable) -> list[Column[BriefRow]]:
+    changed = any(row.answer.before is not None for row in table.rows)
+    placed = any(row.places for row in table.rows)
 
     def key(row: BriefRow, short: bool) -> Inline:
         mark = "* " if row.answer.before else "  " if changed else ""
@@ -164,9 +164,9 @@ _COLUMNS: list[Column[BriefRow]] = [
 ]
 
 
-def _sources(found: BriefTable) -> Inline:
+def _sources(table: BriefTable) -> Inline:
     """From which alias key each rule takes its kernels, where neither the rule nor the kernel names it."""
-    rows = (row for row in found.rows if row.generated != f"Register{row.answer.source}")
+    rows = (row for row in table.rows if row.generated != f"Register{row.answer.source}")
     sources = dict.fromkeys((row.answer.rule.value, source_label(row.answer)) for row in rows)
     named = (f"{rule} from {source}" for rule, source in sources if source and source.lower() != rule)
     return Run("; ".join(named), Tone.DIM)

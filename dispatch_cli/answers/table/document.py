@@ -92,7 +92,7 @@ def tables(
 
 def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:
     """Names of the slots that have no row."""
-    return {**TITLES, **{one: not_known_title(one) for one in folding.aside if isinstance(one, NotKnown)}}
+    return {**TITLES, **{aside: not_known_title(aside) for aside in folding.aside if isinstance(aside, NotKnown)}}
 
 
 def not_known_title(what: NotKnown) -> str:
@@ -155,11 +155,11 @@ def kernel_cell(run: Folded[TableRow], short: bool) -> Inline:
         text = Run("PyTorch's own" if len(run.keys) > 1 else f"PyTorch's own, {short_kernel(row.kernel)}", Tone.DIM)
     else:
         text = Run(short_kernel(row.kernel) if short else row.kernel)
-    found = (Run("fallthrough" + " " * bool(text.text), Tone.WARN), text) if row.fallthrough else (text,)
+    runs = (Run("fallthrough" + " " * bool(text.text), Tone.WARN), text) if row.fallthrough else (text,)
     if not row.stale:
-        return found
+        return runs
     live = row.live_kernel or "nothing"
-    return (*found, Run(f"stale: a call runs {short_kernel(live) if short else live}", Tone.BAD, breaks=True))
+    return (*runs, Run(f"stale: a call runs {short_kernel(live) if short else live}", Tone.BAD, breaks=True))
 
 
 def before_cell(row: TableRow, short: bool) -> Inline:
@@ -190,8 +190,8 @@ COLUMNS: list[Column[Folded[TableRow]]] = [
 
 def sources(folding: Folding[TableRow]) -> Inline:
     """From which alias key each rule takes its kernels."""
-    found = dict.fromkeys((run.answer.rule.value, source_label(run.answer)) for run in folding.rows)
-    return Run("; ".join(f"{rule} from {source}" for rule, source in found if source), Tone.DIM)
+    pairs = dict.fromkeys((run.answer.rule.value, source_label(run.answer)) for run in folding.rows)
+    return Run("; ".join(f"{rule} from {source}" for rule, source in pairs if source), Tone.DIM)
 
 
 def sheet(report: TableReport) -> Sheet:

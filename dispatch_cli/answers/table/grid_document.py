@@ -134,22 +134,22 @@ class LegendLine(NamedTuple):
 
 def legend(rows: Sequence[TableRow]) -> Iterator[Block]:
     """The codes and marks that are used."""
-    found = []
+    legend_lines = []
     for code in _ORDER:
         having = [row for row in rows if code_of(row) == code]
         if having:
             kernels = () if code in (CORE_FALLBACK, CODES[Rule.AMBIGUOUS]) else _kernels(having)
-            found.append(LegendLine(Run(code.letter, code.tone), code.meaning, len(having), kernels))
+            legend_lines.append(LegendLine(Run(code.letter, code.tone), code.meaning, len(having), kernels))
     for mark, (meaning, tone) in MARKS.items():
         count = sum(mark_of(row) == mark for row in rows)
         if count:
-            found.append(LegendLine(Run(mark, tone), meaning, count))
-    yield TableBlock(LEGEND, found)
+            legend_lines.append(LegendLine(Run(mark, tone), meaning, count))
+    yield TableBlock(LEGEND, legend_lines)
 
 
 def _kernels(rows: Sequence[TableRow]) -> tuple[str, ...]:
-    found = dict.fromkeys("PyTorch's own" if row.core_fallback else row.kernel for row in rows)
-    return tuple(kernel for kernel in found if kernel is not None)
+    names = dict.fromkeys("PyTorch's own" if row.core_fallback else row.kernel for row in rows)
+    return tuple(kernel for kernel in names if kernel is not None)
 
 
 def _kernels_label(line: LegendLine, short: bool) -> str:

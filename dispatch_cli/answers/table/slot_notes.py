@@ -54,7 +54,7 @@ def _about(key: str, note: Note) -> Note:
     """The note with the slot in front, where it is about several."""
     if key not in note.keys or note.kind is NoteKind.SKIPPED:
         return note
-    return note._replace(keys=(key, *(one for one in note.keys if one != key)))
+    return note._replace(keys=(key, *(other for other in note.keys if other != key)))
 
 
 def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:
@@ -89,21 +89,21 @@ def _of_empty(universe: Universe, table: Table, key: str, notes: Sequence[Note])
         if backend is None or any(fallback.key == key for fallback in universe.fallbacks):
             yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))
         else:
-            below = (one for one in table.active if universe.runtime_parts.get(one, ("", None))[1] == backend)
+            below = (active for active in table.active if universe.runtime_parts.get(active, ("", None))[1] == backend)
             yield Note(NoteKind.NO_AUTOCAST, (key,), tuple(below))
 
 
-def _of_autograd(universe: Universe, table: Table, key: str, said: set[NoteKind]) -> Iterator[Note]:
+def _of_autograd(universe: Universe, table: Table, key: str, noted: set[NoteKind]) -> Iterator[Note]:
     if key not in universe.covered_by(AUTOGRAD):
         return
     entry, below = table[key], backend_key_below(universe, key)
-    backends = tuple(one for one in table.active if autograd_key_of(universe, one) == key)
+    backends = tuple(backend for backend in table.active if autograd_key_of(universe, backend) == key)
     if below is not None and table[below].rule is Rule.DEFAULT:
         backends = backends or (table[below].decision.source or below,)
     # of an operator without any kernel all that is known may be that it is so
     if _is_core(entry) and not entry.is_fallthrough and (backends or not table.active):
         yield Note(NoteKind.NO_DERIVATIVE, (key,), backends)
-    elif entry.rule is Rule.MISSING and NoteKind.DISPLACED not in said and backends:
+    elif entry.rule is Rule.MISSING and NoteKind.DISPLACED not in noted and backends:
         yield Note(NoteKind.NO_AUTOGRAD, (key,), backends)
     elif below is not None and _is_declared(entry) and not _goes_on(entry) and _serves_any(table[below]):
         yield Note(NoteKind.SKIPPED, (key, below), (entry.decision.source or key,))
@@ -139,10 +139,10 @@ def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
     operator = dispatcher.operator(name)
     if operator.definition is not None and operator.kernels:
         return
-    others = [one for one in dispatcher.names() if one != str(name)]
+    others = [candidate for candidate in dispatcher.names() if candidate != str(name)]
     for other in similar(str(name), others, 3, cutoff=0.8):
-        found = dispatcher.operator(OperatorName.parse(other))
-        lacking = found.definition is None if operator.definition is not None else found.definition is not None
+        near = dispatcher.operator(OperatorName.parse(other))
+        lacking = near.definition is None if operator.definition is not None else near.definition is not None
         if lacking:
-            yield Note(NoteKind.NEAR_NAME, (), tuple(operator.kernels or found.kernels), other)
+            yield Note(NoteKind.NEAR_NAME, (), tuple(operator.kernels or near.kernels), other)
             return

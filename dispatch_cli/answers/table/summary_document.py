@@ -41,13 +41,13 @@ def summary(
     report: TableSummaryReport | PythonSummaryReport, counts: Sequence[CountColumn], what: str
 ) -> Iterator[Block]:
     """A row per operator, then a row per higher-order operator. what: is counted."""
-    found, others = [*report.operators], report.higher_order_operators
-    if found or not others:
-        yield _table("Operator", "operator", counts, found)
+    operators, others = [*report.operators], report.higher_order_operators
+    if operators or not others:
+        yield _table("Operator", "operator", counts, operators)
         yield Gap()
-        yield Paragraph(Run(f"{plural(len(found), 'operator')}, {report.universe}; {what}", Tone.DIM))
+        yield Paragraph(Run(f"{plural(len(operators), 'operator')}, {report.universe}; {what}", Tone.DIM))
     if others:
-        if found:
+        if operators:
             yield Gap()
         slots = [CountColumn(slot.value, Tone.PLAIN, partial(_of_slots, slot)) for slot in Slot]
         yield _table("Higher-order operator", "name", slots, others)

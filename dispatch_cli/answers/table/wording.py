@@ -39,8 +39,8 @@ def source_label(row: TableRow | PythonRow | HigherOrderRow) -> str:
 
 def source_cell(row: TableRow | PythonRow | HigherOrderRow, short: bool) -> Run:
     """The key whose kernel fills the slot, in a table; short, where it may have a line of its own."""
-    found = source_label(row)
-    return Run(f"from {found}" if found and short else found, Tone.ALIAS)
+    source = source_label(row)
+    return Run(f"from {source}" if source and short else source, Tone.ALIAS)
 
 
 def note_text(note: Note) -> str:

@@ -26,8 +26,8 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     path = view.path(call)
     report = resolve_report(explained.state, _call_of(view, call, explained.call), advised=False)
     universe = explained.state.dispatcher.universe
-    said = {field.name: getattr(report, field.name) for field in fields(report)}
-    said |= {
+    values = {field.name: getattr(report, field.name) for field in fields(report)}
+    values |= {
         "over": (view.base,) if view.known.is_base else (),
         "tensors": tuple(_tensors(explained)),
         "contexts": tuple(_contexts(view, explained, signature)),
@@ -35,7 +35,7 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
         "gradient": None if view.facts.gives_gradient(call) else gradient_loss(explained, universe),
     }
     return RecordedCallReport(
-        **said,
+        **values,
         predicted=_predicted(view, call),
         ended=explained.ended,
         assumed_kernels=path.assumed,
@@ -55,9 +55,9 @@ def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
     predicted, observed = view.explainer.of_call(call), view.happened.of_call(call)
     if observed.ended is not CallEnd.RETURNED and view.difference(call) is None:
         return ()
-    if [(one.slot, one.does) for one in predicted.hops] == [(one.slot, one.does) for one in observed.hops]:
+    if [(hop.slot, hop.does) for hop in predicted.hops] == [(hop.slot, hop.does) for hop in observed.hops]:
         return ()
-    return tuple(one.slot for one in predicted.hops)
+    return tuple(hop.slot for hop in predicted.hops)
 
 
 def _tensors(explained: Explained) -> Iterator[str]:
@@ -67,8 +67,8 @@ def _tensors(explained: Explained) -> Iterator[str]:
         if value.is_absent:
             yield value.text
             continue
-        said = explained.devices[position] if position < len(explained.devices) else None
-        words = [said or devices[position] or "no device"]
+        device = explained.devices[position] if position < len(explained.devices) else None
+        words = [device or devices[position] or "no device"]
         if position < len(explained.requires_grad) and explained.requires_grad[position]:
             words.append("requires_grad")
         subclass = explained.subclasses[position] if position < len(explained.subclasses) else None

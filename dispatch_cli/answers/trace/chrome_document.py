@@ -31,8 +31,8 @@ def chrome_text(view: TraceView, chosen: Selected) -> Iterator[str]:
     for numbers in chosen.of_thread:
         for call in numbers:
             yield ",\n" + _json(_event(view, call, pid, ends[call]))
-            for one in _arrow(view, call, pid):
-                yield ",\n" + _json(one)
+            for event in _arrow(view, call, pid):
+                yield ",\n" + _json(event)
     yield "\n]}\n"
 
 
@@ -47,9 +47,9 @@ def _meta(pid: int, tid: int, what: str, name: str) -> dict[str, Any]:
 def _event(view: TraceView, call: int, pid: int, end: int) -> dict[str, Any]:
     calls, path = view.recording.calls, view.path(call)
     place, forward = view.recording.place_of(call), view.backward.forward_of(call)
-    args: dict[str, Any] = {"call": call, "kernels": path_text(tuple(one.key for one in path.own))}
+    args: dict[str, Any] = {"call": call, "kernels": path_text(tuple(kernel.key for kernel in path.own))}
     if path.own:
-        args["observed"] = sum(one.observed for one in path.own)
+        args["observed"] = sum(kernel.observed for kernel in path.own)
         args["registered_at"] = path.own[-1].registered_at
         if path.own[-1].does is Does.CALLS_ANEW:
             args["calls_again"] = True

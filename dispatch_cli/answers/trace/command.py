@@ -39,9 +39,9 @@ class _TraceCommand(Command):
         parse = parser.parse_args
 
         def parse_args(args: list[str]) -> Any:
-            found = parse(list(args))
-            if _recording_in(found[0]) is None:
-                return found
+            parsed = parse(list(args))
+            if _recording_in(parsed[0]) is None:
+                return parsed
             parser.allow_interspersed_args = True
             return parse(args)
 
@@ -55,10 +55,10 @@ class _TraceCommand(Command):
         return super().shell_complete(ctx, incomplete)
 
 
-def _recording_in(said: dict[str, Any]) -> str | None:
+def _recording_in(values: dict[str, Any]) -> str | None:
     """The recording among the arguments; None where a program is to be run, or nothing is said."""
-    words = said.get("program")
-    if not isinstance(words, tuple) or not words or said.get("is_module"):
+    words = values.get("program")
+    if not isinstance(words, tuple) or not words or values.get("is_module"):
         return None
     from dispatch_cli.trace.recording import begins_so
 

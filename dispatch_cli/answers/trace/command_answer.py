@@ -197,11 +197,11 @@ def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
     names = view.recording.operators
     chosen: set[str] = set()
     for glob in ops:
-        found = select_names(names, glob)
-        if not found:
+        matches = select_names(names, glob)
+        if not matches:
             hint = as_sentence(not_found(names, glob))
             raise click.BadParameter(
                 f"the program called no operator that matches {glob!r}.{hint}", param_hint="'--op'"
             )
-        chosen.update(found)
+        chosen.update(matches)
     return frozenset(chosen) if ops else None

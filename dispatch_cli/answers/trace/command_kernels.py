@@ -59,10 +59,10 @@ def declared_steps(files: Sequence[str], base: str, color: str) -> tuple[Step, .
         named = None if project is None else project.privateuse1
         backend = None if named is None else named.text
         documents = _documents(files, base, color)
-        loaded = [load([one], bases=(base,), privateuse1=backend) for one in documents]
+        loaded = [load([document], bases=(base,), privateuse1=backend) for document in documents]
     except InputError as error:
         raise BadInput(at_setting(error, named), color) from None
-    return tuple(step for one in loaded for step in one.own_steps)
+    return tuple(step for declarations in loaded for step in declarations.own_steps)
 
 
 def _documents(files: Sequence[str], base: str, color: str) -> Sequence[str | ExtractedDocument]:
@@ -73,5 +73,5 @@ def _documents(files: Sequence[str], base: str, color: str) -> Sequence[str | Ex
     if _READ not in known:
         source = opened_files(SourceOptions(tuple(files), (), None, (base,)), color)
         known[_READ] = with_documents(source.files, source.reading, None, source.allow_outside, color, source.bases)
-    found: Sequence[str | ExtractedDocument] = known[_READ]
-    return found
+    documents: Sequence[str | ExtractedDocument] = known[_READ]
+    return documents

@@ -45,10 +45,10 @@ def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
 
     if program or is_module:
         raise click.UsageError("--last shows the last recording: give no program and no other recording.")
-    found = last_recording()
-    if found is None:
+    latest = last_recording()
+    if latest is None:
         raise click.UsageError("There is no last recording: run a program first, without --save.")
-    return found
+    return latest
 
 
 def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
@@ -144,7 +144,7 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
                     place.keep()
             view.recording.file = file if place is None or place.name is None else place.name
             if not len(view.recording.calls):
-                why = "; ".join(one.text for one in view.recording.stopped) or "the program made no calls"
+                why = "; ".join(reason.text for reason in view.recording.stopped) or "the program made no calls"
                 say_note(f"nothing was recorded: {why}")
                 return False
             show_trace(view, asked, out)

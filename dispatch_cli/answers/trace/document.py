@@ -130,16 +130,16 @@ def _operators(report: TraceReport) -> Iterator[Block]:
     yield Paragraph("Times include the calls inside of a call, and what recording costs.")
     rows = report.operators[:TOTALS]
 
-    def paths(one: OperatorTotal, _: bool) -> Inline:
-        several = len(one.paths) > 1
-        said = (f"{path_total(each)}{f' {TIMES}{each.calls:,}' if several else ''}" for each in one.paths[:4])
-        return lines(*said, *([f"{len(one.paths) - 4} more"] if len(one.paths) > 4 else []))
+    def paths(row: OperatorTotal, _: bool) -> Inline:
+        several = len(row.paths) > 1
+        totals = (f"{path_total(each)}{f' {TIMES}{each.calls:,}' if several else ''}" for each in row.paths[:4])
+        return lines(*totals, *([f"{len(row.paths) - 4} more"] if len(row.paths) > 4 else []))
 
     columns: list[Column[OperatorTotal]] = [
-        Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
-        Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
-        Column("Casts", lambda one, _: f"{one.casts:,}" if one.casts else "", right=True, optional=True),
-        Column("ms", lambda one, _: f"{one.microseconds / 1000:,.1f}", right=True),
+        Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD), wraps=False),
+        Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
+        Column("Casts", lambda row, _: f"{row.casts:,}" if row.casts else "", right=True, optional=True),
+        Column("ms", lambda row, _: f"{row.microseconds / 1000:,.1f}", right=True),
         Column("Kernels in turn", paths),
     ]
     yield TableBlock(columns, rows)
@@ -153,9 +153,9 @@ def _lines(report: TraceReport) -> Iterator[Block]:
     yield Gap()
     yield Paragraph("Lines", kind=ParagraphKind.SECTION)
     columns: list[Column[LineTotal]] = [
-        Column("Python line", lambda one, _: Run(place_text(one.place, report.directory), Tone.PLACE)),
-        Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
-        Column("With those inside", lambda one, _: f"{one.all:,}", right=True),
+        Column("Python line", lambda row, _: Run(place_text(row.place, report.directory), Tone.PLACE)),
+        Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
+        Column("With those inside", lambda row, _: f"{row.all:,}", right=True),
     ]
     yield TableBlock(columns, report.python_lines)
 
@@ -163,20 +163,20 @@ def _lines(report: TraceReport) -> Iterator[Block]:
 def _kernels(report: TraceReport) -> Iterator[Block]:
     if report.kernels is None:
         return
-    others = [one for one in report.kernels if not one.calls]
+    others = [kernel for kernel in report.kernels if not kernel.calls]
     yield Gap()
     yield Paragraph("Kernels of the files", kind=ParagraphKind.SECTION)
     yield Paragraph(kernels_sentence(report.kernels))
     if others:
 
-        def places(one: KernelReached, _: bool) -> Inline:
-            return lines(*(str(span) for span in (one.span, *one.also_at) if span is not None), tone=Tone.PLACE)
+        def places(row: KernelReached, _: bool) -> Inline:
+            return lines(*(str(span) for span in (row.span, *row.also_at) if span is not None), tone=Tone.PLACE)
 
         columns: list[Column[KernelReached]] = [
-            Column("Did not run", lambda one, _: Run(one.operator or "backend fallback", Tone.HEAD), wraps=False),
-            Column("Key", lambda one, _: one.key, wraps=False),
-            Column("Calls predicted", lambda one, _: f"{one.predicted:,}", right=True),
-            Column("Kernel", lambda one, _: one.kernel),
+            Column("Did not run", lambda row, _: Run(row.operator or "backend fallback", Tone.HEAD), wraps=False),
+            Column("Key", lambda row, _: row.key, wraps=False),
+            Column("Calls predicted", lambda row, _: f"{row.predicted:,}", right=True),
+            Column("Kernel", lambda row, _: row.kernel),
             Column("Declared at", places, Narrow.BELOW),
         ]
         yield TableBlock(columns, others)
@@ -186,8 +186,8 @@ def _findings(report: TraceReport) -> Iterator[Block]:
     if report.counts.shown and not report.findings:
         yield Gap()
         yield Paragraph("No findings.")
-    for kind, found in groupby(report.findings, lambda one: one.kind):
-        rows = [*found]
+    for kind, group in groupby(report.findings, lambda finding: finding.kind):
+        rows = [*group]
         yield Gap()
         yield Paragraph(f"{finding_title(kind)} ({kind.value})", kind=ParagraphKind.SECTION)
         yield Paragraph(finding_help(rows[0]))
@@ -195,20 +195,20 @@ def _findings(report: TraceReport) -> Iterator[Block]:
 
 
 def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Column[TraceFinding]]:
-    def kernel(one: TraceFinding, short: bool) -> Inline:
-        return "" if one.kernel is None else short_kernel(one.kernel) if short else one.kernel
+    def kernel(row: TraceFinding, short: bool) -> Inline:
+        return "" if row.kernel is None else short_kernel(row.kernel) if short else row.kernel
 
     others = _OTHER_KEYS.get(kind, "")
     return [
-        Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
-        Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
-        Column("Casts", lambda one, _: f"{one.casts:,}" if one.casts else "", right=True, optional=True),
-        Column("First", lambda one, _: Run(str(one.first), Tone.DIM), right=True),
-        Column(_KEYS.get(kind, "Key"), lambda one, _: finding_keys(one)[0], wraps=False),
-        Column("Backward pass", lambda one, _: loss_text(one.gradient), optional=True),
-        Column(others, lambda one, _: finding_keys(one)[1] if others else "", optional=True),
+        Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD), wraps=False),
+        Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
+        Column("Casts", lambda row, _: f"{row.casts:,}" if row.casts else "", right=True, optional=True),
+        Column("First", lambda row, _: Run(str(row.first), Tone.DIM), right=True),
+        Column(_KEYS.get(kind, "Key"), lambda row, _: finding_keys(row)[0], wraps=False),
+        Column("Backward pass", lambda row, _: loss_text(row.gradient), optional=True),
+        Column(others, lambda row, _: finding_keys(row)[1] if others else "", optional=True),
         Column("Kernel", kernel, Narrow.BELOW, optional=True),
-        Column("Python lines", lambda one, _: Run(finding_places(one, directory), Tone.PLACE), Narrow.BELOW, True),
+        Column("Python lines", lambda row, _: Run(finding_places(row, directory), Tone.PLACE), Narrow.BELOW, True),
     ]
 
 
@@ -240,7 +240,7 @@ def sheet(report: TraceReport) -> Sheet:
                 row.times,
                 row.all,
                 row.operator,
-                () if row.path is None else tuple(one.key for one in row.path.own),
+                () if row.path is None else tuple(kernel.key for kernel in row.path.own),
                 () if row.path is None else row.path.assumed,
                 None if row.path is None else row.path.end,
                 None if row.place is None else str(row.place),
@@ -255,5 +255,5 @@ def sheet(report: TraceReport) -> Sheet:
 def _kernel_sheet(kernels: Sequence[KernelReached]) -> Sheet:
     return Sheet(
         ("operator", "key", "kernel", "calls", "predicted", "declared_at", "also_at"),
-        ((one.operator, one.key, one.kernel, one.calls, one.predicted, one.span, one.also_at) for one in kernels),
+        ((row.operator, row.key, row.kernel, row.calls, row.predicted, row.span, row.also_at) for row in kernels),
     )

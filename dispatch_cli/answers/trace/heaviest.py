@@ -54,9 +54,9 @@ def heaviest_lines(threads: Iterable[TraceThread], most: int) -> HeaviestLines:
             shown[outer.number] = outer
             outer = outer.parent
     in_order = [shown[number] for number in sorted(shown)]
-    found = (
+    shown_threads = (
         thread._replace(rows=iter([line.row for line in in_order if line.thread == number]))
         for number, thread in enumerate(every)
         if any(line.thread == number for line in in_order)
     )
-    return HeaviestLines(tuple(found), count)
+    return HeaviestLines(tuple(shown_threads), count)

@@ -35,20 +35,20 @@ class KernelReached(NamedTuple):
 def kernels_reached(view: TraceView, own: Sequence[Step]) -> tuple[KernelReached, ...]:
     """The kernels that the steps of files register, in their order. What only falls through is none."""
     counts, predicted = _counts(view)
-    found: dict[tuple[str, str], KernelReached] = {}
+    reached: dict[tuple[str, str], KernelReached] = {}
     for step in own:
         if not isinstance(step, Implement | Fallback) or step.kernel.fallthrough:
             continue
         operator = str(step.operator) if isinstance(step, Implement) else ""
         key, span = step.dispatch_key or CATCH_ALL, step.kernel.span
-        before = found.get((operator, key))
+        before = reached.get((operator, key))
         if before is None:
             which = operator, key
             before = KernelReached(operator or None, key, step.kernel.label, span, (), counts[which], predicted[which])
         elif span is not None and span not in (before.span, *before.also_at):
             before = before._replace(also_at=(*before.also_at, span))
-        found[operator, key] = before
-    return tuple(found.values())
+        reached[operator, key] = before
+    return tuple(reached.values())
 
 
 _Which = tuple[str, str]
@@ -64,10 +64,10 @@ def _counts(view: TraceView) -> tuple[Counter[_Which], Counter[_Which]]:
         explained = view.happened.of_number(number)
         ran = explained.own_hops
         seen = {*_registrations(explained, ran[: explained.seen])}
-        for one in seen:
-            observed[one] += count
-        for one in {*_registrations(explained, ran)} - seen:
-            predicted[one] += count
+        for registration in seen:
+            observed[registration] += count
+        for registration in {*_registrations(explained, ran)} - seen:
+            predicted[registration] += count
     return observed, predicted
 
 

@@ -165,7 +165,7 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
         calls=len(calls),
         shown=chosen.calls,
         distinct=len({*calls.signature}),
-        operators=len({recording.signatures[one]["operator"] for one in {*calls.signature}}),
+        operators=len({recording.signatures[signature]["operator"] for signature in {*calls.signature}}),
         threads=len({*calls.thread}),
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
@@ -178,15 +178,15 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
 
 
 def _not_recorded(recording: Recording) -> tuple[NotRecorded, ...]:
-    found = [*recording.stopped]
+    missing = [*recording.stopped]
     if recording.more:
-        found.append(
+        missing.append(
             NotRecorded("too-large", f"the recording has more calls than the {len(recording.calls):,} that are read")
         )
     if recording.end is None:
         what = "what came after the last of these calls: the program was killed, or is still running"
-        found += [] if recording.more else [NotRecorded("no-end", what)]
-    return tuple(found)
+        missing += [] if recording.more else [NotRecorded("no-end", what)]
+    return tuple(missing)
 
 
 def _threads(view: TraceView, chosen: Selected, levels: int | None) -> Iterator[TraceThread]:
@@ -206,8 +206,8 @@ def _rows(view: TraceView, tree: CallTree, levels: int | None) -> Iterator[Trace
 
 def _row(view: TraceView, item: Item) -> TraceRow:
     recording, call = view.recording, item.call
-    times = [recording.calls.microseconds(one) for one in item.every]
-    known = [one for one in times if one is not None]
+    times = [recording.calls.microseconds(number) for number in item.every]
+    known = [time for time in times if time is not None]
     forward = view.backward.forward_of(call)
     ends = Counter(map(view.ended_as, item.every))
     mismatch = view.difference(call)

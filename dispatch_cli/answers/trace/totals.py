@@ -71,10 +71,10 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
     for number, count in counts.items():
         happened, path = view.happened.of_number(number), view.path_of(number)
         name = str(happened.operator)
-        key = _PathKey(tuple(one.key for one in path.own), path.assumed, happened.ended)
+        key = _PathKey(tuple(kernel.key for kernel in path.own), path.assumed, happened.ended)
         by_name.setdefault(name, Counter())[key] += count
         spent[name] += times[number]
-    found = [
+    totals = [
         OperatorTotal(
             name,
             paths.total(),
@@ -84,7 +84,7 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
         )
         for name, paths in by_name.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.calls, one.operator)))
+    return tuple(sorted(totals, key=lambda total: (-total.calls, total.operator)))
 
 
 class LineTotal(NamedTuple):
@@ -104,7 +104,7 @@ def line_totals(view: TraceView, chosen: Selected) -> tuple[LineTotal, ...]:
     own: Counter[int] = Counter()
     every: Counter[int] = Counter()
     known: dict[PythonPlace, int] = {}
-    line_of = [*(known.setdefault(one, at) for at, one in enumerate(view.recording.places)), NONE]
+    line_of = [*(known.setdefault(place, at) for at, place in enumerate(view.recording.places)), NONE]
     """For each place the first one that is the same line; the last is that of `NONE`."""
     sizes = [1] * len(calls)
     """Number of calls in each call, itself included."""

@@ -68,10 +68,10 @@ def _columns() -> list[Column[ShownLine]]:
         row, indent = line.row, Run(" " * min(line.indent, INDENT * MOST_INDENTED))
         if row is None:
             return (indent, Run(short_heading(line.heading) if short else line.heading, Tone.PLACE))
-        said = Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD)
+        label = Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD)
         if line.indent > INDENT * MOST_INDENTED:
-            return (indent, Run(f"level {row.level}: ", Tone.DIM), said)
-        return (indent, said)
+            return (indent, Run(f"level {row.level}: ", Tone.DIM), label)
+        return (indent, label)
 
     def kernels(line: ShownLine, _: bool) -> Inline:
         row = line.row

@@ -63,7 +63,7 @@ class TracePath(NamedTuple):
     @property
     def own(self) -> tuple[TraceKernel, ...]:
         """The kernels up to one that calls the operator again, which is a call of its own."""
-        again = next((at for at, one in enumerate(self.kernels) if one.does is Does.CALLS_ANEW), len(self.kernels))
+        again = next((at for at, run in enumerate(self.kernels) if run.does is Does.CALLS_ANEW), len(self.kernels))
         return self.kernels[: again + 1]
 
 
@@ -108,9 +108,9 @@ class TraceView:
 
     def parts_after(self, call: int) -> Hop | None:
         """The kernel after which what was observed is not what is predicted; None where that is the first kernel."""
-        found = self.difference(call)
+        difference = self.difference(call)
         hops = [hop for hop in self.explainer.of_call(call).hops if is_seen(hop)]
-        return hops[found.at - 1] if found is not None and found.at else None
+        return hops[difference.at - 1] if difference is not None and difference.at else None
 
     def is_of_pytorch(self, operator: str, hop: Hop) -> bool:
         """True if a kernel is one that the embedded state of that version has."""
@@ -139,7 +139,7 @@ class TraceView:
         shown = self._shown.get(number)
         if shown is None:
             path = self.path(call)
-            keys = tuple((one.key, one.does, one.fallback) for one in path.kernels)
+            keys = tuple((kernel.key, kernel.does, kernel.fallback) for kernel in path.kernels)
             look = (self.recording.operator_of(call), keys, path.assumed, path.end, path.handler, path.problem)
             shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
         forward = self.backward.forward_of(call)

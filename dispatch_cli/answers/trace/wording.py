@@ -27,30 +27,30 @@ def path_runs(path: TracePath, predicted: tuple[str, ...] = (), returned: bool =
     """
     if path.problem is not None:
         return (Run(f"not known: {path.problem}", Tone.WARN),)
-    found: list[Run] = []
+    runs: list[Run] = []
     kernels = path.own
     calls_again = bool(kernels) and kernels[-1].does is Does.CALLS_ANEW
     for kernel in kernels:
-        if found:
-            found.append(Run(ARROW, Tone.DIM))
+        if runs:
+            runs.append(Run(ARROW, Tone.DIM))
         last = kernel is kernels[-1] and not calls_again
         tone = Tone.FALLBACK if kernel.fallback is not None else Tone.KERNEL if last else Tone.PLAIN
-        found.append(Run(kernel.key, tone))
+        runs.append(Run(kernel.key, tone))
         if kernel.fallback is not None:
-            found.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
+            runs.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
     if calls_again:
-        found.append(Run(" (calls again)", Tone.DIM))
+        runs.append(Run(" (calls again)", Tone.DIM))
     if path.assumed:
-        found.append(Run(f" (assumed: {path_text(path.assumed)})", Tone.DIM))
+        runs.append(Run(f" (assumed: {path_text(path.assumed)})", Tone.DIM))
     if predicted:
-        return (*found, Run(f" (predicted: {path_text(predicted)})", Tone.BAD))
+        return (*runs, Run(f" (predicted: {path_text(predicted)})", Tone.BAD))
     if calls_again:
-        return tuple(found)
+        return tuple(runs)
     end = path.end if returned or not kernels else _ENDS_OF.get(kernels[-1].does)
     ending = f" ({path.handler or 'Python'})" if end is EndKind.HANDLER else _ENDINGS.get(end)
     if ending is not None:
-        found.append(Run(ending, Tone.BAD if end is EndKind.ERROR else Tone.DIM))
-    return tuple(found)
+        runs.append(Run(ending, Tone.BAD if end is EndKind.ERROR else Tone.DIM))
+    return tuple(runs)
 
 
 _ENDS_OF = {Does.DECOMPOSES: EndKind.DECOMPOSITION, Does.HANDS_OVER: EndKind.HANDLER}
@@ -165,15 +165,15 @@ def state_sentence(report: TraceReport) -> str:
 
 def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
     """Number of kernels that ran, that are only predicted to have run, and that never did."""
-    ran = sum(1 for one in kernels if one.calls)
-    predicted = sum(1 for one in kernels if one.predicted and not one.calls)
-    said = [f"{ran} of {plural(len(kernels), 'kernel')} ran"]
+    ran = sum(1 for kernel in kernels if kernel.calls)
+    predicted = sum(1 for kernel in kernels if kernel.predicted and not kernel.calls)
+    counts = [f"{ran} of {plural(len(kernels), 'kernel')} ran"]
     if predicted:
-        said.append(f"{predicted} {'is' if predicted == 1 else 'are'} predicted to have run")
+        counts.append(f"{predicted} {'is' if predicted == 1 else 'are'} predicted to have run")
     if never := len(kernels) - ran - predicted:
-        said.append(f"{never} never ran")
+        counts.append(f"{never} never ran")
     more = "; --verify observes which run" if predicted else ""
-    return f"{', '.join(said)}{more}."
+    return f"{', '.join(counts)}{more}."
 
 
 _ENDS_EARLY = ("limit", "disk", "internal")

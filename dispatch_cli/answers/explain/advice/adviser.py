@@ -44,8 +44,8 @@ def finished(steps: Steps[Made]) -> Made:
         while True:
             next(steps)
     except StopIteration as end:
-        made: Made = end.value
-        return made
+        result: Made = end.value
+        return result
 
 
 class _Weighed(NamedTuple):
@@ -88,13 +88,13 @@ class Adviser:
         name = str(self._name)
         if self._schema is None and self._name in self._state.own_operators():
             return Advice(name, *note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
-        found = []
+        candidates = []
         for remedy in remedies(self._trial.view, self._name, note, self._schema):
             weighed = yield from self._tried(remedy)
             if weighed is not None:
-                found.append(weighed)
-        found.sort(key=lambda one: one.cost)
-        kept = [one.change for one in found if one.broken == found[0].broken][:MAX_CHANGES]
+                candidates.append(weighed)
+        candidates.sort(key=lambda candidate: candidate.cost)
+        kept = [candidate.change for candidate in candidates if candidate.broken == candidates[0].broken][:MAX_CHANGES]
         return Advice(name, *note, tuple(kept), None if kept else self._manual(note))
 
     def _manual(self, note: Note) -> Manual | None:
@@ -131,7 +131,7 @@ class Adviser:
         if not _fills(entry, remedy) or remedy.slot in state.dispatcher.stale_slots(self._name):
             raise _DoesNotHold
         asked = [self._asked] if self._asked is not None else self._calls.to(self._table, remedy.slot, remedy.reaches)
-        calls = [answer(state, self._name, one) for one in asked]
+        calls = [answer(state, self._name, question) for question in asked]
         for call in calls:
             if not works(call):
                 return self._below(state, call)
@@ -171,7 +171,7 @@ class Adviser:
             if not frozenset(keys).isdisjoint(changed):
                 answers = tuple(_answer(table[key]) for table in (self._table, after) for key in keys)
                 asked.setdefault((answers, bool(question.contexts)), question)
-        return [one for one in asked.values() if not works(answer(state, self._name, one))]
+        return [call for call in asked.values() if not works(answer(state, self._name, call))]
 
     def _worked(self, question: Question) -> bool:
         """True if a call works without any change; not to be asked while one is tried."""

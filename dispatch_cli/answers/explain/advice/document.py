@@ -13,8 +13,8 @@ from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.document import Run, Tone, joined
 
 ROLES = {
-    next(one.alias for one in PRECEDENCE if one.rule is Rule.MATH): ", which calls other operators",
-    next(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED): ", which calls other operators",
+    next(row.alias for row in PRECEDENCE if row.rule is Rule.MATH): ", which calls other operators",
+    next(row.alias for row in PRECEDENCE if row.rule is Rule.NESTED): ", which calls other operators",
     "FuncTorchBatched": ", a batching rule (torch.library.register_vmap)",
     "FuncTorchBatchedDecomposition": ", which calls other operators",
     "BackendSelect": ", which chooses the backend by the device",
@@ -22,7 +22,7 @@ ROLES = {
     "Meta": " (torch.library.register_fake)",
 }
 """Task of a kernel at a key, as a relative clause."""
-DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
+DEFAULTS = tuple(row.alias for row in PRECEDENCE if row.rule is Rule.DEFAULT)
 
 
 def advice_text(advice: Advice) -> str:
@@ -32,20 +32,20 @@ def advice_text(advice: Advice) -> str:
 
 def new_changes(advice: Iterable[Advice]) -> Iterator[tuple[Change, ...]]:
     """Changes of each advice that those before it do not propose."""
-    said: set[tuple[Edit, ...]] = set()
-    for one in advice:
-        new = tuple(change for change in one.changes if change.edits not in said)
-        said.update(change.edits for change in new)
+    proposed: set[tuple[Edit, ...]] = set()
+    for item in advice:
+        new = tuple(change for change in item.changes if change.edits not in proposed)
+        proposed.update(change.edits for change in new)
         yield new
 
 
 def advice_texts(advice: Sequence[Advice]) -> Iterator[str]:
     """The text of each advice; no change is proposed twice."""
-    for one, new in zip(advice, new_changes(advice), strict=True):
-        if one.changes and not new:
-            yield f"{reason(one.note, one.operator)} {REPEATED}"
+    for item, new in zip(advice, new_changes(advice), strict=True):
+        if item.changes and not new:
+            yield f"{reason(item.note, item.operator)} {REPEATED}"
         else:
-            yield advice_text(one._replace(changes=new))
+            yield advice_text(item._replace(changes=new))
 
 
 REPEATED = "The advice above helps here too."
@@ -53,8 +53,8 @@ REPEATED = "The advice above helps here too."
 
 def advice_lines(advice: Sequence[Advice]) -> Iterator[tuple[Run, ...]]:
     """The texts under their labels; a note alone advises nothing."""
-    for one, text in zip(advice, advice_texts(advice), strict=True):
-        label = "Advice" if one.changes or one.manual is not None else "Note"
+    for item, text in zip(advice, advice_texts(advice), strict=True):
+        label = "Advice" if item.changes or item.manual is not None else "Note"
         yield joined(Run(f"{label}: ", Tone.HEAD), text)
 
 
@@ -87,7 +87,7 @@ def change_text(change: Change) -> str:
     texts = [_register_text(edit, operator, added[:position]) for position, edit in enumerate(added)]
     gone = []
     for edit in removed:
-        at = next((at for at, one in enumerate(added) if edit.key in (one.key, one.source)), None)
+        at = next((at for at, other in enumerate(added) if edit.key in (other.key, other.source)), None)
         if at is None:
             gone.append(edit)
         elif added[at].key == edit.key:
@@ -130,7 +130,7 @@ def _register_text(edit: Edit, operator: str, before: Sequence[Edit]) -> str:
             return f"register {edit.kernel}{of} at {edit.key} too"
         case _:
             kernel = "one" if before else "register a kernel"
-            if edit.key.startswith(AUTOGRAD) and any(_computes(one.key) for one in before):
+            if edit.key.startswith(AUTOGRAD) and any(_computes(earlier.key) for earlier in before):
                 # that kernel alone serves calls without gradients: PyTorch's fallback at autograd keys goes on to it
                 kernel = f"for gradients {kernel}"
             return f"{kernel}{of} at {edit.key}{_role(edit.key)}"
@@ -172,16 +172,16 @@ def reason(note: Note, operator: str) -> str:
     """Why a slot holds what it holds, or what that means."""
     key = note.keys[0] if note.keys else ""
     culprits = some_of(note.culprits)
-    one = len(note.culprits) == 1
+    single = len(note.culprits) == 1
     match note.kind:
         case NoteKind.DISPLACED:
-            displaces = f"The kernel at {culprits} displaces" if one else f"The kernels at {culprits} displace"
+            displaces = f"The kernel at {culprits} displaces" if single else f"The kernels at {culprits} displace"
             return (
                 f"{displaces} the math kernel at {key}: CompositeImplicitAutograd fills an autograd key only if no "
                 "backend of that key has a kernel."
             )
         case NoteKind.AMBIGUOUS:
-            own = f"which shares {key}, has its own" if one else f"which share {key}, have their own"
+            own = f"which shares {key}, has its own" if single else f"which share {key}, have their own"
             return (
                 f"CompositeImplicitAutograd has a kernel, and {culprits}, {own}: PyTorch does not choose between them."
             )
@@ -194,7 +194,7 @@ def reason(note: Note, operator: str) -> str:
         case NoteKind.SHADOWED:
             return f"The backend fallback {note.detail} fills only empty slots, and {culprits} has a kernel for {key}."
         case NoteKind.UNCOVERED:
-            has = "has a kernel, but does not cover" if one else "have kernels, but do not cover"
+            has = "has a kernel, but does not cover" if single else "have kernels, but do not cover"
             return f"{culprits} {has} {key}."
         case NoteKind.UNREACHABLE:
             return (

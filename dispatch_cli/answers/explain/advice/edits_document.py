@@ -21,7 +21,7 @@ def declarations_text(change: Change) -> str | None:
 
 def fragment(edits: Iterable[Edit]) -> str | None:
     """Registrations that the edits make, as declarations in YAML; None where they only remove something."""
-    found: dict[str, list[str]] = {}
+    dispatched: dict[str, list[str]] = {}
     fakes: dict[str, str] = {}
     fallbacks: list[str] = []
     for edit in edits:
@@ -34,13 +34,13 @@ def fragment(edits: Iterable[Edit]) -> str | None:
             if edit.operator is None:
                 fallbacks.append(f"  {edit.key}: {kernel}\n")
             else:
-                found.setdefault(str(edit.operator), []).append(f"      {edit.key}: {kernel}\n")
+                dispatched.setdefault(str(edit.operator), []).append(f"      {edit.key}: {kernel}\n")
     first = f"fallbacks:\n{''.join(fallbacks)}" if fallbacks else ""
-    if not found and not fakes:
+    if not dispatched and not fakes:
         return first or None
     parts = []
-    for name in [*found, *(fake for fake in fakes if fake not in found)]:
-        dispatch = f"    dispatch:\n{''.join(found[name])}" if name in found else ""
+    for name in [*dispatched, *(fake for fake in fakes if fake not in dispatched)]:
+        dispatch = f"    dispatch:\n{''.join(dispatched[name])}" if name in dispatched else ""
         fake = f"    fake: {fakes[name]}\n" if name in fakes else ""
         parts.append(f"  - name: {_scalar(name)}\n{dispatch}{fake}")
     return f"{first}operators:\n{''.join(parts)}"

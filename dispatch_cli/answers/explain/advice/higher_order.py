@@ -159,7 +159,7 @@ def _question(state: State, operator: HigherOrderOperator, place: ImplPlace) -> 
     """The tensor and the contexts of such a call."""
     universe, table = state.dispatcher.universe, state.higher_order_table(operator)
     device = next(
-        (one for one, key in universe.devices.items() if key in universe.slot and table.entry(key).slot is Slot.IMPL),
+        (name for name, key in universe.devices.items() if key in universe.slot and table.entry(key).slot is Slot.IMPL),
         "cpu",
     )
     match place.kind:
@@ -170,8 +170,8 @@ def _question(state: State, operator: HigherOrderOperator, place: ImplPlace) -> 
         case ImplKind.TRANSFORM if place.name in _TRANSFORMS:
             return device, (_TRANSFORMS[place.name],)
         case ImplKind.DISPATCH:
-            found = next((one for one, key in universe.devices.items() if key == place.name), None)
-            return None if found is None else (found, ())
+            own_device = next((name for name, key in universe.devices.items() if key == place.name), None)
+            return None if own_device is None else (own_device, ())
         case _:
             return None
 
@@ -207,4 +207,4 @@ def _findings(state: State, operator: HigherOrderOperator) -> frozenset[Entry]:
     view = View(state, (), frozenset((OperatorName(operator.name),)), higher_order=(own,))
     checks = [check for check in CHECKS if check.id in _JUDGES]
     findings: tuple[Finding, ...] = run_checks(view, checks, CHECKS).findings
-    return frozenset(Entry.of(one) for one in findings if one.severity in (Severity.WARNING, Severity.ERROR))
+    return frozenset(Entry.of(issue) for issue in findings if issue.severity in (Severity.WARNING, Severity.ERROR))

@@ -39,7 +39,7 @@ class Question(NamedTuple):
 @lru_cache(maxsize=8)
 def _with_tensors(universe: Universe) -> tuple[tuple[str, Question], ...]:
     """A call for every kind of tensor, outside and inside of inference mode, each with the tensor's backend key."""
-    maker, inference, found = TensorMaker(universe), Context.parse("inference_mode"), []
+    maker, inference, questions = TensorMaker(universe), Context.parse("inference_mode"), []
     for device in universe.devices:
         for kind in KINDS:
             spec = TensorSpec.parse(f"{device} {kind}".strip())
@@ -47,9 +47,9 @@ def _with_tensors(universe: Universe) -> tuple[tuple[str, Question], ...]:
                 key = maker.own_key(spec)
             except CallError:
                 continue
-            found.append((key, Question((spec,))))
-            found.append((key, Question((spec._replace(inference=True),), (inference,))))
-    return tuple(found)
+            questions.append((key, Question((spec,))))
+            questions.append((key, Question((spec._replace(inference=True),), (inference,))))
+    return tuple(questions)
 
 
 class Calls:
@@ -78,26 +78,26 @@ class Calls:
         if slot == UNDEFINED:
             return [Question()]
         if not self._takes_tensors:
-            return [one for key, one in self.all if key in (reached or {slot})]
-        plain = [(key, one) for key, one in self.all if not one.contexts]
+            return [question for key, question in self.all if key in (reached or {slot})]
+        plain = [(key, question) for key, question in self.all if not question.contexts]
         if reached:
-            return [one for key, one in plain if key in reached]
+            return [question for key, question in plain if key in reached]
         if slot == BATCHED:
             vmap, wrapper = Context.parse("vmap"), Wrapper(WrapperKind.BATCHED)
-            kept = [(key, one.tensors[0]) for key, one in plain if table[key].rule is Rule.KERNEL]
+            kept = [(key, question.tensors[0]) for key, question in plain if table[key].rule is Rule.KERNEL]
             return [Question((spec._replace(wrappers=(wrapper,)),), (vmap,)) for key, spec in kept]
         backend = autocast_backend(universe, slot)
         if backend is not None:
-            answered = [(key, one) for key, one in plain if table[key].rule is not Rule.MISSING]
+            answered = [(key, question) for key, question in plain if table[key].rule is not Rule.MISSING]
             device = next((device for device, key in universe.devices.items() if key == backend), None)
             autocast = (Context(ContextKind.AUTOCAST, device=device),)
-            of_backend = [one for key, one in answered if universe.runtime_parts[key][1] == backend]
-            return [one._replace(contexts=autocast) for one in of_backend] if device is not None else []
+            of_backend = [question for key, question in answered if universe.runtime_parts[key][1] == backend]
+            return [question._replace(contexts=autocast) for question in of_backend] if device is not None else []
         if slot not in universe.covered_by(AUTOGRAD):
-            return [one for key, one in self.all if key == slot]
-        above = [(key, one) for key, one in plain if slot in autograd_keys_of(universe, key)]
-        own = [one for key, one in above if table[key].rule is Rule.KERNEL]
-        return own or [one for _, one in above[:1]]
+            return [question for key, question in self.all if key == slot]
+        above = [(key, question) for key, question in plain if slot in autograd_keys_of(universe, key)]
+        own = [question for key, question in above if table[key].rule is Rule.KERNEL]
+        return own or [question for _, question in above[:1]]
 
 
 def answer(state: State, name: OperatorName, question: Question) -> Call | None:

@@ -19,8 +19,8 @@ from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, UNDEFINED
 
 BACKEND_SELECT = "BackendSelect"
 BATCHING = "FuncTorchBatchedDecomposition"
-EXPLICIT = next(one.yields_to for one in PRECEDENCE if one.alias == CATCH_ALL) or ""
-NESTED = next(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED)
+EXPLICIT = next(row.yields_to for row in PRECEDENCE if row.alias == CATCH_ALL) or ""
+NESTED = next(row.alias for row in PRECEDENCE if row.rule is Rule.NESTED)
 
 
 class Remedy(NamedTuple):
@@ -42,10 +42,10 @@ def remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema 
     A kernel at an alias key is for the library that defines the operator.
     """
     defines = any(isinstance(step, Define) and step.schema.name == name for step in view.written_steps)
-    found = _remedies(view, name, note, schema)
+    ways = _remedies(view, name, note, schema)
     if defines:
-        return [*found]
-    return [one for one in found if not any(edit.function and view.universe.is_alias(edit.key) for edit in one.edits)]
+        return [*ways]
+    return [way for way in ways if not any(edit.function and view.universe.is_alias(edit.key) for edit in way.edits)]
 
 
 def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema | None) -> Iterator[Remedy]:

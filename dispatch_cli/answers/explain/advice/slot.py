@@ -42,8 +42,8 @@ def _advised(
 ) -> Steps[tuple[Advice, ...]]:
     from dispatch_cli.answers.explain.advice.adviser import Adviser
 
-    adviser, found = Adviser(state, name, asked), []
+    adviser, advice = Adviser(state, name, asked), []
     for note in notes:
         yield
-        found.append((yield from adviser.steps(note)))
-    return tuple(found)
+        advice.append((yield from adviser.steps(note)))
+    return tuple(advice)

@@ -62,7 +62,7 @@ class Trial:
 
     def new_findings(self, state: State) -> list[Finding]:
         """The findings that matter and are not there without the change; `after` gave the state."""
-        return [one for one in _serious(self._view(state)) if Entry.of(one) not in self._known]
+        return [finding for finding in _serious(self._view(state)) if Entry.of(finding) not in self._known]
 
     # inside
 
@@ -75,7 +75,7 @@ class Trial:
         own = self.name.name
         names = {own, own.removesuffix("_"), f"{own}_"}
         texts = (text for text in self.dispatcher.names() if text.startswith(own.removesuffix("_")))
-        return tuple(one for one in map(OperatorName.parse, texts) if one.name in names)
+        return tuple(name for name in map(OperatorName.parse, texts) if name.name in names)
 
     def _changed(self, edits: Sequence[Edit]) -> State:
         """The state after edits. Only what they concern is registered again, since many are tried."""
@@ -97,7 +97,7 @@ class Trial:
         if edit.action is not Action.REMOVE:
             return Addition(edit.operator, edit.key, kernel_of(edit, self.dispatcher))
         names = RegistrationIndex(self._state.declarations, None)
-        there = [one for one in names.of(edit.operator) if one.name.key == edit.key]
+        there = [registration for registration in names.of(edit.operator) if registration.name.key == edit.key]
         return Removal(there[-1].name) if there and there[-1].step is not None else None
 
     def _replay(self, name: OperatorName, before: Iterable[Step], after: Iterable[Step]) -> None:
@@ -138,8 +138,8 @@ def _kernel_at(dispatcher: Dispatcher, name: OperatorName, key: str) -> Kernel |
 
 
 def _serious(view: View) -> list[Finding]:
-    found = run_checks(view, CHECKS, CHECKS).findings
-    return [one for one in found if one.severity in SERIOUS or _lacks_derivative(view, one)]
+    findings = run_checks(view, CHECKS, CHECKS).findings
+    return [finding for finding in findings if finding.severity in SERIOUS or _lacks_derivative(view, finding)]
 
 
 def _lacks_derivative(view: View, finding: Finding) -> bool:

@@ -28,7 +28,7 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import rule_tone
 
-UNDEFINED_TOO = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
+UNDEFINED_TOO = frozenset(row.alias for row in PRECEDENCE if row.fills_undefined)
 """The alias keys that fill the Undefined slot as well."""
 INTRODUCTION = (
     "For each runtime key, the first of these rules that yields a kernel fills the slot in an operator's table."

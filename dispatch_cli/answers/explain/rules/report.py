@@ -90,7 +90,7 @@ def rules_report(universe: Universe, numbers: Collection[int] = ()) -> RulesRepo
         FALLBACK_NUMBER: (Rule.FALLBACK, None),
         MISSING_NUMBER: (Rule.MISSING, None),
     }
-    known |= {one.number: (one.rule, one.alias) for one in PRECEDENCE}
+    known |= {row.number: (row.rule, row.alias) for row in PRECEDENCE}
     return RulesReport(
         universe.name,
         tuple(

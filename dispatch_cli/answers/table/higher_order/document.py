@@ -73,9 +73,9 @@ def heading(operator: HigherOrderImpls | HigherOrderSlots) -> Iterator[Block]:
     yield Gap()
 
 
-def alike(found: Iterable[ImplRow]) -> Iterator[list[ImplRow]]:
+def alike(rows: Iterable[ImplRow]) -> Iterator[list[ImplRow]]:
     """Implementations that follow one another and differ in their name alone: one entry of a file for several keys."""
-    for _, run in groupby(found, key=lambda row: row._replace(name="", registered_at=(), fills=0)):
+    for _, run in groupby(rows, key=lambda row: row._replace(name="", registered_at=(), fills=0)):
         yield [*run]
 
 

@@ -37,7 +37,7 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
         return ImplPlace(ImplKind.DISPATCH, name)
     known = _known(state, operator)
     if kind is None:
-        kind = next((one for one, names in known.items() if name in names), None)
+        kind = next((candidate for candidate, names in known.items() if name in names), None)
     if kind is ImplKind.TRANSFORM and name not in TRANSFORMS:
         raise NoPlace(f"there is no functorch transform {name[:200]!r}. The transforms are {', '.join(TRANSFORMS)}.")
     if kind is not None and name.isidentifier():
@@ -46,7 +46,7 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
         *universe.slots,
         *universe.aliases,
         *universe.per_backend,
-        *(one for some in known.values() for one in some),
+        *(choice for some in known.values() for choice in some),
     ]
     raise NoPlace(
         f"{operator.name} is a higher-order operator, but {text[:200]!r} is not a dispatch key of {universe.name}, "

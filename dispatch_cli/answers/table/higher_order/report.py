@@ -106,13 +106,13 @@ def summaries_of(
     state: State, operators: Iterable[HigherOrderOperator], keys: frozenset[str] | None = None
 ) -> tuple[HigherOrderSummary, ...]:
     """A summary of each table."""
-    found = []
+    summaries = []
     for table in map(state.higher_order_table, operators):
         entries = _entries(table, keys)
         slots, rules = Counter(entry.slot for entry in entries), Counter(entry.decision.rule for entry in entries)
         by_slot, by_rule = {slot: slots[slot] for slot in Slot}, {rule: rules[rule] for rule in Rule}
-        found.append(HigherOrderSummary(table.operator.name, table.operator.span, by_slot, by_rule))
-    return tuple(found)
+        summaries.append(HigherOrderSummary(table.operator.name, table.operator.span, by_slot, by_rule))
+    return tuple(summaries)
 
 
 def _entries(table: HigherOrderTable, keys: frozenset[str] | None) -> list[HigherOrderEntry]:

@@ -15,24 +15,24 @@ from dispatch_cli.render.words import plural, runs_label
 
 def document(report: PythonDifferencesReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
     """A row for slots that are decided alike, then the reasons and the counts."""
-    found = [*report.operators]
+    operators = [*report.operators]
     compared = plural(report.compared, "operator")
-    if not found:
+    if not operators:
         closing = f"Python's resolve_key chooses the C++ table's key everywhere: {compared} ({report.universe})"
         yield Paragraph(Run(closing, Tone.KERNEL))
         return
     groups = [
-        ("" if number else one.operator, group)
-        for one in found
-        for number, group in enumerate(one.groups(universe.slot))
+        ("" if number else operator.operator, group)
+        for operator in operators
+        for number, group in enumerate(operator.groups(universe.slot))
     ]
     yield TableBlock(COLUMNS, groups)
     yield Gap()
-    everything = [(one.operator, slot) for one in found for slot in one.slots]
+    everything = [(operator.operator, slot) for operator in operators for slot in operator.slots]
     for count in by_reason(everything):
         counted = f"{plural(count.slots, 'slot')} of {plural(count.operators, 'operator')}"
         yield Paragraph((Run(f"{REASONS[count.reason]}: ", Tone.HEAD), Run(counted)))
-    slots, those = plural(len(everything), "slot"), plural(len(found), "operator")
+    slots, those = plural(len(everything), "slot"), plural(len(operators), "operator")
     yield Paragraph(Run(f"{slots} of {those} differ; {compared} compared ({report.universe})", Tone.DIM))
 
 

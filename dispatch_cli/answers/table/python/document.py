@@ -120,8 +120,8 @@ def reasons(table: PythonTable) -> Iterator[Block]:
     marked = [row.differs for row in table.entries if row.differs is not None]
     if marked:
         yield Gap()
-    for (reason, because), run in groupby(marked, key=lambda one: (one.reason, one.because)):
-        keys = keys_label(tuple(one.key for one in run))
+    for (reason, because), run in groupby(marked, key=lambda row: (row.reason, row.because)):
+        keys = keys_label(tuple(difference.key for difference in run))
         yield Paragraph(f"{_MARK}{keys}: {REASONS[reason]} ({', '.join(because)})")
 
 
@@ -137,8 +137,8 @@ def sheet(report: PythonTableReport) -> Sheet:
 def _cells(report: PythonTableReport) -> Iterator[tuple[object, ...]]:
     for table in report.operators:
         for row in table.entries:
-            one = row.differs
-            differs = (None, None, None) if one is None else (one.cpp.source or one.cpp.rule, one.reason, one.because)
+            why = row.differs
+            differs = (None, None, None) if why is None else (why.cpp.source or why.cpp.rule, why.reason, why.because)
             answer = (row.key, row.chosen_key, row.rule, row.kernel, row.python, row.fallthrough)
             yield (table.operator, *answer, row.span, row.error, *differs)
     for slots in report.higher_order_operators:

@@ -148,7 +148,7 @@ def differences_report(
 ) -> PythonDifferencesReport:
     """Report of the slots of *names* for which Python chooses another key."""
     differences = (OperatorDifferences(str(name), _differences(state, name, keys)) for name in names)
-    operators = (one for one in differences if one.slots)
+    operators = (difference for difference in differences if difference.slots)
     return PythonDifferencesReport(state.dispatcher.universe.name, state.over_assumed, len(names), operators)
 
 
@@ -164,8 +164,8 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
 
     def row(key: str, decision: Decision) -> PythonRow:
         chosen = python_table.chosen_key(key, decision)
-        found = kernels.get(chosen) if chosen is not None else None
-        takes = chosen is not None and found is None
+        python_kernel = kernels.get(chosen) if chosen is not None else None
+        takes = chosen is not None and python_kernel is None
         entry = entry_for(key, decision, active, dispatcher.fallbacks) if takes else None
         raises = chosen is None and decision.rule is not Rule.NOT_KNOWN
         kernel = None if entry is None else entry.kernel
@@ -175,11 +175,11 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
             rule=decision.rule,
             rule_number=decision.number,
             source=decision.source,
-            kernel=found.kernel if found is not None else kernel.label if kernel is not None else None,
-            python=found is not None,
+            kernel=python_kernel.kernel if python_kernel is not None else kernel.label if kernel is not None else None,
+            python=python_kernel is not None,
             fallthrough=entry is not None and entry.is_fallthrough,
             core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
-            span=found.span if found is not None else kernel.span if kernel is not None else None,
+            span=python_kernel.span if python_kernel is not None else kernel.span if kernel is not None else None,
             error=python_table.error_text(name, key, decision.rule) if raises else None,
             differs=different.get(key),
         )
@@ -187,7 +187,7 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
     slots = zip(dispatcher.universe.slots, decisions, strict=True)
     rows = tuple(row(key, decision) for key, decision in slots if keys is None or key in keys)
     header = dispatcher.header(name)
-    python_kernels = tuple(PythonKernelRow(key, one.kernel, one.span) for key, one in kernels.items())
+    python_kernels = tuple(PythonKernelRow(key, kernel.kernel, kernel.span) for key, kernel in kernels.items())
     return PythonTable(str(name), header.schema, header.span, python_kernels, rows)
 
 

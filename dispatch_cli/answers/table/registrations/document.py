@@ -186,15 +186,15 @@ def sheet(report: RegistrationsReport) -> Sheet:
 
 
 def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
-    for one in report.operators:
-        if not one.kernels:
-            yield (one.operator, *_NOTHING, one.span, None, None)
-        for row in one.kernels:
+    for item in report.operators:
+        if not item.kernels:
+            yield (item.operator, *_NOTHING, item.span, None, None)
+        for row in item.kernels:
             state = "active" if row.active else "overridden"
             cells = (row.key, row.alias, row.kernel, state, row.fills, row.signature, row.flags)
-            yield (one.operator, *cells, row.span, "kernel", None if row.fake is None else row.fake.function)
-        for other in one.python_kernels:
-            yield (one.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python", None)
+            yield (item.operator, *cells, row.span, "kernel", None if row.fake is None else row.fake.function)
+        for other in item.python_kernels:
+            yield (item.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python", None)
     for operator in report.higher_order_operators:
         from dispatch_cli.answers.table.higher_order.wording import flags_of
 

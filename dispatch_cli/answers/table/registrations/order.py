@@ -60,12 +60,12 @@ def registration_order_report(state: State, names: Iterable[OperatorName]) -> Re
     """The registrations of *names*."""
     index = RegistrationIndex(all_declarations(state), whole(state.source))
     return order_report(
-        state, ((name, [one for python in (False, True) for one in index.of(name, python)]) for name in names)
+        state, ((name, [entry for python in (False, True) for entry in index.of(name, python)]) for name in names)
     )
 
 
 def order_report(
-    state: State, found: Iterable[tuple[OperatorName, Sequence[NamedRegistration]]]
+    state: State, registrations: Iterable[tuple[OperatorName, Sequence[NamedRegistration]]]
 ) -> RegistrationOrderReport:
     """The registrations that were found of operators, in their order, as a report."""
     return RegistrationOrderReport(
@@ -73,18 +73,18 @@ def order_report(
         over=state.over,
         over_files=state.over_files,
         over_assumed=state.over_assumed,
-        operators=(OperatorOrder(str(name), tuple(map(_ordered, there))) for name, there in found),
+        operators=(OperatorOrder(str(name), tuple(map(_ordered, there))) for name, there in registrations),
     )
 
 
-def _ordered(one: NamedRegistration) -> OrderedRegistration:
+def _ordered(entry: NamedRegistration) -> OrderedRegistration:
     return OrderedRegistration(
-        key=one.name.key,
-        python=one.name.python,
-        kernel=one.kernel,
-        function=one.function,
-        fallthrough=one.fallthrough,
-        captured=one.captured is not None,
-        span=one.span,
-        when=None if one.step is None or isinstance(one.step, Settle) else all_text(one.step.when) or None,
+        key=entry.name.key,
+        python=entry.name.python,
+        kernel=entry.kernel,
+        function=entry.function,
+        fallthrough=entry.fallthrough,
+        captured=entry.captured is not None,
+        span=entry.span,
+        when=None if entry.step is None or isinstance(entry.step, Settle) else all_text(entry.step.when) or None,
     )

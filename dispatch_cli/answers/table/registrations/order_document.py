@@ -37,7 +37,7 @@ def document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[
         yield Gap()
         operators += 1
         registrations += len(rows)
-        captured += sum(one.captured for _, one in rows)
+        captured += sum(registration.captured for _, registration in rows)
     if captured:
         yield Paragraph(Run(_CAPTURED, Tone.DIM))
     counted = f"{plural(operators, 'operator')}, {plural(registrations, 'registration')}"
@@ -49,10 +49,10 @@ def _key(row: tuple[int, OrderedRegistration], _: bool) -> Inline:
 
 
 def _kernel(row: tuple[int, OrderedRegistration], short: bool) -> Inline:
-    _, one = row
-    if one.fallthrough:
-        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(one.kernel, one.span, short))
-    return Run(short_kernel(one.kernel) if short else one.kernel, Tone.KERNEL)
+    _, registration = row
+    if registration.fallthrough:
+        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(registration.kernel, registration.span, short))
+    return Run(short_kernel(registration.kernel) if short else registration.kernel, Tone.KERNEL)
 
 
 COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.table.higher_order.report import HigherOrderImpls
     from dispatch_cli.model.higher_order import HigherOrderOperator
 
-FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
+FILLS_UNDEFINED = frozenset(row.alias for row in PRECEDENCE if row.fills_undefined)
 """Alias keys that fill one slot beyond those of the runtime keys they cover."""
 
 
@@ -123,9 +123,9 @@ def registrations_report(
         core_fallbacks=len(fallbacks) - len(declared),
         fallbacks=tuple(
             FallbackRow(
-                one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span, state.origin(one), one.kernel.when
+                row.key, row.kernel.debug, row.kernel.fallthrough, row.kernel.span, state.origin(row), row.kernel.when
             )
-            for one in declared
+            for row in declared
         ),
         higher_order_operators=_higher_order(state, higher_order),
         operators=(_operator(state, name) for name in names),

@@ -107,7 +107,7 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     calls = view.recording.calls
     casts = view.facts.casts
     known: dict[int, tuple[_About, ...]] = {}
-    found: dict[_About, _CallsAbout] = {}
+    calls_about: dict[_About, _CallsAbout] = {}
     for numbers in chosen.of_thread:
         for call in numbers:
             number = view.happened.number_of(call)
@@ -119,13 +119,13 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
                     continue
                 cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
                 if cast or about.kind is not TraceFindingKind.AUTOCAST:
-                    found.setdefault(about, _CallsAbout(call)).add(calls.place[call], cast)
+                    calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call], cast)
             if view.difference(call) is not None:
                 about = _different(view, call)
-                found.setdefault(about, _CallsAbout(call)).add(calls.place[call], 0)
+                calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call], 0)
     order = [*TraceFindingKind]
-    made = [_finding(view, about, each) for about, each in found.items()]
-    return tuple(sorted(made, key=lambda one: (order.index(one.kind), -one.calls, one.operator, one.key)))
+    findings = [_finding(view, about, each) for about, each in calls_about.items()]
+    return tuple(sorted(findings, key=lambda row: (order.index(row.kind), -row.calls, row.operator, row.key)))
 
 
 def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding:
@@ -184,17 +184,17 @@ def _others(explained: Explained) -> tuple[str, ...]:
     dispatcher, keyset = explained.state.dispatcher, explained.own_hops[-1].keyset
     names = dispatcher.universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
-    group = next((dispatcher.universe.per_backend.get(one, ()) for one in reversed(computing) if keyset.has(one)), ())
+    group = next((dispatcher.universe.per_backend.get(key, ()) for key in reversed(computing) if keyset.has(key)), ())
     active = dispatcher.active(explained.operator)
     return tuple(key for key in group if key != META and key in active and not active[key].kernel.fallthrough)
 
 
 def _different(view: TraceView, call: int) -> _About:
-    found = view.difference(call)
-    assert found is not None, "the caller has looked"
+    difference = view.difference(call)
+    assert difference is not None, "the caller has looked"
     name = view.recording.operator_of(call)
     hop = view.parts_after(call)
-    predicted = () if found.predicted is None else (found.predicted,)
+    predicted = () if difference.predicted is None else (difference.predicted,)
     if hop is not None and hop.why is Why.CONVENTION and not view.is_of_pytorch(name, hop):
         return _about(TraceFindingKind.NOT_BY_CONVENTION, name, hop)._replace(keys=predicted)
-    return _About(TraceFindingKind.DIFFERENT, name, found.ran or "", keys=predicted)
+    return _About(TraceFindingKind.DIFFERENT, name, difference.ran or "", keys=predicted)

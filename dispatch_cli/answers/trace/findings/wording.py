@@ -14,7 +14,7 @@ from dispatch_cli.render.words import plural, short_kernel
 
 def findings_sentence(findings: Sequence[TraceFinding]) -> str:
     """Number of findings of each kind; they are listed at the end."""
-    kinds = Counter(one.kind.value for one in findings)
+    kinds = Counter(finding.kind.value for finding in findings)
     return f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; at the end" if kinds else "none"
 
 
