@@ -156,7 +156,7 @@ class _Scanner:
         self.code, self.text, self.macros = code, text, macros
         self.uses: set[tuple[str, str | None]] = set()
         self.has_bindings = _BINDING.search(code) is not None
-        self.modules = {one or other for one, other in _MODULE.findall(code)}
+        self.modules = {first or second for first, second in _MODULE.findall(code)}
         self.others = [match.span() for match in _OTHER_REGISTRIES.finditer(code)]
         self.dispatchers = [match.span() for match in _DISPATCHERS.finditer(code)]
         self.level = _Level(0, None)

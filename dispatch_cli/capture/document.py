@@ -57,7 +57,7 @@ def universe_before(state: Mapping[str, Any]) -> Document:
     """
     universe, later = state["universe"], frozenset(state["imported_fallbacks"])
     before = [item for item in universe["fallbacks"] if item["key"] not in later] + state.get("replaced_fallbacks", [])
-    return {**universe, "fallbacks": sorted(before, key=lambda one: universe["runtime"].index(one["key"]))}
+    return {**universe, "fallbacks": sorted(before, key=lambda item: universe["runtime"].index(item["key"]))}
 
 
 def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
@@ -73,8 +73,8 @@ def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mappi
     kernels = operator["kernels"].items()
     before["kernels"] = {key: each[counts.get(key, 0) :] for key, each in kernels if len(each) > counts.get(key, 0)}
     after["kernels"] = {key: each[: counts[key]] for key, each in kernels if key in counts}
-    before["python"] = {key: one for key, one in operator["python"].items() if key not in python}
-    after["python"] = {key: one for key, one in operator["python"].items() if key in python}
+    before["python"] = {key: kernel for key, kernel in operator["python"].items() if key not in python}
+    after["python"] = {key: kernel for key, kernel in operator["python"].items() if key in python}
     defined = operator["schema"] is not None
     undefined = before if imported.get("schema") else after
     if defined:
@@ -129,8 +129,8 @@ def _fake(kernel: Mapping[str, Any]) -> Document:
     return {**kernel["fake"], "debug": kernel["debug"]}
 
 
-def _one_or_all(found: list[Document]) -> Any:
-    return found[0] if len(found) == 1 else found
+def _one_or_all(entries: list[Document]) -> Any:
+    return entries[0] if len(entries) == 1 else entries
 
 
 def _kernels(kernels: list[Mapping[str, Any]]) -> Any:

@@ -41,7 +41,7 @@ def ways(watched: Watched, describe: Describe) -> Ways:
     watched: what `looking.watch` has seen, which are functions as they are where they are not PyTorch's.
     """
 
-    def made(maker: Any, kernel: Any) -> Iterator[tuple[Place, Known]]:
+    def known_kernels(maker: Any, kernel: Any) -> Iterator[tuple[Place, Known]]:
         for place, way, wraps, function in maker(closed_over(kernel)):
             yield place, (way, {**wraps, **({} if function is None else describe(users_function(function)))})
 
@@ -50,13 +50,13 @@ def ways(watched: Watched, describe: Describe) -> Ways:
         if type(candidate) is FunctionType and candidate.__closure__:
             maker = _maker_of(candidate)
             if maker is not None:
-                by_place.update((place, [known]) for place, known in made(maker, candidate))
+                by_place.update((place, [known]) for place, known in known_kernels(maker, candidate))
 
     def known_of(kernel: Any) -> Known | None:
         maker = _maker_of(kernel)
         if maker is None:
             return None, {"by": "function", **describe(users_function(kernel))}
-        return next((known for _, known in made(maker, kernel)), None)
+        return next((known for _, known in known_kernels(maker, kernel)), None)
 
     for place, registered in watched.items():
         kernels = [kernel for library, kernel in registered if getattr(library(), "m", None) is not None]

@@ -85,10 +85,10 @@ def _kernels(dump: str) -> dict[str, list[str]]:
     return kernels
 
 
-def _common_end(one: list[str], other: list[str]) -> int:
+def _common_end(lines: list[str], other: list[str]) -> int:
     """Number of elements that two lists share at their ends: a newer kernel stands before those it came after."""
     count = 0
-    for mine, its in zip(reversed(one), reversed(other)):  # noqa: B905  (Python 3.8 has no strict)
+    for mine, its in zip(reversed(lines), reversed(other)):  # noqa: B905  (Python 3.8 has no strict)
         if mine != its:
             break
         count += 1

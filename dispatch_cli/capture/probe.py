@@ -389,7 +389,7 @@ def _wrapped_keys(live: Live, devices: list[str]) -> list[str]:
         complex_ones = torch.ones(2, 2, dtype=torch.cfloat).conj()
         tensors = [complex_ones, complex_ones.imag, torch._efficientzerotensor(2, 2)]
         tensors += [_tensor(live, device, **kind) for device in devices for kind in kinds]
-        for tensor in filter(lambda one: one is not None, tensors):
+        for tensor in filter(lambda tensor: tensor is not None, tensors):
             with contextlib.suppress(RuntimeError):
                 own = parse_keyset(str(core._dispatch_keys(tensor)))
                 batched = parse_keyset(str(core._dispatch_keys(core._functorch._add_batch_dim(tensor, 0, 1))))
@@ -784,22 +784,22 @@ def _first_attributes(function: Any) -> list[str]:
     return attributes
 
 
-def _read_attributes(node: ast.AST, name: str, found: list[str]) -> bool:
+def _read_attributes(node: ast.AST, name: str, names: list[str]) -> bool:
     """Note the attributes of *name* that an expression reads, in turn; whether it can be followed to its end."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        found += [node.attr] if node.value.id == name else []
+        names += [node.attr] if node.value.id == name else []
         return True
     if isinstance(node, (ast.Name, ast.Constant)):
         return True
     if isinstance(node, ast.Attribute):
-        return _read_attributes(node.value, name, found)
+        return _read_attributes(node.value, name, names)
     if isinstance(node, (ast.Tuple, ast.List)):
-        return all(_read_attributes(element, name, found) for element in node.elts)
+        return all(_read_attributes(element, name, names) for element in node.elts)
     if isinstance(node, ast.Starred):
-        return _read_attributes(node.value, name, found)
+        return _read_attributes(node.value, name, names)
     if isinstance(node, ast.Call):
         parts = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
-        all(_read_attributes(part, name, found) for part in parts)
+        all(_read_attributes(part, name, names) for part in parts)
     return False
 
 

@@ -66,7 +66,7 @@ def _undisturbed() -> Iterator[None]:
     handlers = {}
     if current_thread() is main_thread():
         signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
-        handlers = {one: handler for one, handler in signals.items() if callable(handler)}
+        handlers = {number: handler for number, handler in signals.items() if callable(handler)}
     for signal_number in handlers:
         signal.signal(signal_number, lambda number, _: came.append(number))
     try:

@@ -165,7 +165,7 @@ def _error(code: str, message: str, details: str = "", hint: str | None = None) 
 
 
 def _failure(executable: str, code: int, errors: str) -> InputError:
-    message, details = _said(errors)
+    message, details = _reported(errors)
     if message is not None:
         return _error(_CODES.get(code, _FAILED), f"{executable}: {message}", details, _HINTS.get(code))
     how = f"exited with {code}"
@@ -180,7 +180,7 @@ def _last_lines(errors: str) -> str:
     return "\n".join([line for line in errors.splitlines() if line.strip()][-SHOWN_LINES:])
 
 
-def _said(errors: str) -> tuple[str | None, str]:
+def _reported(errors: str) -> tuple[str | None, str]:
     """Error that the probe itself reported, and details: its last line, in JSON."""
     try:
         data = json.loads(next((line for line in reversed(errors.splitlines()) if line.strip()), ""))

@@ -119,7 +119,7 @@ def _functions(torch: Any, namespace: str, clean: Callable[[str], str]) -> dict[
             temporary._destroy()
         del library._keep_alive[before:]
         kept._destroy()
-    return {name: one if one == other else "" for name, (one, other) in texts.items()}
+    return {name: text if text == other else "" for name, (text, other) in texts.items()}
 
 
 def _register(torch: Any, name: str, operator: str, again: bool) -> None:

@@ -105,9 +105,9 @@ def _word(text: str) -> str:
 # YAML
 
 
-def yaml_text(found: Document) -> Iterator[str]:
+def yaml_text(content: Document) -> Iterator[str]:
     """A document as YAML, in pieces. It reads back as what it was."""
-    for field, value in found.items():
+    for field, value in content.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             yield f"\n{field}:\n"
             for item in value:
@@ -172,15 +172,15 @@ def _wrapped(name: str, start: str, words: list[str], end: str, indent: str) -> 
 # JSON
 
 
-def json_text(found: Document) -> Iterator[str]:
+def json_text(content: Document) -> Iterator[str]:
     """A document as JSON, in pieces: a line for every operator. It is YAML as well."""
-    yield from _json_fields(found)
+    yield from _json_fields(content)
     yield "\n"
 
 
-def _json_fields(found: Document) -> Iterator[str]:
+def _json_fields(content: Document) -> Iterator[str]:
     start = "{"
-    for field, value in found.items():
+    for field, value in content.items():
         yield f"{start}{_quoted(field)}: "
         start = ",\n"
         if field == "imported":

@@ -80,7 +80,7 @@ def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> lis
     theirs = dict(_of_state(library, _AgainstScope(ours, library)))
     ids = declarations.universe.ids
     rows = [_entry(place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
-    return sorted(rows, key=lambda one: (one.operator, -1 if one.key is None else ids.get(one.key, 0), one.key or ""))
+    return sorted(rows, key=lambda row: (row.operator, -1 if row.key is None else ids.get(row.key, 0), row.key or ""))
 
 
 def names_in(declarations: Declarations) -> frozenset[str]:

@@ -53,14 +53,14 @@ def built_of(data: Mapping[str, Any]) -> BuiltLibrary:
     )
 
 
-def _operator(operator: Mapping[str, Any], apart: bool) -> BuiltOperator:
+def _operator(operator: Mapping[str, Any], are_apart: bool) -> BuiltOperator:
     imported = operator["imported"]
     counts = imported.get("kernels", {})
     is_defined = operator["schema"] is not None
     return BuiltOperator(
         schema=operator["schema"],
         kernels={key: _kernel(kernels[0], bool(counts.get(key))) for key, kernels in operator["kernels"].items()},
-        python=tuple(imported.get("python", ()) if apart else operator["python"]),
+        python=tuple(imported.get("python", ()) if are_apart else operator["python"]),
         imported=bool(imported.get("schema")),
         tags=tuple(operator["tags"]) if is_defined else None,
         alias_analysis=operator["alias_analysis"],

@@ -153,7 +153,7 @@ class _Comparer:
         python_keys = self._subject.python_keys.get(name, ())
         slots = self._dispatcher.universe.slots
         decisions = python_table.decisions(self._dispatcher, operator, python_keys)
-        unknown = {key for key, one in zip(slots, decisions, strict=True) if one.rule is Rule.NOT_KNOWN}
+        unknown = {key for key, decision in zip(slots, decisions, strict=True) if decision.rule is Rule.NOT_KNOWN}
         ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
         theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
         texts = [answer for answer in _different(ours, theirs) if answer[0] not in unknown] if ours != theirs else []
@@ -165,7 +165,7 @@ class _Comparer:
     def _note(self, name: str, part: Compared, compared: int, texts: Sequence[_Difference]) -> None:
         self._compared[part] += compared
         self._different[part] += min(len(texts), compared)
-        self._differences += (Disagreement(name, part, key or None, *said) for key, *said in texts)
+        self._differences += (Disagreement(name, part, key or None, *answers) for key, *answers in texts)
 
     def result(self) -> Comparison:
         """Everything noted."""

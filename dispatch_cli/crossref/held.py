@@ -32,7 +32,7 @@ def held_by(state: State, source: str, namespaces: Collection[str]) -> BuiltLibr
         source=source,
         modules=(),
         operators=operators,
-        fallbacks={key: _kernel(one, by) for key, one in state.dispatcher.fallbacks.items()},
+        fallbacks={key: _kernel(registration, by) for key, registration in state.dispatcher.fallbacks.items()},
         higher_order={},
         apart=any(registrant is Registrant.USER for registrant in by.values()),
         universe=state.dispatcher.universe.name,
@@ -55,7 +55,7 @@ def _is_users(span: Span | None, by: _By) -> bool:
 
 def _operator(dispatcher: Dispatcher, name: OperatorName, by: _By) -> BuiltOperator:
     header = dispatcher.header(name)
-    kernels = {key: _kernel(one, by) for key, one in dispatcher.active(name).items()}
+    kernels = {key: _kernel(registration, by) for key, registration in dispatcher.active(name).items()}
     debug = None
     if not dispatcher.is_untouched(name) and (definition := dispatcher.operator(name).definition) is not None:
         debug = definition.debug

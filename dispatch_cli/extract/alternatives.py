@@ -126,26 +126,26 @@ class _Rivalry:
             if self._are_rivals(files[0], file, by_file):
                 self.dropped[file, claim] = files[0]
 
-    def _are_rivals(self, one: str, other: str, by_file: dict[str, list[When]]) -> bool:
-        several = [[*dict.fromkeys(by_file[file])][:MOST_COMPARED] for file in (one, other)]
+    def _are_rivals(self, first: str, other: str, by_file: dict[str, list[When]]) -> bool:
+        several = [[*dict.fromkeys(by_file[file])][:MOST_COMPARED] for file in (first, other)]
         contradict = any(not exclude_each_other(left, right) for left, right in product(*several))
-        return contradict and not self._is_together(one, other)
+        return contradict and not self._is_together(first, other)
 
-    def _is_together(self, one: str, other: str) -> bool:
-        pair = (one, other)
+    def _is_together(self, first: str, other: str) -> bool:
+        pair = (first, other)
         if pair not in self._known:
-            self._known[pair] = self._together.is_known(one, other)
+            self._known[pair] = self._together.is_known(first, other)
         return self._known[pair]
 
-    def _note(self, one: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> None:
-        part = self._parts.get(one, {one}) | self._parts.get(other, {other})
+    def _note(self, first: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> None:
+        part = self._parts.get(first, {first}) | self._parts.get(other, {other})
         if len(part) > MOST_RIVALS:
-            self.dropped[other, claim] = one
+            self.dropped[other, claim] = first
             return
         for file in part:
             self._parts[file] = part
-        self.pairs.setdefault((one, other), set()).add(claim)
-        for file, rival in ((one, other), (other, one)):
+        self.pairs.setdefault((first, other), set()).add(claim)
+        for file, rival in ((first, other), (other, first)):
             self.rivals.setdefault(file, set()).add(rival)
             self.whens[file, claim] = by_file[file]
 

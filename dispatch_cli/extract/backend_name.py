@@ -52,13 +52,13 @@ def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tupl
 
 
 def imported_names(
-    found: Iterable[Extracted], files: Iterable[str], read: Callable[[str], str]
+    items: Iterable[Extracted], files: Iterable[str], read: Callable[[str], str]
 ) -> list[tuple[str, Span]]:
     """The names of backends whose keys are used, and whose package is imported: ``"AutogradNPU"`` and ``torch_npu``.
 
     Such a package gives the backend its name. Each with the place of the first import.
     """
-    keys = {match[1].lower() for key in _keys(found) if (match := _NAME_IN_KEY.search(key))}
+    keys = {match[1].lower() for key in _keys(items) if (match := _NAME_IN_KEY.search(key))}
     names = set(filter(is_free_backend_name, keys))
     if not names:
         return []
@@ -84,9 +84,9 @@ def of_package(name: str, at: Span) -> Iterator[Extracted]:
     yield ExtractedKernel(block, kernels, kernels, "kernel", at)
 
 
-def without_names(found: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
+def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
     """The same registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
-    for registration in found:
+    for registration in items:
         match registration:
             case ExtractedBlock():
                 yield _shared_block(registration, names)
@@ -113,8 +113,8 @@ def _shared_key(key: _Key, names: Collection[str]) -> _Key | str:
     return f"{key[: match.start(1)]}{PRIVATE_USE1}" if match is not None and match[1].lower() in names else key
 
 
-def _keys(found: Iterable[Extracted]) -> Iterator[str]:
-    for registration in found:
+def _keys(items: Iterable[Extracted]) -> Iterator[str]:
+    for registration in items:
         if isinstance(registration, ExtractedBlock) and isinstance(registration.dispatch_key, str):
             yield registration.dispatch_key
         elif isinstance(registration, ExtractedKernel | ExtractedFallback) and isinstance(registration.key, str):

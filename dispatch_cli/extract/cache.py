@@ -115,7 +115,7 @@ class Cache:
             ]
         files = [(status, path) for status, path in files if stat.S_ISREG(status.st_mode)]
         size = sum(status.st_size for status, _ in files) + needed
-        for status, path in sorted(files, key=lambda one: one[0].st_mtime):
+        for status, path in sorted(files, key=lambda entry: entry[0].st_mtime):
             if size <= MAX_FOLDER:
                 break
             Path(path).unlink(missing_ok=True)

@@ -106,14 +106,14 @@ def _extractions(
         yield "codegen-backends", extract_torchgen(sources, backends, operators)
 
 
-def _sort(one: Extracted) -> str:
-    if isinstance(one, ExtractedBlock):
+def _sort(item: Extracted) -> str:
+    if isinstance(item, ExtractedBlock):
         return "block"
-    return "definition" if isinstance(one, ExtractedDefinition | CustomOperator) else "registration"
+    return "definition" if isinstance(item, ExtractedDefinition | CustomOperator) else "registration"
 
 
-def _is_conditional(one: Extracted) -> bool:
-    if isinstance(one, ExtractedBlock):
+def _is_conditional(item: Extracted) -> bool:
+    if isinstance(item, ExtractedBlock):
         return False
-    block = getattr(one, "block", None)
-    return bool(one.when or (block is not None and block.when))
+    block = getattr(item, "block", None)
+    return bool(item.when or (block is not None and block.when))

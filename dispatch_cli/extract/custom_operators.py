@@ -26,9 +26,9 @@ MOST_LATER = 8
 """Conditions of later operators of a name that a former one excludes; where there are more, the former is left out."""
 
 
-def operator_entries(found: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
+def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
     """The entries of the section ``operators``, in the order of the sources."""
-    those = list(found)
+    those = list(items)
     customs: dict[str, list[_PlacedCustom]] = {}
     functions: dict[str, list[tuple[int, OperatorFunction]]] = {}
     for position, item in enumerate(those):
@@ -49,10 +49,10 @@ def operator_entries(found: Iterable[CustomOperator | OperatorFunction]) -> Iter
 
 
 class _PlacedCustom(NamedTuple):
-    """position: in the order of what was found."""
+    """A registration of a custom operator. position: its number among the registrations of the sources."""
 
     position: int
-    one: CustomOperator
+    custom: CustomOperator
 
 
 def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -> tuple[Condition, ...] | None:
@@ -60,13 +60,13 @@ def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -
 
     PyTorch destroys the library of the former (``get_library_allowing_overwrite``), with all that is registered in it.
     """
-    when = this.one.when
-    later = dict.fromkeys(it.one.when for it in several if it.position > this.position)
+    when = this.custom.when
+    later = dict.fromkeys(it.custom.when for it in several if it.position > this.position)
     later = {it: None for it in later if not exclude_each_other(when, it)}
     if () in later or len(later) > MOST_LATER:
         return None
     for other in later:
-        rest = tuple(each for each in other if each not in this.one.when)
+        rest = tuple(each for each in other if each not in this.custom.when)
         if not rest:
             return None
         when = (*when, *_all(rest, False))
@@ -74,13 +74,13 @@ def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -
 
 
 def _is_of_replaced(
-    at: int, function: OperatorFunction, position: int, one: CustomOperator, several: Sequence[_PlacedCustom]
+    at: int, function: OperatorFunction, position: int, item: CustomOperator, several: Sequence[_PlacedCustom]
 ) -> bool:
     """True if a function is registered for a former operator of the name, in its file, that this one replaces."""
     return at < position and any(
         former.position < at
-        and former.one.at.file == function.at.file
-        and not exclude_each_other(former.one.when, one.when)
+        and former.custom.at.file == function.at.file
+        and not exclude_each_other(former.custom.when, item.when)
         for former in several
     )
 
@@ -89,17 +89,17 @@ _OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFEC
 """Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
 
 
-def _custom(one: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:
+def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:
     """The entries of an operator: one for each consistent choice of the conditions of its functions."""
-    possible = [it for it in functions if not exclude_each_other(one.when, it.when)]
-    whens = {it: tuple(each for each in it.when if each not in one.when) for it in possible}
+    possible = [it for it in functions if not exclude_each_other(item.when, it.when)]
+    whens = {it: tuple(each for each in it.when if each not in item.when) for it in possible}
     conditions = [when for when in dict.fromkeys(whens.values()) if when and is_readable(_all(when, False)[0])]
     for chosen in product((True, False), repeat=min(len(conditions), MOST)):
         truth = dict(zip(conditions, chosen, strict=False))
         added = [each for when, holds in truth.items() for each in _all(when, holds)]
-        if can_hold((*one.when, *added)):
+        if can_hold((*item.when, *added)):
             present = [it for it in possible if not whens[it] or truth.get(whens[it], True)]
-            entry = {**placed(one.at, (*one.when, *added)), **_definition(one), **_fields(present, _own(one))}
+            entry = {**placed(item.at, (*item.when, *added)), **_definition(item), **_fields(present, _own(item))}
             if default := entry.get("kernels", {}).pop(DEFAULT, None):
                 entry["kernel"] = default[-1]
             yield entry
@@ -111,29 +111,29 @@ def _all(when: tuple[Condition, ...], holds: bool) -> tuple[Condition, ...]:
     return (negated(when[0] if len(when) == 1 else And(when)),)
 
 
-def _definition(one: CustomOperator) -> Data:
-    maker = "triton_op" if one.triton else "custom_op"
-    entry: Data = {maker: str(one.name) if one.schema is None else one.schema}
-    if one.schema is None:
-        entry |= {"schema": UNKNOWN} | ({"reason": one.why_unknown} if one.why_unknown else {})
-        entry |= {"refused": one.refused} if one.refused else {}
-    if one.mutates_args is not None and one.mutates_args != ():
-        entry["mutates_args"] = one.mutates_args if isinstance(one.mutates_args, str) else list(one.mutates_args)
-    if one.tags:
-        entry["tags"] = list(one.tags)
-    if one.triton or one.device_types is None:
-        entry["kernel"] = {"kernel": one.function, "at": str(one.at), **body_entry(one.body)}
-    elif not one.device_types:
+def _definition(item: CustomOperator) -> Data:
+    maker = "triton_op" if item.triton else "custom_op"
+    entry: Data = {maker: str(item.name) if item.schema is None else item.schema}
+    if item.schema is None:
+        entry |= {"schema": UNKNOWN} | ({"reason": item.why_unknown} if item.why_unknown else {})
+        entry |= {"refused": item.refused} if item.refused else {}
+    if item.mutates_args is not None and item.mutates_args != ():
+        entry["mutates_args"] = item.mutates_args if isinstance(item.mutates_args, str) else list(item.mutates_args)
+    if item.tags:
+        entry["tags"] = list(item.tags)
+    if item.triton or item.device_types is None:
+        entry["kernel"] = {"kernel": item.function, "at": str(item.at), **body_entry(item.body)}
+    elif not item.device_types:
         entry["kernels"] = {}
     return entry
 
 
-def _own(one: CustomOperator) -> Sequence[tuple[str, Data]]:
+def _own(item: CustomOperator) -> Sequence[tuple[str, Data]]:
     """The function of the definition itself, where it is for some device types."""
-    if not one.device_types or one.triton:
+    if not item.device_types or item.triton:
         return []
-    entry = {"kernel": one.function, "at": str(one.at), **body_entry(one.body)}
-    return [(", ".join(one.device_types), entry)]
+    entry = {"kernel": item.function, "at": str(item.at), **body_entry(item.body)}
+    return [(", ".join(item.device_types), entry)]
 
 
 def body_entry(body: FunctionBody | None) -> Data:
@@ -147,9 +147,9 @@ def body_entry(body: FunctionBody | None) -> Data:
     return {"body": entry}
 
 
-def _use(one: ArgumentUse) -> Data:
-    entry: Data = {"argument": one.argument, "text": one.text, "at": str(one.at)}
-    return entry | ({"sometimes": True} if one.sometimes else {})
+def _use(use: ArgumentUse) -> Data:
+    entry: Data = {"argument": use.argument, "text": use.text, "at": str(use.at)}
+    return entry | ({"sometimes": True} if use.sometimes else {})
 
 
 def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data]], with_places: bool = True) -> Data:

@@ -62,23 +62,23 @@ def document(
     return {**head, **{name: entry for name, entry in entries.items() if entry}}
 
 
-def with_not_understood(made: dict[str, object], more: Sequence[NotUnderstood]) -> dict[str, object]:
+def with_not_understood(data: dict[str, object], more: Sequence[NotUnderstood]) -> dict[str, object]:
     """A document with further statements that were not understood."""
     if not more:
-        return made
-    entries = made.get("not_understood", [])
+        return data
+    entries = data.get("not_understood", [])
     assert isinstance(entries, list)
-    return {**made, "not_understood": [*entries, *map(not_understood_entry, more)]}
+    return {**data, "not_understood": [*entries, *map(not_understood_entry, more)]}
 
 
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
 
 
-def _higher_order(found: Iterable[Extracted]) -> Iterator[Data]:
+def _higher_order(items: Iterable[Extracted]) -> Iterator[Data]:
     """An entry for each implementation: the first of an operator of the sources makes it, the others add to it."""
     names: set[str] = set()
-    for item in found:
+    for item in items:
         if isinstance(item, HigherOrderFunction):
             name = str(item.operator)
             add = {} if item.own and name not in names else {"add": True}
@@ -87,11 +87,11 @@ def _higher_order(found: Iterable[Extracted]) -> Iterator[Data]:
             yield {**placed(item.at, ()), "name": name, **add, item.field: value}
 
 
-def _libraries(found: Iterable[Extracted]) -> Iterator[Data]:
+def _libraries(items: Iterable[Extracted]) -> Iterator[Data]:
     """The blocks in their order, each with what is in it. A second fallback of a block is in a block of its own."""
     blocks: dict[ExtractedBlock, Data] = {}
     further: list[Data] = []
-    for item in found:
+    for item in items:
         match item:
             case ExtractedBlock():
                 _block(blocks, item)
@@ -125,41 +125,41 @@ def _head(block: ExtractedBlock) -> Data:
     return head
 
 
-def _definition(one: ExtractedDefinition) -> Data:
-    entry = placed(one.at, one.when, one.block.when)
-    if one.schema is None:
-        entry |= {"name": str(one.name), "schema": UNKNOWN}
-        if one.why_unknown:
-            entry["reason"] = one.why_unknown
-        if one.refused:
-            entry["refused"] = one.refused
+def _definition(item: ExtractedDefinition) -> Data:
+    entry = placed(item.at, item.when, item.block.when)
+    if item.schema is None:
+        entry |= {"name": str(item.name), "schema": UNKNOWN}
+        if item.why_unknown:
+            entry["reason"] = item.why_unknown
+        if item.refused:
+            entry["refused"] = item.refused
     else:
-        entry["func"] = one.schema
-    if one.alias_analysis is not None:
-        entry["alias_analysis"] = one.alias_analysis
-    if one.tags:
-        entry["tags"] = list(one.tags)
-    entry |= zip(("python_module", "python_module_context"), one.python_module, strict=False)
+        entry["func"] = item.schema
+    if item.alias_analysis is not None:
+        entry["alias_analysis"] = item.alias_analysis
+    if item.tags:
+        entry["tags"] = list(item.tags)
+    entry |= zip(("python_module", "python_module_context"), item.python_module, strict=False)
     return entry
 
 
-def _kernel(one: ExtractedKernel) -> Data:
-    entry = placed(one.at, one.when, one.block.when)
-    entry |= {"fallthrough": True} if one.fallthrough else {"kernel": one.kernel}
-    if one.key != one.block.dispatch_key and not (one.key is None and one.block.kind is LibraryKind.IMPL):
-        entry["dispatch_key"] = CATCH_ALL if one.key is None else str(one.key)
-    if one.signature is not None:
-        entry["signature"] = one.signature
-    if one.boxed_only:
+def _kernel(kernel: ExtractedKernel) -> Data:
+    entry = placed(kernel.at, kernel.when, kernel.block.when)
+    entry |= {"fallthrough": True} if kernel.fallthrough else {"kernel": kernel.kernel}
+    if kernel.key != kernel.block.dispatch_key and not (kernel.key is None and kernel.block.kind is LibraryKind.IMPL):
+        entry["dispatch_key"] = CATCH_ALL if kernel.key is None else str(kernel.key)
+    if kernel.signature is not None:
+        entry["signature"] = kernel.signature
+    if kernel.boxed_only:
         entry["unboxed"] = False
-    if one.python and not one.fallthrough:
+    if kernel.python and not kernel.fallthrough:
         entry["python"] = True
-    return entry | body_entry(one.body)
+    return entry | body_entry(kernel.body)
 
 
-def _fallback(one: ExtractedFallback) -> Data:
-    entry = placed(one.at, one.when, one.block.when)
-    entry |= {"fallthrough": True} if one.fallthrough else {"kernel": one.kernel}
-    if one.python and not one.fallthrough:
+def _fallback(fallback: ExtractedFallback) -> Data:
+    entry = placed(fallback.at, fallback.when, fallback.block.when)
+    entry |= {"fallthrough": True} if fallback.fallthrough else {"kernel": fallback.kernel}
+    if fallback.python and not fallback.fallthrough:
         entry["python"] = True
     return entry

@@ -12,32 +12,32 @@ from dispatch_cli.files import paths
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
 
-def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
-    """Make the function from a file's name to its settings. said: settings of the places, the weaker first."""
+def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
+    """Make the function from a file's name to its settings. places: the weaker settings first."""
     settings: dict[tuple[int, ...], ReadSettings] = {}
-    lists = [[(IgnoreList(file.globs), file) for file in place.files] for place in said]
+    lists = [[(IgnoreList(file.globs), file) for file in place.files] for place in places]
 
     @cache  # it is asked for at each registration
     def read_settings(name: str) -> ReadSettings:
         chosen = tuple(
             number
             for number, (rules, folder) in enumerate(
-                (rules, place.folder) for each, place in zip(lists, said, strict=True) for rules, _ in each
+                (rules, place.folder) for each, place in zip(lists, places, strict=True) for rules, _ in each
             )
             if _matches(rules, name, folder)
         )
         if chosen not in settings:
-            settings[chosen] = _combined(said, chosen)
+            settings[chosen] = _combined(places, chosen)
         return settings[chosen]
 
     return read_settings
 
 
-def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSettings:
+def _combined(places: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSettings:
     """The settings of all files, and of those tables of files that are *chosen*, by their numbers."""
     steps: list[FileSettings] = []
     number = 0
-    for place in said:
+    for place in places:
         steps.append(place.every)
         for file in place.files:
             if number in chosen:
@@ -59,9 +59,9 @@ def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSe
     return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), when)
 
 
-def exclusions(said: Sequence[SourceSettings]) -> list[Exclusion]:
+def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:
     """Rules for files that are left out; a project's globs are not about files that are named."""
-    return [Exclusion(place.folder, IgnoreList(place.exclude), place.folder is None) for place in said if place.exclude]
+    return [Exclusion(item.folder, IgnoreList(item.exclude), item.folder is None) for item in places if item.exclude]
 
 
 def _matches(rules: IgnoreList, name: str, folder: str | None) -> bool:

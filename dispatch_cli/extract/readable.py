@@ -79,15 +79,15 @@ class _Readable:
         )
         return extraction._replace(found=tuple(items), not_understood=tuple(missed), functions=functions)
 
-    def _missed(self, one: NotUnderstood) -> NotUnderstood:
-        return self._with_conditions(one._replace(at=_printable(one.at)))
+    def _missed(self, statement: NotUnderstood) -> NotUnderstood:
+        return self._with_conditions(statement._replace(at=_printable(statement.at)))
 
-    def _item(self, one: Extracted) -> Extracted:
-        if isinstance(one, ExtractedBlock):
-            return self._block(one)
-        if isinstance(one, ExtractedDefinition | CustomOperator) and one.why_unknown:
-            one = one._replace(why_unknown=one_line(one.why_unknown) or None)
-        placed = self._with_conditions(one)
+    def _item(self, item: Extracted) -> Extracted:
+        if isinstance(item, ExtractedBlock):
+            return self._block(item)
+        if isinstance(item, ExtractedDefinition | CustomOperator) and item.why_unknown:
+            item = item._replace(why_unknown=one_line(item.why_unknown) or None)
+        placed = self._with_conditions(item)
         if isinstance(placed, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
             return placed._replace(block=self._block(placed.block))
         return placed
@@ -97,11 +97,11 @@ class _Readable:
             self._blocks[block] = self._with_conditions(block)
         return self._blocks[block]
 
-    def _with_conditions(self, one: _Item) -> _Item:
-        if all(map(is_readable, one.when)):
-            return one
-        when = tuple(dict.fromkeys(self._condition(each, one.at) for each in one.when))
-        return one._replace(when=when)  # type: ignore[return-value]
+    def _with_conditions(self, item: _Item) -> _Item:
+        if all(map(is_readable, item.when)):
+            return item
+        when = tuple(dict.fromkeys(self._condition(each, item.at) for each in item.when))
+        return item._replace(when=when)  # type: ignore[return-value]
 
     def _condition(self, condition: Condition, at: Span) -> Condition:
         if is_readable(condition):
@@ -138,11 +138,11 @@ class _Readable:
 _LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
 
 
-def _with_schema_on_a_line(one: Extracted) -> Extracted:
+def _with_schema_on_a_line(item: Extracted) -> Extracted:
     """The same; a schema that is written on several lines, which PyTorch reads like any other, is on one."""
-    if isinstance(one, ExtractedDefinition | CustomOperator) and one.schema is not None:
-        return one._replace(schema=_LINE_BREAK.sub(" ", one.schema).strip())
-    return one
+    if isinstance(item, ExtractedDefinition | CustomOperator) and item.schema is not None:
+        return item._replace(schema=_LINE_BREAK.sub(" ", item.schema).strip())
+    return item
 
 
 def _printable(at: Span) -> Span:
@@ -170,8 +170,8 @@ def _faults(value: object) -> Iterator[str]:
                 yield from _faults(part)
 
 
-def _shown(one: Extracted) -> str:
+def _shown(item: Extracted) -> str:
     """Short text of a registration."""
     names = ("name", "operator", "schema", "namespace", "kernel", "function")
-    texts = [text for name in names if isinstance(text := getattr(one, name, None), str) and text.strip()]
+    texts = [text for name in names if isinstance(text := getattr(item, name, None), str) and text.strip()]
     return one_line(" ".join(texts[:2]))

@@ -65,7 +65,7 @@ class SourceRun(NamedTuple):
 
 def run(
     paths: Sequence[str],
-    said: Sequence[SourceSettings] = (),
+    settings: Sequence[SourceSettings] = (),
     *,
     allow_outside: bool = False,
     cache: str | None = None,
@@ -74,23 +74,23 @@ def run(
 ) -> SourceRun:
     """Read sources.
 
-    paths: files and directories. said: how they are read, by the places that say it, the weaker first. allow_outside:
+    paths: files and directories. settings: how they are read, the weaker ones first. allow_outside:
     as for declarations. cache: the folder of the cache; None for none. pytorch: what a backend's YAML speaks of.
     Errors: InputError for what was named and cannot be used.
     """
-    derivatives = next((place.derivatives for place in reversed(said) if place.derivatives is not None), None)
+    derivatives = next((item.derivatives for item in reversed(settings) if item.derivatives is not None), None)
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
-    backends = next((place.codegen_backends for place in reversed(said) if place.codegen_backends is not None), None)
-    with_tests = next((place.tests for place in reversed(said) if place.tests is not None), False)
-    reporter = _Told(progress)
+    backends = next((item.codegen_backends for item in reversed(settings) if item.codegen_backends is not None), None)
+    with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
+    reporter = _Reporter(progress)
     work = WorkBudget()
-    walked = walk(named, exclusions(said), allow_outside, reporter.found, with_tests, work)
-    include = tuple(dict.fromkeys(path for place in reversed(said) for path in place.include))
+    walked = walk(named, exclusions(settings), allow_outside, reporter.found, with_tests, work)
+    include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
         headers=walked.headers,
         include=include,
-        settings=settings_of_files(said),
+        settings=settings_of_files(settings),
         named=walked.named,
         builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
@@ -98,7 +98,7 @@ def run(
         work=work,
     )
     kept = None if cache is None else Cache(cache)
-    key = "" if kept is None else _key(walked, said, "" if pytorch is None else pytorch.name)
+    key = "" if kept is None else _key(walked, settings, "" if pytorch is None else pytorch.name)
     data = None if kept is None else kept.get(key)
     if data is not None:
         with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # this program wrote it not
@@ -120,11 +120,11 @@ def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
     return result
 
 
-def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
+def _key(walked: Walked, settings: Sequence[SourceSettings], pytorch: str) -> str:
     kinds = [(kind.value, names) for kind, names in walked.files.items()]
     others = [(name, _digest_of(name)) for name in (*walked.templates, *walked.builds)]
     named = sorted(walked.named)
-    return key_of(kinds, sorted(walked.digests.items()), others, named, repr(said), pytorch, os.getcwd())  # noqa: PTH109
+    return key_of(kinds, sorted(walked.digests.items()), others, named, repr(settings), pytorch, os.getcwd())  # noqa: PTH109
 
 
 def _is_as_it_was(data: Any) -> bool:
@@ -207,7 +207,7 @@ def _lines_of(digests: Mapping[str, str]) -> Callable[[str], list[str]]:
     return lines
 
 
-class _Told:
+class _Reporter:
     """Reports the progress of the run."""
 
     def __init__(self, progress: Progress | None) -> None:

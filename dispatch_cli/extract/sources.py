@@ -116,10 +116,10 @@ def nearest(candidates: Iterable[str], file: str) -> str | None:
     return max(candidates, key=lambda path: _shared_folders(path, file), default=None)
 
 
-def _shared_folders(one: str, other: str) -> int:
+def _shared_folders(path: str, other: str) -> int:
     """In how many folders both files are."""
     count = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(path, other, strict=False):
         if left != right:
             break
         count += left == os.sep

@@ -44,73 +44,73 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
-def is_decided(one: Extracted) -> bool:
+def is_decided(item: Extracted) -> bool:
     """True if everything that a registration needs is known."""
-    return not any(True for _ in _unknown(one))
+    return not any(True for _ in _unknown(item))
 
 
-def _unknown(one: Extracted) -> Iterator[tuple[str, Unknown]]:
-    match one:
+def _unknown(row: Extracted) -> Iterator[tuple[str, Unknown]]:
+    match row:
         case ExtractedBlock():
-            fields: tuple[tuple[str, object], ...] = (("namespace", one.namespace), ("dispatch_key", one.dispatch_key))
+            fields: tuple[tuple[str, object], ...] = (("namespace", row.namespace), ("dispatch_key", row.dispatch_key))
         case ExtractedDefinition():
-            fields = (("name", one.name), ("namespace", one.block.namespace), ("dispatch_key", one.block.dispatch_key))
+            fields = (("name", row.name), ("namespace", row.block.namespace), ("dispatch_key", row.block.dispatch_key))
         case ExtractedKernel():
-            key = one.key if one.key is not None else one.block.dispatch_key
-            fields = (("name", one.operator), ("namespace", one.block.namespace), ("dispatch_key", key))
+            key = row.key if row.key is not None else row.block.dispatch_key
+            fields = (("name", row.operator), ("namespace", row.block.namespace), ("dispatch_key", key))
             if not isinstance(key, Unknown):
-                fields = (*fields, ("dispatch_key", one.block.dispatch_key))
+                fields = (*fields, ("dispatch_key", row.block.dispatch_key))
         case ExtractedFallback():
-            fields = (("namespace", one.block.namespace), ("dispatch_key", one.key))
+            fields = (("namespace", row.block.namespace), ("dispatch_key", row.key))
         case HigherOrderFunction():
-            fields = (("name", one.operator),)
+            fields = (("name", row.operator),)
         case CustomOperator():
-            fields = (("name", one.name),)
+            fields = (("name", row.name),)
         case OperatorFunction():
-            device = "dispatch_key" if one.role is FunctionRole.PY_IMPL else "device"
-            fields = (("name", one.operator), *((device, device_type) for device_type in one.devices))
+            device = "dispatch_key" if row.role is FunctionRole.PY_IMPL else "device"
+            fields = (("name", row.operator), *((device, device_type) for device_type in row.devices))
     for field, value in fields:
         if isinstance(value, Unknown):
             yield field, value
 
 
-def undecided_entry(one: Extracted) -> Data:
+def undecided_entry(row: Extracted) -> Data:
     """The entry of a registration of which something is not known."""
-    entry = placed(one.at, one.when)
+    entry = placed(row.at, row.when)
     fields: dict[str, object] = {}
-    match one:
+    match row:
         case ExtractedBlock():
             registers = "block"
-            fields = {"namespace": one.namespace, "dispatch_key": one.dispatch_key}
+            fields = {"namespace": row.namespace, "dispatch_key": row.dispatch_key}
         case ExtractedDefinition():
             registers = "definition"
-            fields = {"namespace": one.block.namespace, "name": one.name, "schema": one.schema}
+            fields = {"namespace": row.block.namespace, "name": row.name, "schema": row.schema}
         case ExtractedKernel():
             registers = "kernel"
-            key = one.block.dispatch_key if one.key is None else one.key
-            fields = {"namespace": one.block.namespace, "name": one.operator, "dispatch_key": key, "kernel": one.kernel}
+            key = row.block.dispatch_key if row.key is None else row.key
+            fields = {"namespace": row.block.namespace, "name": row.operator, "dispatch_key": key, "kernel": row.kernel}
         case ExtractedFallback():
-            registers, fields = "fallback", {"dispatch_key": one.key, "kernel": one.kernel}
+            registers, fields = "fallback", {"dispatch_key": row.key, "kernel": row.kernel}
         case HigherOrderFunction():
-            registers, fields = "py_impl", {"name": one.operator, "kernel": one.function}
+            registers, fields = "py_impl", {"name": row.operator, "kernel": row.function}
         case CustomOperator():
-            registers = "triton_op" if one.triton else "custom_op"
-            fields = {"name": one.name, "schema": one.schema, "kernel": one.function}
+            registers = "triton_op" if row.triton else "custom_op"
+            fields = {"name": row.name, "schema": row.schema, "kernel": row.function}
         case OperatorFunction():
-            registers = one.role.value
-            devices = [device for device in one.devices if isinstance(device, str)]
-            fields = {"name": one.operator, "dispatch_key": ", ".join(devices) or None, "kernel": one.function}
-    entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(one)}}
+            registers = row.role.value
+            devices = [device for device in row.devices if isinstance(device, str)]
+            fields = {"name": row.operator, "dispatch_key": ", ".join(devices) or None, "kernel": row.function}
+    entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(row)}}
     known = {field: one_line(value) for field, value in fields.items() if isinstance(value, str) and value.strip()}
     return {**entry, "known": known} if known else entry
 
 
-def not_understood_entry(one: NotUnderstood) -> Data:
+def not_understood_entry(row: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
-    entry = placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}
-    return entry | ({"bound": True} if one.bound else {})
+    entry = placed(row.at, row.when) | {"text": one_line(row.text) or "…", "reason": one_line(row.why) or "not said"}
+    return entry | ({"bound": True} if row.bound else {})
 
 
-def called_function_entry(one: CalledFunction) -> Data:
+def called_function_entry(function: CalledFunction) -> Data:
     """The entry of a function that registers something when it is called."""
-    return {"at": str(one.at), "name": one.name, "registers": [str(place) for place in one.places]}
+    return {"at": str(function.at), "name": function.name, "registers": [str(place) for place in function.places]}

@@ -103,7 +103,7 @@ def flow(value: Any) -> str:
         return quoted(value)
     if not isinstance(value, dict):
         return json.dumps(value)
-    return f"{{{', '.join(f'{_field(key)}: {flow(one)}' for key, one in value.items())}}}"
+    return f"{{{', '.join(f'{_field(key)}: {flow(item)}' for key, item in value.items())}}}"
 
 
 def quoted(text: str) -> str:

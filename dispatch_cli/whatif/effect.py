@@ -88,7 +88,7 @@ def slot_changes(before: State, after: State, touched: Touched) -> list[SlotEffe
     if touched.keys:
         effects += _of_fallbacks(before, after, touched)
         slot = before.dispatcher.universe.slot
-        effects.sort(key=lambda one: (str(one.operator), slot[one.key]))
+        effects.sort(key=lambda effect: (str(effect.operator), slot[effect.key]))
     return effects
 
 
@@ -98,7 +98,7 @@ def _of_operator(before: State, after: State, name: OperatorName) -> Iterator[Sl
     for key in before.dispatcher.universe.slots:
         old, new = (TableEntry(key, MISSING, None) if table is None else table[key] for table in tables)
         was, became = (slots.get(key) for slots in stale)
-        if _found(old, was) != _found(new, became):
+        if _answer(old, was) != _answer(new, became):
             yield SlotEffect(name, key, old, new, was, became)
 
 
@@ -106,7 +106,7 @@ def _table(dispatcher: Dispatcher, name: OperatorName) -> Table | None:
     return dispatcher.table(name) if name in dispatcher else None
 
 
-def _found(canonical: TableEntry, stale: StaleEntry | None) -> tuple[object, ...]:
+def _answer(canonical: TableEntry, stale: StaleEntry | None) -> tuple[object, ...]:
     """Answer that calls find in a slot."""
     return answer(canonical if stale is None else stale.live)
 
@@ -122,7 +122,7 @@ def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[Slo
         stale = [state.dispatcher.stale_slots(name) if name in registered else {} for state in (before, after)]
         for key in keys:
             was, became = (slots.get(key) for slots in stale)
-            if _found(old[key], was) != _found(new[key], became):
+            if _answer(old[key], was) != _answer(new[key], became):
                 yield SlotEffect(name, key, old[key], new[key], was, became)
 
 

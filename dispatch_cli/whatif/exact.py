@@ -38,12 +38,12 @@ def without_registration(changes: Iterable[Change], gone: RegistrationName) -> I
         yield change if isinstance(change, Addition) else _with_names(change, lambda name: _without(name, gone))
 
 
-def _completed(change: Addition, said: Declarations) -> Addition:
+def _completed(change: Addition, declarations: Declarations) -> Addition:
     """An addition that goes on with a call as its function does elsewhere: kernels of one name are one function."""
     kernel = change.kernel
     if isinstance(kernel, str) or kernel.function is None or kernel.fallthrough:
         return change
-    for step in said.steps:
+    for step in declarations.steps:
         if isinstance(step, Implement | Fallback) and step.kernel.function == kernel.function:
             return change._replace(kernel=kernel._replace(redispatches=step.kernel.redispatches))
     return change

@@ -90,12 +90,12 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
     """
     of_files = has_files(before) or has_files(after)
     old, new = (_runs(state, touched, of_files) for state in (before, after))
-    findings, before_found = _all_of(new), _all_of(old)
+    findings, before_findings = _all_of(new), _all_of(old)
     if of_files:
-        came = tuple(beyond(findings, before_found, Entry.of))
-        went = tuple(beyond(before_found, findings, Entry.of))
+        came = tuple(beyond(findings, before_findings, Entry.of))
+        went = tuple(beyond(before_findings, findings, Entry.of))
     else:  # they are PyTorch's
-        came, went = tuple(come(findings, before_found)), tuple(come(before_found, findings))
+        came, went = tuple(come(findings, before_findings)), tuple(come(before_findings, findings))
     if not touched.keys:  # else all checks have run over everything
         useless, useful = unused_effect(before, old, new)
         came, went = (*came, *useless), (*went, *useful)

@@ -158,7 +158,7 @@ class TriedChanges:
         declarations = [*declarations, *(() if known is None else (known.said,))][::-1]
         original, touched, all_touched = self.original, self.touched[len(steps) :], self.all_touched
 
-        def found() -> SlotsFound:
+        def search() -> SlotsFound:
             states = [rerun(original, declared) for declared in declarations]
             places = [*steps]
             for (before, after), part in zip(pairwise(states), touched, strict=True):
@@ -167,11 +167,11 @@ class TriedChanges:
             slots = caused_by(slot_changes(first, states[-1], all_touched), places)
             return SlotsFound(tuple(places), slots, tuple(python_slot_changes(first, states[-1], all_touched)))
 
-        return found
+        return search
 
-    def take(self, found: SlotsFound) -> None:
+    def take(self, result: SlotsFound) -> None:
         """Note what a function of `look` has found."""
-        vars(self).update(found._asdict())
+        vars(self).update(result._asdict())
 
     @cached_property
     def takes_long(self) -> bool:

@@ -169,11 +169,11 @@ class WhatIf:
         """A function that looks for these slots, and may run in a thread."""
         return self._now.look()
 
-    def take_slots(self, changes: tuple[Change, ...], found: SlotsFound) -> bool:
-        """Note what `look` has found for these changes; whether they are the ones that are in effect."""
+    def take_slots(self, changes: tuple[Change, ...], result: SlotsFound) -> bool:
+        """Note what `look` has found for these changes; true if they are those in effect."""
         if self.changes != changes:
             return False
-        self._now.take(found)
+        self._now.take(result)
         return True
 
     def search(self) -> Callable[[], FindingsEffect]:
@@ -189,12 +189,12 @@ class WhatIf:
         original, declarations = self.original, self._now.said
         return lambda: (rerun(original, all_declarations(original)), rerun(original, declarations))
 
-    def take(self, changes: tuple[Change, ...], found: FindingsEffect) -> bool:
-        """Note what `search` has found for these changes; whether they are the ones that are in effect."""
+    def take(self, changes: tuple[Change, ...], result: FindingsEffect) -> bool:
+        """Note what `search` has found for these changes; true if they are those in effect."""
         now = self._now
         if now.changes != changes:
             return False
-        vars(now)["findings"] = found
+        vars(now)["findings"] = result
         return True
 
     def registrations(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
@@ -232,11 +232,11 @@ class WhatIf:
         now = self._now
         read_lines.keep(self.path, 0, lambda: text_of(now.changes, now.names).splitlines())
 
-    def _renamed(self, one: TriedChanges) -> TriedChanges:
+    def _renamed(self, version: TriedChanges) -> TriedChanges:
         """A version whose places are in the file that there is now."""
-        changes = TriedChanges(self.original, one.changes, self.path)
-        if one.before is not None:
-            changes.follow(self._renamed(one.before))
+        changes = TriedChanges(self.original, version.changes, self.path)
+        if version.before is not None:
+            changes.follow(self._renamed(version.before))
         return changes
 
     def _takes(self, change: Change) -> bool:

@@ -29,9 +29,9 @@ class ModuleImports:
         self._sources = sources
         self._loading: dict[str, frozenset[str]] = {}
 
-    def load_both(self, one: str, other: str) -> bool:
+    def load_both(self, file: str, other: str) -> bool:
         """True if there is a module that loads both, itself among them."""
-        return not self._modules_that_load(one).isdisjoint(self._modules_that_load(other))
+        return not self._modules_that_load(file).isdisjoint(self._modules_that_load(other))
 
     def _modules_that_load(self, file: str) -> frozenset[str]:
         if file not in self._loading:

@@ -32,15 +32,15 @@ class LoadedTogether:
         self._imports = ModuleImports(sources)
         self.not_understood: list[NotUnderstood] = []
 
-    def is_known(self, one: str, other: str) -> bool:
+    def is_known(self, file: str, other: str) -> bool:
         """True if one program is known to load both files."""
-        if one in self._sources.named and other in self._sources.named:
+        if file in self._sources.named and other in self._sources.named:
             return True
-        if not {one, other} <= self._python | self._sources.headers:
+        if not {file, other} <= self._python | self._sources.headers:
             return True  # what torchgen makes of its YAML is part of the build
-        if one in self._python and other in self._python:
-            return self._imports.load_both(one, other)
-        return one not in self._python and other not in self._python and self._lists.has_both(one, other)
+        if file in self._python and other in self._python:
+            return self._imports.load_both(file, other)
+        return file not in self._python and other not in self._python and self._lists.has_both(file, other)
 
     @cached_property
     def _lists(self) -> FileLists:

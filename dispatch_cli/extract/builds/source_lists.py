@@ -58,9 +58,9 @@ def otherwise(items: Iterable[SourceItem], branch: Branch) -> SourceList:
     return within(kept, ((number, 1 - taken if taken < 2 else 0),))
 
 
-def _go_together(one: Branch, other: Branch) -> bool:
+def _go_together(branch: Branch, other: Branch) -> bool:
     """True if both branches can be taken in one build."""
-    taken = dict(one)
+    taken = dict(branch)
     return all(taken.get(number, step) == step for number, step in other)
 
 
@@ -106,9 +106,9 @@ class FileLists:
             for file, several in branches.items():
                 self._branches.setdefault(file, {})[number] = several
 
-    def has_both(self, one: str, other: str) -> bool:
+    def has_both(self, file: str, other: str) -> bool:
         """True if a list has both files."""
-        left, right = self._branches.get(one, {}), self._branches.get(other, {})
+        left, right = self._branches.get(file, {}), self._branches.get(other, {})
         return any(
             _go_together(branch, of_other)
             for number in left.keys() & right.keys()

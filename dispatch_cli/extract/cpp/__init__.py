@@ -53,7 +53,7 @@ class _CppRun:
         self._not_understood.update(dict.fromkeys(self._project.not_understood))
         order = {name: index for index, name in enumerate(self._project.was_read)}
         registrations = sorted(self._found, key=lambda item: _order(item, order))
-        statements = sorted(self._not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
+        statements = sorted(self._not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
         return Extraction(
             tuple(registrations),
             tuple(statements),

@@ -43,10 +43,10 @@ def joined(when: When, more: Sequence[Condition]) -> When:
     return tuple(dict.fromkeys((*when, *(part for condition in more for part in conjuncts(condition)))))
 
 
-def excludes(one: When, other: When) -> bool:
+def excludes(when: When, other: When) -> bool:
     """True if they cannot both hold, as far as single atoms and equal conditions tell."""
-    known = facts(one)
-    return any(value(condition, known) is False or negated(condition) in one for condition in other)
+    known = facts(when)
+    return any(value(condition, known) is False or negated(condition) in when for condition in other)
 
 
 def undecided(when: Iterable[Condition], known: Mapping[str, bool]) -> list[str]:

@@ -111,7 +111,7 @@ class Expander:
         body = substituted(macro, arguments, self.all_replaced, self._work)
         use = token.use or (token.source, token.offset)
         hidden = {part.hide: part.hide | hide for part in body}
-        hidden = {own: self._sets.setdefault(made, made) for own, made in hidden.items()}
+        hidden = {own: self._sets.setdefault(replaced, replaced) for own, replaced in hidden.items()}
         result = [
             CppToken(part.kind, part.text, part.space, part.source, part.offset, token.when, use, hidden[part.hide])
             for part in body

@@ -97,5 +97,5 @@ def _without(item: FromCpp, condition: Condition, both: set[ExtractedBlock]) -> 
     return _with_block(item, condition, both)._replace(when=_removed(item.when, condition))
 
 
-def _plain(one: NotUnderstood, condition: Condition) -> NotUnderstood:
-    return one._replace(when=_removed(one.when, condition))
+def _plain(statement: NotUnderstood, condition: Condition) -> NotUnderstood:
+    return statement._replace(when=_removed(statement.when, condition))

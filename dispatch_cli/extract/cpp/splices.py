@@ -36,7 +36,7 @@ def normal(text: str) -> str:
         return text
     if _LOOSE.search(text) is not None:
         raw = _Raw(text)
-        text = _LOOSE.sub(lambda found: found[0] if raw.touches(*found.span()) else "\\\n", text)
+        text = _LOOSE.sub(lambda match: match[0] if raw.touches(*match.span()) else "\\\n", text)
     if "\\\n" in text and _WITHIN.search(text) is not None:
         text = _joined(text)
     return text

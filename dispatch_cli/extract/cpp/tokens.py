@@ -70,8 +70,8 @@ class SourceText:
         return Span(self.name, line, offset - self._starts[line - 1] + 1)
 
 
-def _blank(found: re.Match[str]) -> str:
-    text = found[0]
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
     if "\n" not in text:
         return " " * len(text)
     if not text.startswith("/*"):
@@ -153,8 +153,8 @@ def string_value(token: CppToken) -> str:
     return _ESCAPE.sub(_escaped, match[1]) if "\\" in match[1] else match[1]
 
 
-def _escaped(found: re.Match[str]) -> str:
-    body = found[1]
+def _escaped(match: re.Match[str]) -> str:
+    body = match[1]
     if body in _ESCAPES:
         return _ESCAPES[body]
     if body[0] in "xuU" and len(body) > 1:

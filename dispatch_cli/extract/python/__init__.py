@@ -74,10 +74,10 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.unreached(file)
     reader.end_libraries()
     order = {file: place for place, file in enumerate(files)}
-    functions = called_functions(run.found, run.assumed_of, lambda one: run.span(one.scope.file, one.node))
+    functions = called_functions(run.found, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
     registered = joined(exclusive_functions(run.found, run.assumed_of))
-    things = sorted(registered, key=lambda one: order.get(one[0], len(order)))
-    statements = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
+    things = sorted(registered, key=lambda entry: order.get(entry[0], len(order)))
+    statements = sorted(run.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
     run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
     conditions = [part for file in dict.fromkeys(file for file, _ in things) for part in sources.settings(file).when]
     given = frozenset(text for condition in conditions for text in atoms(condition))
@@ -87,7 +87,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         frozenset(run.accounted),
         tuple(index.read),
         missing_names([thing for _, thing in things], given),
-        functions=tuple(sorted(functions, key=lambda one: one.at)),
+        functions=tuple(sorted(functions, key=lambda function: function.at)),
     )
 
 

@@ -34,14 +34,14 @@ def called(function: FunctionValue) -> Condition:
 
 
 def exclusive_functions(
-    found: Sequence[tuple[str, Extracted]], functions: Mapping[Extracted, FunctionValue]
+    things: Sequence[tuple[str, Extracted]], functions: Mapping[Extracted, FunctionValue]
 ) -> list[tuple[str, Extracted]]:
     """The registrations; those of functions of one file that contradict each other exclude each other.
 
     functions: of what is registered only when a function is called, that function.
     """
     by_slot: dict[tuple[object, ...], list[tuple[FunctionValue | None, Extracted]]] = {}
-    for file, thing in found:
+    for file, thing in things:
         for slot in _slots(thing):
             by_slot.setdefault((file, *slot), []).append((functions.get(thing), thing))
     before: dict[FunctionValue, dict[FunctionValue | None, None]] = {}
@@ -69,7 +69,7 @@ def exclusive_functions(
         )
         for function in {**before, **after}
     }
-    return [(file, _under(thing, whens, functions)) for file, thing in found]
+    return [(file, _under(thing, whens, functions)) for file, thing in things]
 
 
 def _slots(thing: Extracted) -> Iterator[tuple[object, ...]]:
@@ -103,13 +103,13 @@ def _under(
 
 
 def called_functions(
-    found: Sequence[tuple[str, Extracted]],
+    things: Sequence[tuple[str, Extracted]],
     functions: Mapping[Extracted, FunctionValue],
     at: Callable[[FunctionValue], Span],
 ) -> list[CalledFunction]:
     """The functions that register something when they are called. at: the place of one."""
     places: dict[FunctionValue, dict[Span, None]] = {}
-    for _, thing in found:
+    for _, thing in things:
         if thing in functions:
             places.setdefault(functions[thing], {})[thing.at] = None
     return [CalledFunction(function.name, at(function), tuple(those)) for function, those in places.items()]

@@ -97,8 +97,8 @@ class NameBinding(CallFollower):
                     self.each(
                         value,
                         lambda v, p=place: (
-                            found[p]  # type: ignore[misc]
-                            if (found := self.run.items(v)) is not None and len(found) == len(target.elts)
+                            parts[p]  # type: ignore[misc]
+                            if (parts := self.run.items(v)) is not None and len(parts) == len(target.elts)
                             else Opaque(target)
                         ),
                     ),
@@ -106,7 +106,7 @@ class NameBinding(CallFollower):
                 )
             return
         items = self.run.items(value)
-        starred = [place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)]
+        starred = [place for place, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
         if items is not None and len(starred) == 1 and len(items) >= len(target.elts) - 1:
             after = len(target.elts) - starred[0] - 1
             items = [

@@ -231,10 +231,10 @@ def _joined_names(
         return before
     if len(results) == 1:
         return results[0][1]
-    names = dict.fromkeys(name for _, found in results for name in found)
+    names = dict.fromkeys(name for _, bound in results for name in bound)
     joined: dict[str, Value] = {}
     for name in names:
-        values = [(when, found.get(name, _UNSET)) for when, found in results]
+        values = [(when, bound.get(name, _UNSET)) for when, bound in results]
         present = [ValueOption(when, value) for when, value in values if value is not _UNSET]
         first = present[0].value
         same = len(present) == len(values) and all(option.value is first for option in present)

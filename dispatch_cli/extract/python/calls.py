@@ -87,7 +87,7 @@ class CallFollower(OtherFunctions):
         if not complete and names.may_register(function):
             self.run.not_known(scope.file, node, "its arguments are not written out")
             return Opaque(node)
-        return self.each(function, lambda one: self.apply(one, given, keywords, node, scope))
+        return self.each(function, lambda option: self.apply(option, given, keywords, node, scope))
 
     def apply(
         self, function: Value, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
@@ -118,7 +118,7 @@ class CallFollower(OtherFunctions):
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
         """Apply a decorator to a function or class."""
         if isinstance(function, Alternatives):
-            return self.each(function, lambda one: self.decorate(one, value, node, scope))
+            return self.each(function, lambda option: self.decorate(option, value, node, scope))
         if isinstance(value, FunctionValue) and not isinstance(
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):

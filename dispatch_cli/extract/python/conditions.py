@@ -146,4 +146,4 @@ class TruthValues(ABC):
 
     def pairs(self, left: Value, right: Value, act: Callable[[Value, Value], Value]) -> Value:
         """Do something for each pair of values that there may be."""
-        return self.each(left, lambda one: self.each(right, lambda two: act(one, two)))
+        return self.each(left, lambda first: self.each(right, lambda second: act(first, second)))

@@ -78,7 +78,7 @@ class Expressions(Operations):
             value = self.value(piece.value, scope)
             if isinstance(value, Alternatives):
                 return Opaque(node) if len(node.values) > 20 else self._joined_each(node, scope)
-            text = format_constant(value, piece, lambda one: self.value(one, scope))
+            text = format_constant(value, piece, lambda part: self.value(part, scope))
             if text is None:
                 return Opaque(node)
             parts.append(text)
@@ -97,9 +97,9 @@ class Expressions(Operations):
                 of_piece = piece
                 piece_value = self.each(
                     self.value(piece.value, scope),
-                    lambda one, of=of_piece: (
+                    lambda item, of=of_piece: (
                         Opaque(of)  # type: ignore[misc]
-                        if (text := format_constant(one, of, lambda part: self.value(part, scope))) is None
+                        if (text := format_constant(item, of, lambda part: self.value(part, scope))) is None
                         else text
                     ),
                 )
@@ -158,9 +158,9 @@ class Expressions(Operations):
         key = self.value(node.slice, scope)
         if isinstance(owner, str | list | tuple | dict):
 
-            def get(one: Value) -> Value:
+            def get(container: Value) -> Value:
                 try:
-                    return owner[one] if self.run.affords(one) else Opaque(node)
+                    return owner[container] if self.run.affords(container) else Opaque(node)
                 except (LookupError, TypeError):
                     return Opaque(node)
 

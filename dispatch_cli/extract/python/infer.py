@@ -141,35 +141,35 @@ def _parameters(function: FunctionValue) -> list[_Parameter]:
     return parameters
 
 
-def _parameter_type(one: _Parameter, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
-    if one.annotation is None:
-        words = f"Parameter {one.name} must have a type annotation."
-        raise NoSchema(f"parameter {one.name} has no annotation", words)
-    kind = annotated_type(one.annotation, evaluate, scope)
+def _parameter_type(parameter: _Parameter, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
+    if parameter.annotation is None:
+        words = f"Parameter {parameter.name} must have a type annotation."
+        raise NoSchema(f"parameter {parameter.name} has no annotation", words)
+    kind = annotated_type(parameter.annotation, evaluate, scope)
     spelling = schema_type(kind)
     if spelling is None:
-        shown = source_text(one.annotation)
-        refused = f"Parameter {one.name} has unsupported type {shown}." if is_known_type(kind) else None
-        raise NoSchema(f"parameter {one.name} has the type {shown}, which has no schema type", refused)
+        shown = source_text(parameter.annotation)
+        refused = f"Parameter {parameter.name} has unsupported type {shown}." if is_known_type(kind) else None
+        raise NoSchema(f"parameter {parameter.name} has the type {shown}, which has no schema type", refused)
     return spelling
 
 
-def _default(one: _Parameter) -> str:
-    match one.default:
+def _default(parameter: _Parameter) -> str:
+    match parameter.default:
         case None | bool() | int() | float():
-            return str(one.default)
+            return str(parameter.default)
         case str():
-            return f'"{one.default}"'
+            return f'"{parameter.default}"'
         case Dotted(name) if name.startswith("torch.") and _dtype(name) is not None:
             return str(_dtype(name))
         case DeviceText(text):
             return f'"{text}"'
         case Opaque() | Dotted() | EnumMember():
-            shown = one.default.text if isinstance(one.default, Opaque) else one.default.name
-            raise NoSchema(f"the default of parameter {one.name}, {shown}, is not known")
-    literal = isinstance(one.default, list | tuple | set | dict)
-    refused = f"Parameter {one.name} has an unsupported default value" if literal else None
-    raise NoSchema(f"the default of parameter {one.name} has a type that schemas do not have", refused)
+            shown = parameter.default.text if isinstance(parameter.default, Opaque) else parameter.default.name
+            raise NoSchema(f"the default of parameter {parameter.name}, {shown}, is not known")
+    literal = isinstance(parameter.default, list | tuple | set | dict)
+    refused = f"Parameter {parameter.name} has an unsupported default value" if literal else None
+    raise NoSchema(f"the default of parameter {parameter.name} has a type that schemas do not have", refused)
 
 
 def _dtype(name: str) -> str | None:

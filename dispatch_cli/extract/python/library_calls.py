@@ -51,7 +51,7 @@ class LibraryCalls(Libraries):
         function: Value,
         node: ast.AST,
         scope: Scope,
-        found: Arguments,
+        parsed: Arguments,
         devices: tuple[str | Unknown, ...] = (),
         dtype: str | None = None,
     ) -> None: ...

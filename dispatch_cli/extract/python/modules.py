@@ -342,7 +342,7 @@ def _package_name(folder: PurePath) -> str:
 
 def _nearness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[int, int]:
     common = next(
-        (n for n, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), min(len(ours), len(theirs))
+        (n for n, (mine, its) in enumerate(zip(ours, theirs, strict=False)) if mine != its), min(len(ours), len(theirs))
     )
     return common, -len(ours)
 

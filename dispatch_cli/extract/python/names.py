@@ -201,12 +201,12 @@ def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Con
     return Atom(source_text(node))
 
 
-def _has(index: ModuleIndex, found: str, name: str, level: int, file: str) -> bool:
+def _has(index: ModuleIndex, path: str, name: str, level: int, file: str) -> bool:
     """True if a package has a name: a module of it, or a name that its text has."""
     if index.relative(file, level, name) is not None:
         return True
     try:
-        return name in index.bound_names(found)
+        return name in index.bound_names(path)
     except UnreadablePython:  # which is said elsewhere
         return True
 

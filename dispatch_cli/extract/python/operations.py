@@ -65,7 +65,7 @@ class Operations(TruthValues):
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         return self.pairs(
-            self.value(node.left, scope), self.value(node.right, scope), lambda one, two: self._combine(node, one, two)
+            self.value(node.left, scope), self.value(node.right, scope), lambda x, y: self._combine(node, x, y)
         )
 
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:

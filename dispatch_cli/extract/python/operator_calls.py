@@ -40,17 +40,17 @@ class OperatorCalls(LibraryCalls):
         function: Value,
         node: ast.AST,
         scope: Scope,
-        found: Arguments,
+        parsed: Arguments,
         devices: tuple[str | Unknown, ...] = (),
         dtype: str | None = None,
     ) -> None:
         """A Python function for an operator, found."""
-        lib = found.get("lib")
+        lib = parsed.get("lib")
         if isinstance(lib, LibraryValue) and lib.scoped:
             self.run.account(scope.file, node)
             return
-        override = found.get("allow_override")
-        setup = found.get("setup_context")
+        override = parsed.get("allow_override")
+        setup = parsed.get("setup_context")
         self.run.emit(
             OperatorFunction(
                 role,
@@ -69,9 +69,9 @@ class OperatorCalls(LibraryCalls):
         )
 
     def _later(
-        self, name: str, arguments: tuple[Value, ...], found: Arguments, node: ast.AST, scope: Scope
+        self, name: str, arguments: tuple[Value, ...], parsed: Arguments, node: ast.AST, scope: Scope
     ) -> Prepared:
-        keywords = {field: found.get(field) for field in ("lib", "allow_override") if found.has(field)}
+        keywords = {field: parsed.get(field) for field in ("lib", "allow_override") if parsed.has(field)}
         return Prepared(Dotted(f"torch.library.{name}"), arguments, keywords, self.run.call_path(scope.file, node))
 
     def _register_fake(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:

@@ -134,7 +134,7 @@ class PythonReader(TorchCalls):
         went = False
         functions = self.functions.get(file, ())
         self.run.spend(len(functions))
-        for function in sorted(functions, key=lambda one: one.name.startswith("_")):  # private ones by their callers
+        for function in sorted(functions, key=lambda code: code.name.startswith("_")):  # private ones by their callers
             code = function.node
             if id(code) in self.run.entered or isinstance(code, ast.Lambda):
                 continue

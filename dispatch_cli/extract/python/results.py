@@ -9,11 +9,11 @@ from dispatch_cli.model.condition import Condition, atoms, negated
 from dispatch_cli.model.extracted import Extracted, ExtractedBlock, Unknown
 
 
-def joined(found: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
+def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
     """The same without conditions under which, and under whose opposite, the same is registered at one place."""
     result: list[tuple[str, Extracted] | None] = []
     places: dict[Extracted, list[int]] = {}
-    for file, thing in found:
+    for file, thing in things:
         key = thing._replace(when=())
         for place in places.get(key, ()):
             earlier = result[place]
@@ -28,16 +28,16 @@ def joined(found: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]
     return [entry for entry in result if entry is not None]
 
 
-def _agreeing(one: tuple[Condition, ...], two: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
+def _agreeing(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
     """The conditions of something that takes place under either; None where they are not opposites in one point."""
-    if set(one) == set(two) or not one:
-        return one
-    if not two:
-        return two
-    first = [condition for condition in one if condition not in two]
-    second = [condition for condition in two if condition not in one]
+    if set(left) == set(right) or not left:
+        return left
+    if not right:
+        return right
+    first = [condition for condition in left if condition not in right]
+    second = [condition for condition in right if condition not in left]
     if len(first) == len(second) == 1 and negated(first[0]) == second[0]:
-        return tuple(condition for condition in one if condition is not first[0])
+        return tuple(condition for condition in left if condition is not first[0])
     return None
 
 
@@ -54,17 +54,17 @@ def unknown_names(thing: Extracted) -> list[str]:
     return list(dict.fromkeys(expressions))
 
 
-def missing_names(found: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
+def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
     """Expressions that would decide more, with the number of registrations that depend on each.
 
     given: the atoms that the settings of files have, which nothing in a file decides.
     """
     counts: Counter[str] = Counter()
-    for thing in found:
+    for thing in things:
         if isinstance(thing, ExtractedBlock):
             continue
         tests = [
             text for part in thing.when for text in atoms(part) if not (text.endswith(" is called") or text in given)
         ]
         counts.update(list(dict.fromkeys([*unknown_names(thing), *tests])))
-    return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    return tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))

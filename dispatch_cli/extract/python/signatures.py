@@ -47,8 +47,8 @@ def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Val
     rows += [(argument, function.keyword_defaults.get(argument.arg, EMPTY)) for argument in arguments.kwonlyargs]
     rows += [(argument, EMPTY) for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
     parameters = {
-        one.arg: ObjectValue({"name": one.arg, "annotation": annotation(one.annotation), "default": default})
-        for one, default in rows
+        node.arg: ObjectValue({"name": node.arg, "annotation": annotation(node.annotation), "default": default})
+        for node, default in rows
     }
     returned = annotation(getattr(function.node, "returns", None))
     return ObjectValue({"parameters": parameters, "return_annotation": returned})
@@ -76,7 +76,7 @@ def same_type(left: Value, right: Value, equal: bool = True) -> bool | None:
     equal: types of two spellings are the same.
     """
     types = [_is_known_type(side) for side in (left, right)]
-    if not any(types) or not all(known or constant(one) for known, one in zip(types, (left, right), strict=True)):
+    if not any(types) or not all(known or constant(side) for known, side in zip(types, (left, right), strict=True)):
         return None
     if isinstance(left, TypeArguments) and isinstance(right, TypeArguments):
         spellings = [spelled_type(side) for side in (left, right)]

@@ -139,8 +139,8 @@ class Statements(ConditionalStatements):
             return Flow()
         return self._loop(node, value, scope, returns)
 
-    def _loop(self, node: ast.For | ast.AsyncFor, found: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
-        items = self.run.items(found)
+    def _loop(self, node: ast.For | ast.AsyncFor, iterated: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
+        items = self.run.items(iterated)
         if items is None:
             self.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self.run.text(node.iter)}`, which the source does not say"

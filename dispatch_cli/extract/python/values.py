@@ -40,13 +40,13 @@ class Opaque:
     """A value that the sources do not decide. node: the expression."""
 
     node: ast.AST | None = None
-    said: str | None = None
+    known_text: str | None = None
 
     @property
     def text(self) -> str:
-        if self.said is None:
-            self.said = source_text(self.node) if self.node is not None else "..."
-        return self.said
+        if self.known_text is None:
+            self.known_text = source_text(self.node) if self.node is not None else "..."
+        return self.known_text
 
 
 class ValueOption(NamedTuple):

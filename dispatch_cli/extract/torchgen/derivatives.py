@@ -90,7 +90,7 @@ class Derivatives:
                     self._problem(key, key.text, f"{key.text} is not a key of autograd that torchgen knows")
                     continue
                 places[key.text] = Point(key.line, key.column)
-                inner = {one.text: (one, text) for one, text in value.pairs} if isinstance(value, Mapping) else {}
+                inner = {node.text: (node, text) for node, text in value.pairs} if isinstance(value, Mapping) else {}
                 differentiable |= self._is_differentiable(inner, arguments)
         else:
             self._problem(formulas, "", "dispatch: is a mapping of keys of autograd to formulas")

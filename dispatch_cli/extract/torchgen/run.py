@@ -179,14 +179,14 @@ def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for name in derivatives:
         if native:
-            pairs.setdefault(max(native, key=lambda one: _common(one, name)), name)
+            pairs.setdefault(max(native, key=lambda file: _common(file, name)), name)
     return pairs
 
 
-def _common(one: str, other: str) -> int:
+def _common(path: str, other: str) -> int:
     """Number of directories that two paths have in common at the front."""
     count = 0
-    for mine, yours in zip(PurePath(inside(one)).parts[:-1], PurePath(inside(other)).parts[:-1], strict=False):
+    for mine, yours in zip(PurePath(inside(path)).parts[:-1], PurePath(inside(other)).parts[:-1], strict=False):
         if mine != yours:
             break
         count += 1
