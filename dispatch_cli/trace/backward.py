@@ -1,4 +1,4 @@
-"""Which forward call made the node of autograd that a backward call belongs to, where that is certain."""
+"""Forward calls that made the nodes of autograd which backward calls belong to, where that is certain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dispatch_cli.trace.explained import Explainer
 from dispatch_cli.trace.recording import Recording
 
 _OF_A_FUNCTION = ("backward", "vjp")
-"""How an ``autograd.Function`` calls the method that a backward pass runs."""
+"""Names of the method of an ``autograd.Function`` that a backward pass runs."""
 Node = tuple[int, int]
 """A node of autograd: the thread of the forward call, and the number that the node has in it."""
 
@@ -104,7 +104,7 @@ class Backward:
                 before.is_clear = False
 
     def _follow(self, before: _Numbered, number: int) -> None:
-        """What a call did is seen by the number that the next one has."""
+        """Learn from the number of the next call if the operator of the one before makes a node."""
         operator = self._recording.signatures[self._calls.signature[before.call]]["operator"]
         if operator in (self._makes_none if number == before.number else self._makes):
             return
@@ -142,7 +142,7 @@ class Backward:
                 self._forward[node] = found.call
 
     def _is_in_a_function(self, place: int, own: set[int]) -> bool:
-        """Whether a line is in the backward method of an ``autograd.Function``, as far as one can see.
+        """True if a line is in the backward method of an ``autograd.Function``, as far as one can see.
 
         own: the lines of calls that no node makes. A function of that name which calls ``loss.backward()`` has such.
         """
@@ -151,7 +151,7 @@ class Backward:
         return self._recording.places[place].function.rpartition(".")[2] in _OF_A_FUNCTION
 
     def _is_candidate(self, call: int) -> bool:
-        """Whether a call has an autograd kernel of its operator, and a tensor that may want a gradient."""
+        """True if a call has an autograd kernel of its operator, and a tensor that may want a gradient."""
         if self._calls.raised[call] == RAISED:
             return False
         signature = self._calls.signature[call]
@@ -168,11 +168,11 @@ class Backward:
         return found
 
     def _may_want(self, signature: int) -> bool:
-        """Whether it is not recorded which tensors want gradients."""
+        """True if it is not recorded which tensors want gradients."""
         said = self._recording.signatures[signature]
         return "requires_grad" not in said and bool(said.get("grad_mode", True))
 
     def _always_makes(self, signature: int) -> bool:
-        """Whether PyTorch makes an ``autograd.Function`` of every such call, as for ``register_autograd``."""
+        """True if PyTorch makes an ``autograd.Function`` of every such call, as for ``register_autograd``."""
         kernel = self._explainer.of_signature(signature).hops[0].live.kernel
         return kernel is not None and kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOGRAD

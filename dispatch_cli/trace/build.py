@@ -136,7 +136,7 @@ def _is_own_file(path: Path) -> bool:
 
 
 def _digest(torch: Path, compiler: list[str]) -> str:
-    """Of everything that decides what is built. Errors: NotBuilt."""
+    """Digest of everything that decides what is built. Errors: NotBuilt."""
     parts = [str(torch), sys.version, *compiler, *FLAGS]
     try:
         parts.append((torch / "version.py").read_text("utf-8"))
@@ -165,7 +165,7 @@ def _build(torch: Path, compiler: list[str], output: Path) -> None:
 
 
 def _run(command: list[str], what: str) -> str:
-    """What a command prints. what: it is to do. Errors: NotBuilt."""
+    """Output of a command. what: the task of the command, as a verb. Errors: NotBuilt."""
     try:
         done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:

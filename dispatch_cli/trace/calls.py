@@ -6,7 +6,7 @@ from array import array
 from enum import Enum
 
 NONE = -1
-"""What a column of numbers has where there is none."""
+"""Value of a column of numbers for none."""
 RETURNED, RAISED, NOT_KNOWN = 0, 1, 2
 """End of a call as recorded; that of an open call is not known."""
 
@@ -53,6 +53,6 @@ class RecordedCalls:
         self.raised.append(NOT_KNOWN)
 
     def microseconds(self, call: int) -> int | None:
-        """How long a call took; None where its end is not recorded."""
+        """Time that a call took; None where its end is not recorded."""
         end = self.end[call]
         return None if end == NONE else max(0, end - self.start[call])

@@ -9,7 +9,7 @@ from dispatch_cli.trace.facts import autocast_hop
 
 
 def casts_of(explainer: Explainer, universe: Universe) -> dict[int, int]:
-    """How many calls each autocast kernel made before it called its operator again: those that cast its tensors."""
+    """Number of calls that each autocast kernel made before it called its operator again: the casts of its tensors."""
     recording = explainer.recording
     calls = recording.calls
     autocast = [False] * len(recording.signatures)

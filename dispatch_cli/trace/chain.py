@@ -19,7 +19,7 @@ from dispatch_cli.trace.recording import Ran
 
 
 class Difference(NamedTuple):
-    """Where the kernels that ran are not those that the engine predicts.
+    """First difference of the kernels that ran from those that the engine predicts.
 
     at: which kernel, from 0. ran, predicted: its slot, None where there is none.
     """
@@ -30,7 +30,7 @@ class Difference(NamedTuple):
 
 
 def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
-    """Where what ran and what is predicted part; None where they do not, and where nothing is predicted.
+    """The first difference of what ran from what is predicted; None without one, and where nothing is predicted.
 
     ran: the kernels of the call, and those of the same operator that they reached, as they began.
     """
@@ -55,7 +55,7 @@ def has_kernel(hop: Hop) -> bool:
 
 
 def is_seen(hop: Hop) -> bool:
-    """Whether it is a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
+    """True for a kernel of the dispatcher, and not a Python function that the Python dispatcher calls."""
     return hop.live.kernel is not None and (hop.python is None or hop.python.kernel is None)
 
 

@@ -31,11 +31,11 @@ class DeviceChange:
 
     @property
     def is_none(self) -> bool:
-        """Whether both devices are the same one: no call is such a one."""
+        """True if both devices are the same one: no call is such a one."""
         return self.names[0] == self.names[1] and not any(letter in self.names[0] for letter in "*?[")
 
     def is_of(self, explained: Explained) -> bool:
-        """Whether a call is such a one.
+        """True if a call changes the device in this way.
 
         A call with a tensor on the device of its result computes there; others may be numbers, which stay on the CPU.
         So does one that writes to a tensor, unless it copies into it.

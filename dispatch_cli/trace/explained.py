@@ -1,4 +1,4 @@
-"""What the engine says of recorded calls: each signature is explained once, however many calls have it."""
+"""Explanations of recorded calls by the engine: each signature is explained once, however many calls have it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Explained(NamedTuple):
 
     @property
     def end(self) -> End | None:
-        """How the call ends, as the engine says."""
+        """End of the call, as the engine predicts it."""
         return None if self.call is None else self.call.end
 
     @property
@@ -67,7 +67,7 @@ class Explained(NamedTuple):
 
     @property
     def wants_gradient(self) -> bool:
-        """Whether grad mode is on, and a tensor wants gradients."""
+        """True if grad mode is on, and a tensor wants gradients."""
         return self.grad_mode and any(self.requires_grad)
 
 
@@ -87,7 +87,7 @@ class Explainer:
         self._found: list[Explained | None] = [None] * len(recording.signatures)
 
     def of_signature(self, number: int) -> Explained:
-        """What happens in a call with that signature."""
+        """Explanation of the calls with that signature."""
         found = self._found[number]
         if found is None:
             found = self._found[number] = self._explain(self.recording.signatures[number])
@@ -159,12 +159,12 @@ class Explainer:
 
 
 def _tensors(signature: dict[str, Any]) -> list[int]:
-    """Where the tensors of a signature are, without generators."""
+    """Positions of the tensors of a signature, without generators."""
     return [at for at, one in enumerate(signature["tensors"]) if one[1:] != [GENERATOR]]
 
 
 def _at(values: Sequence[Any] | None, position: int) -> Any:
-    """What a signature says of a tensor; None where it says nothing."""
+    """Value that a signature has for a tensor; None where it has none."""
     return values[position] if values is not None and position < len(values) else None
 
 

@@ -1,4 +1,4 @@
-"""What is worth knowing of a call, by what its kernels are and do."""
+"""Facts about a call that are worth knowing, by its kernels and what they do."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _COMMUNICATES = ("c10d", "_c10d_functional", "_dtensor", "symm_mem")
 
 
 def is_stale(hop: Hop) -> bool:
-    """Whether its slot held another kernel than the registrations determine, and it is known which."""
+    """True if its slot held another kernel than the registrations determine, and it is known which."""
     return hop.canonical is not None and hop.live.rule is not Rule.NOT_KNOWN
 
 

@@ -1,4 +1,4 @@
-"""What happened in recorded calls: what was observed, and where that ends, what the engine predicts."""
+"""Kernels of recorded calls: those that were observed, and after them those that the engine predicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GOES_ON = ("fork", "partial", "state", "inductor")
 
 
 class Happened:
-    """What happened in each call. Calls in which the same happened have the same number.
+    """Explanations of calls. Calls in which the same happened have the same number.
 
     A kernel of a user is predicted to redispatch. That it calls its operator again is seen by the call inside of it,
     that it does not go on to a kernel that is missing by the return of the call, and all else by the kernels that were
@@ -75,16 +75,16 @@ class Happened:
         return number
 
     def of_number(self, number: int) -> Explained:
-        """What happened in calls with that number."""
+        """Explanation of the calls with that number."""
         own = number - len(self._recording.signatures)
         return self._explainer.of_signature(number) if own < 0 else self._others[own]
 
     def of_call(self, call: int) -> Explained:
-        """What happened in a call."""
+        """Explanation of a call."""
         return self.of_number(self.number_of(call))
 
     def difference(self, call: int) -> Difference | None:
-        """Where the kernels that were observed part from those that are predicted."""
+        """Difference of the kernels that were observed from those that are predicted."""
         own = self.number_of(call) - len(self._recording.signatures)
         return None if own < 0 else self._differences[own]
 
@@ -101,7 +101,7 @@ class Happened:
         return self._first_again[call]
 
     def _misses_a_kernel(self, signature: int) -> bool:
-        """Whether it is predicted that a kernel goes on to one that is missing, so that the call raises."""
+        """True if it is predicted that a kernel goes on to one that is missing, so that the call raises."""
         found = self._misses.get(signature)
         if found is None:
             hops, end = self._explainer.of_signature(signature).hops, self._explainer.of_signature(signature).end
@@ -110,7 +110,7 @@ class Happened:
         return found
 
     def _calls_again_at(self, signature: int, inside: int) -> int | None:
-        """Which kernel of a call made the call inside, and is predicted to redispatch; None where none does.
+        """Position of the kernel that made the call inside, and is predicted to redispatch; None where none does.
 
         The call inside begins with the kernel that is predicted after it. inside: its signature.
         """
@@ -183,7 +183,7 @@ class Happened:
 
     @staticmethod
     def _position(found: Explained, kernel: int) -> int:
-        """Where a kernel is among the hops: some are no kernels of the dispatcher."""
+        """Position of a kernel among the hops: some are no kernels of the dispatcher."""
         places = [at for at, hop in enumerate(found.hops) if is_seen(hop)]
         end = len(found.hops) - (found.hops[-1].live.kernel is None and found.hops[-1].python is None)
         return places[kernel] if kernel < len(places) else end

@@ -1,4 +1,4 @@
-"""Where the recording of the last program is kept: in the user's cache folder, if there is one."""
+"""Place of the recording of the last program: in the user's cache folder, if there is one."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ from dispatch_cli.model.universe import PRE_DISPATCH
 from dispatch_cli.trace.signature import GENERATOR
 
 _BASE = "torch"
-"""How PyTorch names the layer of functorch's stack that is no transform."""
+"""PyTorch's name for the layer of functorch's stack that is no transform."""
 _MODE = "Mode"
-"""What the engine is told of any mode: it gets the call, whatever it does with it."""
+"""Name of any mode for the engine: it gets the call, whatever it does with it."""
 
 
 class Observed(NamedTuple):
-    """What a call was made with. options: also that it is a boxed call, where there is a generator."""
+    """Inputs of a call. options: also that it is a boxed call, where there is a generator."""
 
     values: tuple[Value, ...]
     thread: Thread
@@ -33,7 +33,7 @@ class NotObserved(ValueError):
 
 
 def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
-    """What the engine needs of a signature. Errors: NotObserved."""
+    """Inputs of the engine for a signature. Errors: NotObserved."""
     for name in ("tensors", "keys"):
         if name not in signature:
             raise NotObserved(f"{_WORDS[name]} could not be read")

@@ -252,7 +252,7 @@ class ImportWatch:
 
     @as_of_python
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """What the other finders find; for torch, with a loader that tells."""
+        """Spec that the other finders find; for torch, with a loader that tells."""
         if name != "torch":
             return None
         for finder in sys.meta_path:
@@ -536,7 +536,7 @@ def _forked() -> int:
 
 
 def _adopts() -> bool:
-    """Whether this process gets the children of its children, when those end: it would wait for the copy."""
+    """True if this process gets the children of its children, when those end: it would wait for the copy."""
     answer = ctypes.c_int(0)
     get_child_subreaper = 37
     ctypes.CDLL(None).prctl(get_child_subreaper, ctypes.byref(answer), 0, 0, 0)
@@ -590,7 +590,7 @@ def _most_files() -> int:
 
 
 def _begun(process: int) -> bytes:
-    """When a process has begun, in the system's words; nothing for one that has ended."""
+    """Time at which a process has begun, in the system's words; nothing for one that has ended."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             words = file.read().rpartition(b")")[2].split()

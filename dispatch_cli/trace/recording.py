@@ -29,18 +29,18 @@ except ImportError:  # Windows has none; a program is not recorded there
 VERSION = 1
 HEAD = "dispatch_cli_trace"
 START = b'{"dispatch_cli_trace":'
-"""How a recording begins; blanks may stand between."""
+"""Start of a recording; blanks may stand between."""
 _STATE = b'["state"'
-"""How the line with the state begins."""
+"""Start of the line with the state."""
 _OF_STATE = (_STATE, b'["r"', b'["o"')
-"""How the lines begin that say what was registered, and by what numbers operators are called."""
+"""Start of the lines that say what was registered, and by what numbers operators are called."""
 MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
 """Calls that are read; they take 250 MB."""
 MAX_LINE_BYTES = 1 << 20
 MAX_STATE_BYTES = 128 << 20
-"""Of the line with the state. PyTorch 2.15 has 6 MiB to say."""
+"""Limit of the line with the state. PyTorch 2.15 needs 6 MiB for it."""
 MAX_NAMES = 1_000_000
 """Entries of one table: operators, places, signatures …"""
 MAX_DEPTH = 10_000
@@ -100,7 +100,7 @@ class NotRecorded(NamedTuple):
 
 
 class RecordingEnd(NamedTuple):
-    """What the recorder says at the end. dropped: calls that were not recorded. seconds: how long the program ran."""
+    """Totals from the recorder at the end. dropped: calls that were not recorded. seconds: how long the program ran."""
 
     calls: int
     dropped: int
@@ -139,22 +139,22 @@ class Recording:
         return name
 
     def place_of(self, call: int) -> PythonPlace | None:
-        """Where in Python it was called."""
+        """The line of Python that called it."""
         place = self.calls.place[call]
         return None if place == NONE else self.places[place]
 
 
 class _BadLine(ValueError):
-    """What is wrong with a line."""
+    """An error in a line."""
 
 
 def is_recording(file: str) -> bool:
-    """Whether a file begins as a recording does. What cannot be read is none."""
+    """True if a file begins as a recording does; False for one that cannot be read."""
     return _start_of(file).replace(b" ", b"").startswith(START)
 
 
 def begins_so(file: str) -> bool:
-    """Whether a file is a recording, or tries to be one: it begins with an object of JSON, as no script does."""
+    """True if a file is a recording, or tries to be one: it begins with an object of JSON, as no script does."""
     return _start_of(file).lstrip().startswith(b"{")
 
 
@@ -170,7 +170,7 @@ def _start_of(file: str) -> bytes:
 
 
 def is_being_written(file: str) -> bool:
-    """Whether a copy of the program's process is at work, which captures the registry and appends it.
+    """True if a copy of the program's process is at work, which captures the registry and appends it.
 
     It holds a lock of the file until then.
     """
@@ -283,7 +283,7 @@ class _RecordingReader:
             take(value)
 
     def _problem(self, number: int, line: bytes, error: Exception) -> InputError:
-        """What is wrong with a line, with its text."""
+        """Problem with a line, with its text."""
         column = 1
         if isinstance(error, json.JSONDecodeError):
             column, message = error.colno, f"not valid JSON: {error.msg}"

@@ -1,4 +1,4 @@
-"""Whether a program can be run and recorded, as far as that is known before."""
+"""Check that a program can be run and recorded, as far as that is known before."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _check_script(name: str) -> None:
 
 
 def _hint(missing: Path) -> str | None:
-    """What may be meant by a script that is not there: another one beside it, or a module."""
+    """Suggestion for a script that is not there: another one beside it, or a module."""
     try:
         beside = [one.name for one in islice(missing.parent.iterdir(), MAX_NAMES) if one.suffix == ".py"]
     except OSError:

@@ -1,4 +1,4 @@
-"""Which calls of a trace are asked for, and which of them made which others."""
+"""Calls of a trace that are asked for, each with the one among them that made it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class PythonLine(NamedTuple):
         return cls(text)
 
     def has(self, place: PythonPlace) -> bool:
-        """Whether a place is in it."""
+        """True if a place is in it."""
         file, wanted = place.file.replace("\\", "/"), self.file.replace("\\", "/").removeprefix("./")
         return self.line in (None, place.line) and (file == wanted or file.endswith(f"/{wanted}"))
 
 
 class Wanted(NamedTuple):
-    """What is asked for; what is None, or empty, is not asked.
+    """Conditions on the calls that are asked for; None, or empty, is no condition.
 
     operators: by name. keys: at one of which a kernel ran. lines: in one of which it was called. change: its device
     changes so. facts: one of which it has.
@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
 
     @property
     def everything(self) -> bool:
-        """Whether all calls are asked for."""
+        """True if all calls are asked for."""
         return self == Wanted()
 
 
@@ -80,11 +80,11 @@ class CallFacts:
 
     @cached_property
     def casts(self) -> dict[int, int]:
-        """How many casts autocast made in each call in which it made some."""
+        """Number of casts that autocast made in each call in which it made some."""
         return casts_of(self._explainer, self._universe)
 
     def gives_gradient(self, call: int) -> bool:
-        """Whether a call without an autograd kernel gives a gradient: calls inside of it record one."""
+        """True if a call without an autograd kernel gives a gradient: calls inside of it record one."""
         lost = gradient_loss(self._happened.of_call(call), self._universe)
         if lost is None or lost.loss is GradientLoss.RAISES:
             return False
@@ -105,7 +105,7 @@ class Selected(NamedTuple):
 
     @property
     def calls(self) -> int:
-        """How many there are."""
+        """Number of calls."""
         return sum(map(len, self.of_thread))
 
 
@@ -138,7 +138,7 @@ def select(recording: Recording, wanted: Wanted, happened: Happened, facts: Call
 
 
 def _takes(wanted: Wanted, explained: Explained) -> bool:
-    """Whether a signature is asked for."""
+    """True if a signature is asked for."""
     if wanted.operators is not None and str(explained.operator) not in wanted.operators:
         return False
     if wanted.keys is not None and not any(hop.slot in wanted.keys for hop in explained.own_hops):

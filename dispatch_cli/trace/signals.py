@@ -123,7 +123,7 @@ class _Witness:
             )
 
     def has_seen(self, number: int) -> bool:
-        """Whether a signal came to the group. To be asked once of each signal that has come."""
+        """True if a signal came to the group. To be asked once of each signal that has come."""
         times = self._seen[number]
         while times and times[0] < time.monotonic() - _BOTH:
             times.popleft()

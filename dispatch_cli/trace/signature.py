@@ -1,4 +1,4 @@
-"""What the signature of a recorded call must look like: everything in it comes from a file."""
+"""Form of the signature of a recorded call: everything in it comes from a file."""
 
 from __future__ import annotations
 

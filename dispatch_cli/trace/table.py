@@ -1,6 +1,6 @@
-"""What an operator had registered while a program ran, and what the slots of its live table held then.
+"""Registrations of an operator while a program ran, and the content of the slots of its live table then.
 
-A recording has it for operators of which the registry at the program's end does not say it: what was registered then is
+A recording has them for operators of which the registry at the program's end does not tell: what was registered then is
 gone, or a slot is stale.
 """
 
@@ -30,7 +30,7 @@ class FallbackThen(NamedTuple):
 
 
 class TableThen(NamedTuple):
-    """What an operator had.
+    """Registrations and slots of an operator.
 
     at_end: it is still so at the program's end. kernels: the newest of a key first. slots: the number of the kernel in
     each slot, in the order of the universe; 0 where there was none. fallbacks: by the position of the slot.

@@ -23,7 +23,7 @@ from dispatch_cli.trace.table import KernelThen, TableThen
 
 PROGRAM = "the recorded program"
 BLOCK = Block(LibraryKind.IMPL, "_", None, PROGRAM, 0, implicit=True, by=Registrant.PYTORCH)
-"""Of what the program has registered, in whatever way."""
+"""Block of all that the program has registered, in whatever way."""
 
 
 def state_then(state: State, name: OperatorName, table: TableThen) -> State:
@@ -135,7 +135,7 @@ class _Slots:
                 yield key, (live, change)
 
     def _is_right(self, at: int, should: TableEntry) -> bool:
-        """Whether a slot held what it should."""
+        """True if a slot held what it should."""
         number = self._held.slots[at]
         if should.rule is Rule.FALLBACK:
             return at in self._held.fallbacks
@@ -146,7 +146,7 @@ class _Slots:
         return number == 0
 
     def _entry(self, at: int, key: str) -> TableEntry:
-        """What a slot held. What is not registered any more is not known."""
+        """Content of a slot. What is not registered any more is not known."""
         number, fallback = self._held.slots[at], self._dispatcher.fallbacks.get(key)
         if not number:
             return TableEntry(key, MISSING, None)

@@ -17,7 +17,7 @@ from dispatch_cli.trace.calls import NONE
 GROUP = -1
 """The kind of a repeated group of calls, which is no call itself."""
 _STEP = 4
-"""How much longer groups are looked for each time."""
+"""Factor by which longer groups are looked for each time."""
 _TRIED = 4
 """So many later occurrences of the same call may begin the next repetition of a group."""
 _MODULUS, _FACTOR = (1 << 61) - 1, 1_000_003
@@ -31,7 +31,7 @@ class FoldedCalls(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What calls that are alike have in common. kind: of the call, or `GROUP`. size: the calls of one of it."""
+    """Common properties of calls that are alike. kind: of the call, or `GROUP`. size: the calls of one of it."""
 
     kind: int
     inside: tuple[FoldedCalls, ...]
@@ -78,7 +78,7 @@ class CallTree:
     def items(self, most: int | None = None) -> Iterator[Item]:
         """The lines, each before those inside. most: levels of calls, None for all."""
         waiting: list[tuple[FoldedCalls, int, int, int, Sequence[int]]] = []
-        """What is still to come: where it starts, its level on the screen, that of its calls, repetitions around it."""
+        """Stretches to come: where each starts, its level on the screen, that of its calls, repetitions around it."""
 
         def put(folds: Sequence[FoldedCalls], start: int, level: int, depth: int, around: Sequence[int]) -> None:
             placed = []
@@ -194,7 +194,7 @@ class _Stretches:
         return 1, 1
 
     def _times(self, at: int, period: int) -> int:
-        """How often the stretch comes in a row."""
+        """Number of times that the stretch comes in a row."""
         one, times = self._sum(at, at + period), 1
         while (end := at + (times + 1) * period) <= len(self._folds) and one == self._sum(end - period, end):
             times += 1

@@ -130,7 +130,7 @@ def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequ
 
 
 _NAME = re.compile(r"(\w+(?:(?:::|\.)\w+)+(?:\([^)]*\))?)|\w+")
-"""Of an operator in an error, as C++ or Python writes it, perhaps with its arguments; or any other word."""
+"""An operator in an error, as C++ or Python writes it, perhaps with its arguments; or any other word."""
 
 
 def _without_names(error: str, operator: OperatorName, column: Column) -> str:
