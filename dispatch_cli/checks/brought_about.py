@@ -42,29 +42,29 @@ def find(check: Check, view: View) -> Iterator[Made]:
     left: dict[object, list[Finding]] = {}
     changes = ChangeIndex(view.changes, view.universe)
     if Need.CHANGES in check.needs:
-        yield from (_placed(one, changes) for one in _findings(check, view))
+        yield from (_placed(finding, changes) for finding in _findings(check, view))
         return
-    for one in _brought_about(check, view):
-        left.setdefault(_kind(one), []).append(_placed(one, changes))
-    for found in check.find(view):
-        same = left.get(_kind(found)) if isinstance(found, Finding) else None
-        yield same.pop(0) if same else found
+    for finding in _brought_about(check, view):
+        left.setdefault(_kind(finding), []).append(_placed(finding, changes))
+    for item in check.find(view):
+        same = left.get(_kind(item)) if isinstance(item, Finding) else None
+        yield same.pop(0) if same else item
     for those in left.values():
         yield from those
 
 
 def _brought_about(check: Check, view: View) -> Iterator[Finding]:
     after, before = with_and_without(view)
-    found = [*_findings(check, after)]
-    for one in come(found, [*_findings(check, before)] if found else ()):
-        if one.operator is None:
-            view.told.add((None, one.key))
-        yield one if check.lacks is not MissingPart.KERNEL else _noted(one, view)
+    findings = [*_findings(check, after)]
+    for finding in come(findings, [*_findings(check, before)] if findings else ()):
+        if finding.operator is None:
+            view.told.add((None, finding.key))
+        yield finding if check.lacks is not MissingPart.KERNEL else _noted(finding, view)
 
 
 def _noted(finding: Finding, view: View) -> Finding:
     """A finding about a kernel that is lacking. Where a change emptied the slot, it is a warning at least."""
-    slots = emptied_slots(view).slots.intersection(one[:2] for one in finding.about)
+    slots = emptied_slots(view).slots.intersection(subject[:2] for subject in finding.about)
     view.told.update(slots)
     return finding._replace(severity=Severity.WARNING) if slots and finding.severity is Severity.INFO else finding
 
@@ -72,17 +72,17 @@ def _noted(finding: Finding, view: View) -> Finding:
 def come(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:
     """The findings after changes that are worse than before: about a slot of which the check found nothing as bad."""
     worst: dict[object, int] = {}
-    for one in before:
-        for what in one.about:
-            rank = worst.get((one.check, what), one.severity.rank)
-            worst[one.check, what] = min(rank, one.severity.rank)
-    for one in after:
-        if any(worst.get((one.check, what), MILDEST) > one.severity.rank for what in one.about):
-            yield one
+    for finding in before:
+        for what in finding.about:
+            rank = worst.get((finding.check, what), finding.severity.rank)
+            worst[finding.check, what] = min(rank, finding.severity.rank)
+    for finding in after:
+        if any(worst.get((finding.check, what), MILDEST) > finding.severity.rank for what in finding.about):
+            yield finding
 
 
 def _findings(check: Check, view: View) -> Iterator[Finding]:
-    return (one for one in check.find(view) if isinstance(one, Finding))
+    return (finding for finding in check.find(view) if isinstance(finding, Finding))
 
 
 def _kind(finding: Finding) -> tuple[object, ...]:
@@ -96,9 +96,9 @@ class ChangeIndex:
     def __init__(self, changes: Iterable[OwnChange], universe: Universe) -> None:
         self._universe = universe
         self._all: dict[OperatorName | str | None, dict[str, list[OwnChange]]] = {}
-        for one in changes:
-            for whose in (one.operator, *(() if one.operator is None else (family_of(one.operator),))):
-                self._all.setdefault(whose, {}).setdefault(one.key, []).append(one)
+        for change in changes:
+            for whose in (change.operator, *(() if change.operator is None else (family_of(change.operator),))):
+                self._all.setdefault(whose, {}).setdefault(change.key, []).append(change)
 
     def causes(self, operator: str | None, *keys: str | None) -> list[OwnChange]:
         """The changes that can have led to a finding: of its operator, of other forms of it, of backend fallbacks.
@@ -108,10 +108,10 @@ class ChangeIndex:
         name = None if operator is None else OperatorName.parse(operator)
         of_operator = {} if name is None else self._all.get(name) or self._all.get(family_of(name), {})
         of_fallbacks = self._all.get(None, {})
-        found = [(at, those) for part in (of_operator, of_fallbacks) for at, those in part.items()]
+        candidates = [(at, those) for part in (of_operator, of_fallbacks) for at, those in part.items()]
         covered, at_keys = self._universe.covered_by, frozenset(keys)
-        at_key = [those for at, those in found if not at_keys.isdisjoint((at, *covered(at)))]
-        return [one for those in at_key or [those for _, those in found] for one in those[: MOST_NOTES + 1]]
+        at_key = [those for at, those in candidates if not at_keys.isdisjoint((at, *covered(at)))]
+        return [change for those in at_key or [those for _, those in candidates] for change in those[: MOST_NOTES + 1]]
 
 
 MOST_NOTES = 3
@@ -123,7 +123,7 @@ def _placed(finding: Finding, changes: ChangeIndex) -> Finding:
     causes = changes.causes(finding.operator, finding.key, *(key for _, key in finding.slots))
     if not causes:
         return finding
-    notes = [Related("this change concerns it, too", one.span) for one in causes[1 : MOST_NOTES + 1]]
+    notes = [Related("this change concerns it, too", cause.span) for cause in causes[1 : MOST_NOTES + 1]]
     if finding.span is not None:
         notes.insert(0, Related("it is about the registration here", finding.span))
     tip = "leave the change out" if finding.tip is None else f"{finding.tip}; or leave the change out"

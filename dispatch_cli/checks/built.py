@@ -45,9 +45,9 @@ class DriftComparison:
     @cached_property
     def operators(self) -> tuple[DeclaredOperator, ...]:
         """The operators of the view that the files define or register kernels for."""
-        own, found = self.view.own, self.library.operators
+        own, registered = self.view.own, self.library.operators
         return tuple(
-            DeclaredOperator(name, self._defined.get(name), found.get(str(name)))
+            DeclaredOperator(name, self._defined.get(name), registered.get(str(name)))
             for name in self.view.operators
             if name in own
         )
@@ -77,13 +77,13 @@ class DriftComparison:
         """
         left = {str(name): one for name, one in self.others.items() if name not in self.declared}
         missing = [operator.name for operator in self.operators if operator.built is None]
-        found: dict[OperatorName, OperatorName] = {}
+        new_names: dict[OperatorName, OperatorName] = {}
         for name in missing[: COMPARISONS // max(len(left), 1)]:
             meant = self._meant(name, left)
             if meant is not None:
-                found[name] = OperatorName.parse(meant)
+                new_names[name] = OperatorName.parse(meant)
                 del left[meant]
-        return found
+        return new_names
 
     def _meant(self, name: OperatorName, others: Mapping[str, BuiltOperator]) -> str | None:
         wanted = _signature(self.view.schema_text(name))
@@ -123,14 +123,14 @@ class DriftComparison:
         """The keys at which the files declare a kernel of the Python dispatcher, with their places."""
         through = self.view.state.declarations.through
         kernels = self._python_kernels.get(operator.name, ())
-        return {one.dispatch_key: one.span for one in kernels if not through(one.span)}
+        return {kernel.dispatch_key: kernel.span for kernel in kernels if not through(kernel.span)}
 
     def python_keys(self, name: OperatorName) -> frozenset[str]:
         """The keys with a kernel of the Python dispatcher that is declared, as in `declared_keys`."""
         if not self.library.apart:
             return frozenset(self.view.python_keys(name))
         kernels = self._python_kernels.get(name, ())
-        return frozenset(one.dispatch_key for one in kernels if one.by is not Registrant.PYTORCH)
+        return frozenset(kernel.dispatch_key for kernel in kernels if kernel.by is not Registrant.PYTORCH)
 
     @cached_property
     def higher_order(self) -> tuple[tuple[HigherOrderOperator, HigherOrderOperator | None], ...]:
@@ -141,7 +141,7 @@ class DriftComparison:
             for name, one in library.higher_order.items()
             if not library.apart or name in library.imported_higher_order
         }
-        return tuple((one, built.get(one.name)) for one in self.view.higher_order if one.is_own)
+        return tuple((operator, built.get(operator.name)) for operator in self.view.higher_order if operator.is_own)
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
@@ -163,9 +163,9 @@ class DriftComparison:
         steps = [step for step in self.view.state.declarations.own_steps if not isinstance(step, Settle)]
         here = [step for step in steps if step.block.namespace == namespace]
         sections = (step.block.span for step in here if not step.block.implicit and step.block.span is not None)
-        found = next(sections, None)
-        if found is not None:
-            return found
+        section = next(sections, None)
+        if section is not None:
+            return section
         places = (step.span for step in (*here, *steps) if not isinstance(step, OpenBlock))
         files = (place.file for place in places if place is not None)
         file = next(files, None)
@@ -178,10 +178,10 @@ class DriftComparison:
 
     @cached_property
     def _python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
-        found: dict[OperatorName, list[PythonKernel]] = {}
-        for one in self.view.state.declarations.python_kernels:
-            found.setdefault(one.operator, []).append(one)
-        return found
+        by_operator: dict[OperatorName, list[PythonKernel]] = {}
+        for kernel in self.view.state.declarations.python_kernels:
+            by_operator.setdefault(kernel.operator, []).append(kernel)
+        return by_operator
 
 
 def _signature(schema: str | None) -> str | None:
@@ -213,14 +213,14 @@ def places_of(operator: HigherOrderOperator, universe: Universe | None = None) -
 
     universe: to take all keys of a functionality with the one that is said to fall through, as PyTorch does.
     """
-    found: dict[ImplPlace, HigherOrderImpl] = {}
+    impls: dict[ImplPlace, HigherOrderImpl] = {}
     for impl in operator.impls:
         for place in (ImplPlace(impl.kind, impl.name),) if impl.fallthrough else places(impl):
-            found.setdefault(place, impl)
+            impls.setdefault(place, impl)
     if universe is not None:
         parts = universe.runtime_parts
-        for impl in (one for one in operator.impls if one.fallthrough and one.name in parts):
+        for impl in (impl for impl in operator.impls if impl.fallthrough and impl.name in parts):
             functionality = parts[impl.name][0]
             for key in universe.per_backend.get(functionality, ()):
-                found.setdefault(ImplPlace(impl.kind, key), impl)
-    return found
+                impls.setdefault(ImplPlace(impl.kind, key), impl)
+    return impls

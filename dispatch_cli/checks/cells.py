@@ -42,18 +42,18 @@ class Cells:
 
     def own(self, name: OperatorName) -> tuple[Table, tuple[Cell, ...]]:
         """The live table of an operator, and the cells with its own kernels, in the order of their first slots."""
-        found = self._own.get(name)
-        if found is None:
+        own_cells = self._own.get(name)
+        if own_cells is None:
             table = self._view.live_table(name)
-            found = self._own[name] = table, tuple(self._cells(table, own=True))
-        return found
+            own_cells = self._own[name] = table, tuple(self._cells(table, own=True))
+        return own_cells
 
     def shared(self, table: Table) -> tuple[Cell, ...]:
         """The other cells of a table: fallbacks, and slots without a kernel. Operators with one plan share them."""
-        found = self._shared.get(table.plan)
-        if found is None:
-            found = self._shared[table.plan] = tuple(self._cells(table, own=False))
-        return found
+        cells = self._shared.get(table.plan)
+        if cells is None:
+            cells = self._shared[table.plan] = tuple(self._cells(table, own=False))
+        return cells
 
     def _cells(self, table: Table, own: bool) -> Iterator[Cell]:
         slots = self._view.universe.slots
@@ -63,11 +63,11 @@ class Cells:
 
     def keys(self, slots: int) -> tuple[str, ...]:
         """The keys of slots given as bits, in table order."""
-        found = self._keys.get(slots)
-        if found is None:
+        slot_keys = self._keys.get(slots)
+        if slot_keys is None:
             all_slots = self._view.universe.slots
-            found = self._keys[slots] = tuple(key for slot, key in enumerate(all_slots) if slots >> slot & 1)
-        return found
+            slot_keys = self._keys[slots] = tuple(key for slot, key in enumerate(all_slots) if slots >> slot & 1)
+        return slot_keys
 
     def bits(self, keys: Sequence[str]) -> int:
         """Slots as bits."""
@@ -79,20 +79,20 @@ class Cells:
         kernel = entry.kernel
         if entry.rule is Rule.NOT_KNOWN:
             return "what is not known, because the state is incomplete"
-        found = "nothing (missing)"
+        content = "nothing (missing)"
         if kernel is not None:
             what = f"a fallthrough ({kernel.label})" if entry.is_fallthrough else kernel_words(kernel)
-            found = f"{what} by rule {entry.rule.value}"
-        return found + self._blockers_words(entry.decision.blockers)
+            content = f"{what} by rule {entry.rule.value}"
+        return content + self._blockers_words(entry.decision.blockers)
 
     def _blockers_words(self, blockers: int) -> str:
-        found = self._blockers.get(blockers)
-        if found is None:
+        words = self._blockers.get(blockers)
+        if words is None:
             keys = self._view.dispatcher.keys_in(blockers)
             noun = "kernel" if len(keys) == 1 else "kernels"
-            found = f", because of the {noun} at {', '.join(keys)}" if keys else ""
-            self._blockers[blockers] = found
-        return found
+            words = f", because of the {noun} at {', '.join(keys)}" if keys else ""
+            self._blockers[blockers] = words
+        return words
 
     def _cell(self, entry: TableEntry, slots: int) -> Cell:
         kernel = entry.kernel
@@ -102,12 +102,12 @@ class Cells:
 
     def _parts_of(self, plan: Plan) -> tuple[tuple[int, int], ...]:
         """First slot and slots of each part with one decision; a fallback is one of its key."""
-        found = self._parts.get(plan)
-        if found is None:
+        groups = self._parts.get(plan)
+        if groups is None:
             parts: dict[tuple[Decision, int | None], list[int]] = {}
             for slot, decision in enumerate(plan.decisions):
                 key = decision, slot if decision.rule is Rule.FALLBACK else None
                 parts.setdefault(key, []).append(slot)
-            found = tuple((slots[0], sum(1 << slot for slot in slots)) for slots in parts.values())
-            self._parts[plan] = found
-        return found
+            groups = tuple((slots[0], sum(1 << slot for slot in slots)) for slots in parts.values())
+            self._parts[plan] = groups
+        return groups

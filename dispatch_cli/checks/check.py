@@ -204,6 +204,6 @@ class Check:
             span, mark = at.kernel.span, at.key
         name = None if operator is None else str(operator)
         others = tuple(Related(words, place) for words, place in related if place is not None)
-        found = Finding(self.id, severity or self.severity, message, name, key, details, span, others, group_message)
+        result = Finding(self.id, severity or self.severity, message, name, key, details, span, others, group_message)
         about = tuple((str(one), slot) for one, slot in slots)
-        return found._replace(tip=tip, mark=mark, subject=subject, fix=fix, mark_follows=mark_follows, slots=about)
+        return result._replace(tip=tip, mark=mark, subject=subject, fix=fix, mark_follows=mark_follows, slots=about)

@@ -21,8 +21,8 @@ def family_of(name: OperatorName) -> str:
 def forms_of(view: View, names: Iterable[OperatorName]) -> list[OperatorName]:
     """The operators of these names that are there, with their overloads and in-place and functional forms, by name."""
     families = {family_of(name) for name in names}
-    found = (one for family in families for form in (family, f"{family}_") for one in view.overloads.get(form, ()))
-    return sorted(found, key=str)
+    forms = (name for family in families for form in (family, f"{family}_") for name in view.overloads.get(form, ()))
+    return sorted(forms, key=str)
 
 
 class _Answerable(View):
@@ -34,10 +34,10 @@ class _Answerable(View):
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
         """As of any view; each is worked out once, since nothing is registered while two views are compared."""
-        found = self._active.get(name)
-        if found is None:
-            found = self._active[name] = super().active(name)
-        return found
+        registrations = self._active.get(name)
+        if registrations is None:
+            registrations = self._active[name] = super().active(name)
+        return registrations
 
     @cached_property
     def _active(self) -> dict[OperatorName, Mapping[str, Registration]]:
@@ -75,12 +75,12 @@ def with_and_without(view: View) -> Sequence[View]:
 
 
 def _answerable(view: View, state: State) -> View:
-    of_fallbacks = any(one.operator is None for one in view.changes)
+    of_fallbacks = any(change.operator is None for change in view.changes)
     everything = View(state, ())
     if of_fallbacks:  # these can fill slots of every operator
         names: Sequence[OperatorName] = everything.names
     else:
-        names = forms_of(everything, (one.operator for one in view.changes if one.operator is not None))
+        names = forms_of(everything, (change.operator for change in view.changes if change.operator is not None))
     asked = view.guarded
     if asked is not None:
         names = [name for name in names if name in asked]

@@ -50,19 +50,19 @@ class Conditions:
     def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Made]:
         """Findings of a check in any variant. view: of the first one."""
         held = _HeldFindings()
-        for one in _unpacked(brought_about.find(check, view)):
-            unit = _unit(one)
+        for finding in _unpacked(brought_about.find(check, view)):
+            unit = _unit(finding)
             if unit not in self._families:
-                yield one
+                yield finding
             else:
-                held.add(one, self._first.get(unit, -1))
+                held.add(finding, self._first.get(unit, -1))
         for other in self._others:
             if has_needs(other.view):
                 held.start()
-                for one in _unpacked(brought_about.find(check, other.view)):
-                    unit = _unit(one)
+                for finding in _unpacked(brought_about.find(check, other.view)):
+                    unit = _unit(finding)
                     if unit in other.cases:
-                        held.add(one, other.cases[unit])
+                        held.add(finding, other.cases[unit])
         for by_place in held.found.values():
             (finding, _), *others = by_place.values()
             family = self._families[_unit(finding)]
@@ -72,10 +72,10 @@ class Conditions:
             yield _conditional(finding, self._when(family, cases))
 
     def _when(self, family: Family, cases: frozenset[int]) -> str | None:
-        found = self._said.get((id(family), cases))
-        if found is None:
-            found = self._said[id(family), cases] = when_text(family, cases)
-        return found or None
+        text = self._said.get((id(family), cases))
+        if text is None:
+            text = self._said[id(family), cases] = when_text(family, cases)
+        return text or None
 
 
 def _conditional(finding: Finding, when: str | None) -> Finding:
@@ -94,11 +94,11 @@ def _unit(one: Finding | Bundle) -> str:
 
 def _unpacked(found: Iterator[Made]) -> Iterator[Finding]:
     """Findings one by one: whether one holds in every case is a question of each."""
-    for one in found:
-        if isinstance(one, Bundle):
-            yield from map(one.write, one.parts)
+    for item in found:
+        if isinstance(item, Bundle):
+            yield from map(item.write, item.parts)
         else:
-            yield one
+            yield item
 
 
 _ALSO = "the same holds for the registration here, under other conditions"
@@ -139,10 +139,10 @@ def when_text(family: Family, positions: frozenset[int]) -> str:
     outside = [case.values for position, case in enumerate(cases) if position not in positions]
     if not outside or not inside:
         return ""
-    found = _shortest(_common(family, inside)[:MOST_LITERALS], outside)
-    if found is None and len(family.conditions) > MOST_CONDITIONS:
+    literals = _shortest(_common(family, inside)[:MOST_LITERALS], outside)
+    if literals is None and len(family.conditions) > MOST_CONDITIONS:
         return f"some of {len(cases)} combinations of {len(family.conditions)} conditions"
-    whole = all_of(found) if found is not None else any_of(terms(cover(inside, outside), family.conditions))
+    whole = all_of(literals) if literals is not None else any_of(terms(cover(inside, outside), family.conditions))
     shorter = simplified(whole)
     return "" if shorter is None else short_text(shorter)
 
@@ -153,13 +153,13 @@ Literal = tuple[int, bool, Condition]
 
 def _common(family: Family, inside: Sequence[tuple[bool, ...]]) -> list[Literal]:
     """Literals that all of the cases have in common, each once; sorted by text."""
-    found: dict[str, Literal] = {}
+    literals: dict[str, Literal] = {}
     for position, condition in enumerate(family.conditions[:MOST_CONDITIONS]):
         truth = inside[0][position]
         if all(values[position] is truth for values in inside):
             literal = condition if truth else negated(condition)
-            found.setdefault(str(literal), (position, truth, literal))
-    return sorted(found.values(), key=lambda one: (len(str(one[2])), str(one[2])))
+            literals.setdefault(str(literal), (position, truth, literal))
+    return sorted(literals.values(), key=lambda one: (len(str(one[2])), str(one[2])))
 
 
 def _any_left(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) -> bool:

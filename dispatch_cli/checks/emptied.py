@@ -37,15 +37,15 @@ _EMPTIED: WeakKeyDictionary[View, EmptiedSlots] = WeakKeyDictionary()
 def emptied_slots(view: View) -> EmptiedSlots:
     """The slots that the changes emptied, of the operators that they concern; worked out once."""
     after, before = with_and_without(view)
-    found = _EMPTIED.get(after)
-    if found is None:
-        found = _EMPTIED[after] = _between(before, after, view.changes)
-    return found
+    emptied = _EMPTIED.get(after)
+    if emptied is None:
+        emptied = _EMPTIED[after] = _between(before, after, view.changes)
+    return emptied
 
 
 def _between(before: View, after: View, changes: Iterable[OwnChange]) -> EmptiedSlots:
-    changed = {one.operator for one in changes}
-    fallbacks = {one.key for one in changes if one.operator is None}
+    changed = {change.operator for change in changes}
+    fallbacks = {change.key for change in changes if change.operator is None}
     of_operators: dict[OperatorName, tuple[str, ...]] = {}
     of_fallbacks: dict[str, list[OperatorName]] = {}
     slots: list[tuple[str, str]] = []
@@ -79,7 +79,8 @@ def _emptied(after: View, before: View, now: Pattern, earlier: Pattern) -> tuple
         """True if calls got past an autograd key; not where a default kernel is below one that has no fallback."""
         has_fallback = key in before.dispatcher.fallbacks
         return any(
-            _gets_on(before, earlier, one) and (has_fallback or now.rule(one) is not Rule.DEFAULT) for one in below[key]
+            _gets_on(before, earlier, backend) and (has_fallback or now.rule(backend) is not Rule.DEFAULT)
+            for backend in below[key]
         )
 
     return tuple(
@@ -103,8 +104,8 @@ def _gets_on(view: View, pattern: Pattern, key: str) -> bool:
 @lru_cache(maxsize=8)
 def _below_autograd(universe: Universe) -> Mapping[str, tuple[str, ...]]:
     """The backend keys whose tensors carry each autograd key."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(universe.covered_by(AUTOGRAD), ())
+    backends: dict[str, tuple[str, ...]] = dict.fromkeys(universe.covered_by(AUTOGRAD), ())
     for backend in backend_keys(universe):
         for key in autograd_keys_of(universe, backend):
-            found[key] = (*found[key], backend)
-    return found
+            backends[key] = (*backends[key], backend)
+    return backends

@@ -120,9 +120,9 @@ class Files:
         """The namespaces that are PyTorch's: those of the operators of its state. Of a capture that does not say who
         registered what, only those that every PyTorch has.
         """
-        found = {name.partition("::")[0] for name in self.pytorch_operators}
-        found.update(name.namespace for name in self.captures.unknown if name.namespace in CORE_NAMESPACES)
-        return frozenset(found)
+        namespaces = {name.partition("::")[0] for name in self.pytorch_operators}
+        namespaces.update(name.namespace for name in self.captures.unknown if name.namespace in CORE_NAMESPACES)
+        return frozenset(namespaces)
 
     @cached_property
     def pytorch_operators(self) -> frozenset[str]:
@@ -152,7 +152,7 @@ class Files:
         declared = self.state.declarations
         return (
             any(not isinstance(step, Settle) for step in self.own_steps)
-            or any(one.is_own for one in declared.higher_order_operators)
+            or any(operator.is_own for operator in declared.higher_order_operators)
             or bool(declared.own_python_kernels)
         )
 

@@ -53,21 +53,21 @@ class Guards:
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
         """The operators that a guard speaks of, as far as the view lets it; by glob, then by name."""
-        found = self._operators.get(guard.ops)
-        if found is None:
+        matches = self._operators.get(guard.ops)
+        if matches is None:
             new = sum(is_glob(glob) and glob not in self._found for glob in guard.ops)
             self._budget.spend(new * len(self._names) * OF_TEXT, guard)
             names = dict.fromkeys(name for glob in guard.ops for name in self._matching(glob))
             guarded = self._view.guarded
-            found = tuple(names) if guarded is None else tuple(name for name in names if name in guarded)
-            self._operators[guard.ops] = found
-        return found
+            matches = tuple(names) if guarded is None else tuple(name for name in names if name in guarded)
+            self._operators[guard.ops] = matches
+        return matches
 
     def higher_order(self, guard: Guard) -> tuple[HigherOrderOperator, ...]:
         """The higher-order operators that a guard speaks of, as far as the view lets it."""
-        found = dict.fromkeys(operator for glob in guard.ops for operator in self._higher_order_matching(glob))
+        operators = dict.fromkeys(operator for glob in guard.ops for operator in self._higher_order_matching(glob))
         guarded = self._view.guarded
-        return tuple(one for one in found if guarded is None or OperatorName(one.name) in guarded)
+        return tuple(operator for operator in operators if guarded is None or OperatorName(operator.name) in guarded)
 
     def _higher_order_matching(self, glob: str) -> tuple[HigherOrderOperator, ...]:
         """By name, or by a glob that begins with their namespace: ``*`` alone is about ordinary operators."""
@@ -75,7 +75,7 @@ class Guards:
         if namespace != (HIGHER_ORDER_NAMESPACE if sign else "") or (not sign and is_glob(rest)):
             return ()
         match = glob_pattern(rest).match
-        return tuple(one for one in self._view.state.higher_order_operators if one.name == rest or match(one.name))
+        return tuple(item for item in self._view.state.higher_order_operators if item.name == rest or match(item.name))
 
     def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
         """The globs of a guard that match nothing: the word for what they should match, and the glob."""
@@ -101,10 +101,10 @@ class Guards:
             others = [] if violation is None else [violation]
             for want in of_backend:
                 others += self._of_backend(name, want)
-            found = (*others, *slots.broken(name)) if of_slots else tuple(others)
-            if found:
+            own_violations = (*others, *slots.broken(name)) if of_slots else tuple(others)
+            if own_violations:
                 self._budget.spend(OF_BROKEN, guard)
-                yield BrokenOperator(name, found)
+                yield BrokenOperator(name, own_violations)
         operators = self.higher_order(guard)
         if operators:
             from dispatch_cli.checks.guarding_higher_order import broken as of_higher_order
@@ -112,19 +112,19 @@ class Guards:
             for operator in operators:
                 self._budget.spend(OF_OPERATOR, guard)
                 some = of_higher_order(self._view.state, guard, operator, keys)
-                violations = tuple(Violation(one.keys, one.wanted, one.found, None, one.span) for one in some)
+                violations = tuple(Violation(fault.keys, fault.wanted, fault.found, None, fault.span) for fault in some)
                 if violations:
                     yield BrokenOperator(OperatorName(operator.name), violations)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
-        found = self._chosen.get((guard.keys, guard.excepted))
-        if found is None:
+        selected = self._chosen.get((guard.keys, guard.excepted))
+        if selected is None:
             chosen = {key for glob in guard.keys for key in self._slots(glob)}
             chosen.difference_update(key for glob in guard.excepted for key in self._slots(glob))
-            found = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
-            self._chosen[guard.keys, guard.excepted] = found
-        return found
+            selected = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
+            self._chosen[guard.keys, guard.excepted] = selected
+        return selected
 
     def _of_backend(self, name: OperatorName, want: Expectation) -> Iterator[Violation]:
         entry = self._cells.own(name)[0][want.texts[0]]
@@ -132,26 +132,26 @@ class Guards:
             yield Violation((entry.key,), wanted_words(want), self._cells.found_words(entry), entry)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
-        found = self._found.get(glob)
-        if found is None:
+        names = self._found.get(glob)
+        if names is None:
             if is_glob(glob):
                 match = glob_pattern(glob).match
-                found = tuple(name for text, name in self._names.items() if match(text))
+                names = tuple(name for text, name in self._names.items() if match(text))
             else:
                 name = self._names.get(glob)
-                found = () if name is None else (name,)
-            self._found[glob] = found
-        return found
+                names = () if name is None else (name,)
+            self._found[glob] = names
+        return names
 
     @cached_property
     def _names(self) -> Mapping[str, OperatorName]:
         return {str(name): name for name in self._view.names}
 
     def _slots(self, glob: str) -> tuple[str, ...]:
-        found = self._slots_of.get(glob)
-        if found is None:
-            found = self._slots_of[glob] = tuple(self._read_slots(glob))
-        return found
+        slots = self._slots_of.get(glob)
+        if slots is None:
+            slots = self._slots_of[glob] = tuple(self._read_slots(glob))
+        return slots
 
     def _read_slots(self, glob: str) -> Iterable[str]:
         universe = self._view.universe

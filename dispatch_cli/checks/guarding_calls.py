@@ -35,18 +35,18 @@ class GuardedCalls:
 
     def _call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Call | CallError:
         calls = self._calls.setdefault(call, {})
-        found = calls.get(name)
-        if found is None:
+        result = calls.get(name)
+        if result is None:
             from dispatch_cli.engine.call.simulate import simulate
 
             try:
-                found = simulate(self._state, name, call.tensors, call.contexts, options=call.options)
-                self._budget.spend((1 + len(found.hops)) * OF_HOP, guard)
+                result = simulate(self._state, name, call.tensors, call.contexts, options=call.options)
+                self._budget.spend((1 + len(result.hops)) * OF_HOP, guard)
             except CallError as error:
-                found = error
+                result = error
                 self._budget.spend(OF_HOP, guard)
-            calls[name] = found
-        return found
+            calls[name] = result
+        return result
 
 
 def _refused_words(call: GuardedCall) -> str:

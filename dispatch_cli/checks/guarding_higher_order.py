@@ -58,13 +58,13 @@ def broken(
             if held.impl is None or held.rule not in COMPUTING or held.falls_through:
                 yield HigherOrderViolation(want.texts, wanted_words(want), held.words, _span(held))
     wants = [want for want in guard.wants if want.field in OF_SLOTS]
-    found: dict[tuple[str, str, Span | None], list[str]] = {}
+    broken_places: dict[tuple[str, str, Span | None], list[str]] = {}
     for place in (*(ImplPlace(ImplKind.DISPATCH, key) for key in keys), *guard.places) if wants else ():
         held = _held(state, operator, place)
         wanted = [wanted_words(want) for want in wants if not _holds(state, operator, want, held)]
         if wanted:
-            found.setdefault((" and ".join(wanted), held.words, _span(held)), []).append(place.name)
-    for (text, words, span), names in found.items():
+            broken_places.setdefault((" and ".join(wanted), held.words, _span(held)), []).append(place.name)
+    for (text, words, span), names in broken_places.items():
         yield HigherOrderViolation(tuple(names), text, words, span)
 
 

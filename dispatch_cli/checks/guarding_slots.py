@@ -36,15 +36,15 @@ class GuardedSlots:
         return (*self._violations(own, table), *shared)
 
     def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
-        found: dict[tuple[str, str], tuple[int, TableEntry]] = {}
+        by_reason: dict[tuple[str, str], tuple[int, TableEntry]] = {}
         for cell in cells:
             slots = cell.slots & self._slots
             if slots and (wanted := self._wanted(cell, table)):
                 reason = wanted, cell.found
-                others, entry = found.get(reason, (0, cell.entry))
-                found[reason] = others | slots, entry
+                others, entry = by_reason.get(reason, (0, cell.entry))
+                by_reason[reason] = others | slots, entry
         keys = self._cells.keys
-        return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in found.items())
+        return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in by_reason.items())
 
     def _wanted(self, cell: Cell, table: Table) -> str:
         """Expectations of the guard that a cell does not meet, in words; empty where it meets all."""

@@ -16,15 +16,15 @@ def hedged(view: View, check: Check, finding: Finding) -> Finding:
         return finding
     names = (finding.operator,) if finding.operator is not None else (name for name, _ in finding.slots)
     undecided = (view.undecided.may_be_there(OperatorName.parse(name), check.lacks) for name in names)
-    found = next(filter(None, undecided), None)
-    if found is None:
+    registration = next(filter(None, undecided), None)
+    if registration is None:
         return finding
-    field, text = found.unknown[0]
+    field, text = registration.unknown[0]
     what = "definition" if check.lacks is MissingPart.DEFINITION else "registration"
     words = f"an undecided {what}: the {field.replace('_', ' ')} is {text}"
     return finding._replace(
         severity=Severity.INFO,
         message=f"{finding.message}; this is not sure: an undecided {what} may be what it lacks",
-        related=(*finding.related, Related(words, found.at)),
+        related=(*finding.related, Related(words, registration.at)),
         tip=_TIP if finding.tip is None else f"{_TIP}; if that is not it, {finding.tip}",
     )

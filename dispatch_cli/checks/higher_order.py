@@ -58,9 +58,9 @@ def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unh
     An operator without an implementation for any backend is left out: PyTorch has some that no call gets to.
     """
     for mode in INFRA_MODES:
-        found = _unhandled(state, operator, mode)
-        if found is not None:
-            yield found
+        problem = _unhandled(state, operator, mode)
+        if problem is not None:
+            yield problem
 
 
 def _unhandled(state: State, operator: HigherOrderOperator, mode: str) -> Unhandled | None:
@@ -131,6 +131,6 @@ def missing_functionalize(state: State, operator: HigherOrderOperator) -> Iterat
     """The problem that an operator that writes to its arguments has no implementation for functionalization."""
     if not operator.mutates:
         return
-    found = _unhandled(state, operator, FUNCTIONAL_MODE)
-    if found is not None:
-        yield NoFunctionalize(found.error, not operator.side_effect)
+    problem = _unhandled(state, operator, FUNCTIONAL_MODE)
+    if problem is not None:
+        yield NoFunctionalize(problem.error, not operator.side_effect)

@@ -113,11 +113,11 @@ class Listing:
     @property
     def by_operator(self) -> dict[str, dict[Severity, int]]:
         """Number of findings about each operator, by severity."""
-        found: dict[str, dict[Severity, int]] = {}
+        of_operators: dict[str, dict[Severity, int]] = {}
         for severity, counts in self._of_operators.items():
             for operator, count in counts.items():
-                found.setdefault(operator, {})[severity] = count
-        return found
+                of_operators.setdefault(operator, {})[severity] = count
+        return of_operators
 
     def unlisted(self) -> Iterator[Unlisted]:
         """Counts of findings that are not listed: for each group listed in part, and for all others together."""

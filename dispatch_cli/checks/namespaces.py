@@ -44,7 +44,7 @@ class Namespaces:
             if isinstance(step, Define) or (isinstance(step, OpenBlock) and step.block.kind is LibraryKind.DEF)
         )
         self.pytorchs = pytorchs | CORE_NAMESPACES
-        undecided = (one.namespace for one in declared.undecided if one.registers in DEFINITIONS and one.namespace)
+        undecided = (item.namespace for item in declared.undecided if item.registers in DEFINITIONS and item.namespace)
         self.projects = frozenset((*defining, *undecided)) - self.pytorchs
         self.in_sources = frozenset(step.block.namespace for step in steps if step.block.extracted)
         self.with_kernels = frozenset(step.block.namespace for step in steps if isinstance(step, Implement))

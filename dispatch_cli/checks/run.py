@@ -80,21 +80,21 @@ def run_checks(
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
-        for found in _each_once(_made(check, view, conditions)):
-            if isinstance(found, Bundle):
-                taker.bundle(found, severity or found.severity)
+        for item in _each_once(_made(check, view, conditions)):
+            if isinstance(item, Bundle):
+                taker.bundle(item, severity or item.severity)
             else:
-                finding = functions.named(hedged(view, check, found))
+                finding = functions.named(hedged(view, check, item))
                 if finding.span is None and finding.operator is not None:
                     finding = finding._replace(span=view.own_places.get(finding.operator))
                 taker.finding(finding, severity or finding.severity)
         takers.append(taker)
     return CheckRun(
-        tuple(finding for one in takers for finding in one.listing.listed),
-        tuple(found for one in takers for found in one.suppressed),
+        tuple(finding for taker in takers for finding in taker.listing.listed),
+        tuple(suppressed for taker in takers for suppressed in taker.suppressed),
         tuple(idle),
-        tuple(one.listing for one in takers if one.listing.counts),
-        tuple(one.hidden for one in takers if one.hidden.counts),
+        tuple(taker.listing for taker in takers if taker.listing.counts),
+        tuple(taker.hidden for taker in takers if taker.hidden.counts),
     )
 
 
@@ -140,12 +140,12 @@ class _Taker:
 
     def _keep(self, finding: Finding, severity: Severity) -> None:
         """List the finding that was admitted last."""
-        one = finding if finding.severity is severity else finding._replace(severity=severity)
+        graded = finding if finding.severity is severity else finding._replace(severity=severity)
         if self._by is None:
-            self.listing.keep(one)
+            self.listing.keep(graded)
         else:
-            self.hidden.keep(one)
-            self.suppressed.append(Suppressed(one, self._by))
+            self.hidden.keep(graded)
+            self.suppressed.append(Suppressed(graded, self._by))
 
 
 def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle]:
@@ -158,13 +158,13 @@ def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[F
 def _each_once(findings: Iterable[Finding | Bundle]) -> Iterator[Finding | Bundle]:
     """Findings without repetitions, which bundles have none of."""
     seen: set[int] = set()
-    for one in findings:
-        if isinstance(one, Finding):
-            same = hash(one)
+    for finding in findings:
+        if isinstance(finding, Finding):
+            same = hash(finding)
             if same in seen:
                 continue
             seen.add(same)
-        yield one
+        yield finding
 
 
 def _has(view: View, need: Need) -> bool:

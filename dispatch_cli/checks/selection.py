@@ -52,18 +52,18 @@ def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
     if lower == DEFAULT:
         return frozenset(check.id for check in checks if check.default)
     whole = frozenset(check.id for check in checks if lower in (check.id, check.code.lower()))
-    found = whole or frozenset(
+    ids = whole or frozenset(
         check.id for check in checks if lower and (check.id.startswith(lower) or check.code.lower().startswith(lower))
     )
-    if not found:
+    if not ids:
         raise UnknownCheck(selector, checks)
-    return found
+    return ids
 
 
 def unknown(checks: Sequence[Check], selectors: Iterable[Selector]) -> tuple[UnknownCheck, ...]:
     """Errors of the selectors that choose no check; each once."""
-    found = {selector: UnknownCheck.of(checks, selector) for selector in selectors}
-    return tuple(error for error in found.values() if error is not None)
+    errors = {selector: UnknownCheck.of(checks, selector) for selector in selectors}
+    return tuple(error for error in errors.values() if error is not None)
 
 
 def chosen(checks: Sequence[Check], places: Iterable[CheckSettings]) -> tuple[Check, ...]:
@@ -81,11 +81,11 @@ def chosen(checks: Sequence[Check], places: Iterable[CheckSettings]) -> tuple[Ch
 
 def severities(checks: Sequence[Check], places: Iterable[CheckSettings]) -> dict[str, Severity]:
     """The severity of each check whose own is overruled. places: the weakest first. Errors: UnknownCheck."""
-    found: dict[str, Severity] = {}
+    by_check: dict[str, Severity] = {}
     for place in places:
         for selector, severity in place.severities:
-            found |= dict.fromkeys(choose(checks, selector), severity)
-    return found
+            by_check |= dict.fromkeys(choose(checks, selector), severity)
+    return by_check
 
 
 def _union(checks: Sequence[Check], selectors: Iterable[Selector]) -> frozenset[str]:
@@ -93,6 +93,6 @@ def _union(checks: Sequence[Check], selectors: Iterable[Selector]) -> frozenset[
 
 
 def _similar(checks: Sequence[Check], text: str) -> str | None:
-    found = similar(text, [ALL, DEFAULT, *(check.id for check in checks)])
-    found = found or similar(text, [check.code for check in checks], cutoff=0.8)
-    return found[0] if found else None
+    matches = similar(text, [ALL, DEFAULT, *(check.id for check in checks)])
+    matches = matches or similar(text, [check.code for check in checks], cutoff=0.8)
+    return matches[0] if matches else None

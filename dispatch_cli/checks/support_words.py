@@ -96,13 +96,13 @@ def help_words(cell: Cell) -> str | None:
 
 def contexts_words(contexts: Iterable[SupportContext]) -> str:
     """Contexts in a sentence, in their usual order: ``eager, train and vmap``."""
-    words = [one.value for one in SupportContext if one in frozenset(contexts)]
+    words = [context.value for context in SupportContext if context in frozenset(contexts)]
     return " and ".join((*(", ".join(words[:-1]),), words[-1])) if len(words) > 1 else words[0]
 
 
 def resolve_command(operator: OperatorName, call: SupportCall, source: Iterable[str] = ()) -> str:
     """The command that shows the call of a cell. source: the arguments that load the state."""
-    tensors = (part for one in call.tensors for part in ("--tensor", one))
-    contexts = (part for one in call.contexts for part in ("--context", one))
-    arguments = (part for one in call.arguments for part in ("--argument", one))
+    tensors = (part for tensor in call.tensors for part in ("--tensor", tensor))
+    contexts = (part for context in call.contexts for part in ("--context", context))
+    arguments = (part for argument in call.arguments for part in ("--argument", argument))
     return shlex.join(("dispatch-cli", "resolve", str(operator), *source, *tensors, *contexts, *arguments))

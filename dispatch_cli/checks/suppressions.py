@@ -29,13 +29,13 @@ class Suppressions:
         self._ids: dict[Suppression, frozenset[str]] = {}
         self._by_check: dict[str, _ByOperator] = {}
         of_lines: dict[tuple[str, int, int], list[tuple[Suppression, frozenset[str]]]] = {}
-        for one in self._all:
-            ids = frozenset[str]().union(*(choose(known, selector) for selector in one.checks))
-            self._ids[one] = ids
-            if one.line is None:
-                self._by_name.append((one, ids))
+        for entry in self._all:
+            ids = frozenset[str]().union(*(choose(known, selector) for selector in entry.checks))
+            self._ids[entry] = ids
+            if entry.line is None:
+                self._by_name.append((entry, ids))
             else:
-                of_lines.setdefault((one.span.file, one.line, one.last or one.line), []).append((one, ids))
+                of_lines.setdefault((entry.span.file, entry.line, entry.last or entry.line), []).append((entry, ids))
         for (file, first, last), those in of_lines.items():
             for line in range(first, last + 1):
                 self._by_line.setdefault((file, line), []).extend(those)
@@ -44,12 +44,12 @@ class Suppressions:
         """The suppression that a finding falls under: of its line, of its operator's definition, or of its name."""
         if not self._all:
             return None
-        found = self._at(about)
-        if found is None:
-            found = self._by_operator(about.check).first(about.operator, key)
-        if found is not None:
-            self._used.add(found)
-        return found
+        suppression = self._at(about)
+        if suppression is None:
+            suppression = self._by_operator(about.check).first(about.operator, key)
+        if suppression is not None:
+            self._used.add(suppression)
+        return suppression
 
     def says_nothing_of(self, bundle: Bundle) -> bool:
         """True if no suppression can be about a finding of a bundle, whatever its key."""
@@ -60,14 +60,16 @@ class Suppressions:
     def unused(self) -> tuple[Suppression, ...]:
         """The suppressions of the user's own files that suppressed nothing, although every check they name has run."""
         return tuple(
-            one for one in self._all if one not in self._used and not one.inherited and self._ids[one] <= self._running
+            entry
+            for entry in self._all
+            if entry not in self._used and not entry.inherited and self._ids[entry] <= self._running
         )
 
     def _by_operator(self, check: str) -> _ByOperator:
-        found = self._by_check.get(check)
-        if found is None:
-            found = self._by_check[check] = _ByOperator(one for one, ids in self._by_name if check in ids)
-        return found
+        by_operator = self._by_check.get(check)
+        if by_operator is None:
+            by_operator = self._by_check[check] = _ByOperator(one for one, ids in self._by_name if check in ids)
+        return by_operator
 
     def _at(self, finding: Finding | Bundle) -> Suppression | None:
         """The suppression of the line of a finding, or of its operator's definition."""
@@ -79,7 +81,7 @@ class Suppressions:
             defined = self._view.defined_at(name)
             if defined is not None:
                 places.append(defined)
-        those = (one for place in places for one in self._by_line.get((place.file, place.line), ()))
+        those = (pair for place in places for pair in self._by_line.get((place.file, place.line), ()))
         return next((suppression for suppression, ids in those if finding.check in ids), None)
 
 
@@ -92,25 +94,25 @@ class _ByOperator:
 
     def __init__(self, suppressions: Iterable[Suppression]) -> None:
         self._groups: dict[str | None, _ByKey] = {}
-        for position, one in enumerate(suppressions):
-            self._groups.setdefault(one.op, _ByKey()).add(position, one)
+        for position, suppression in enumerate(suppressions):
+            self._groups.setdefault(suppression.op, _ByKey()).add(position, suppression)
         self._globs = [op for op in self._groups if op is None or is_glob(op)]
         self._about: dict[str | None, tuple[_ByKey, ...]] = {}
 
     def first(self, operator: str | None, key: str | None) -> Suppression | None:
         """The first that speaks of an operator and a key."""
-        found = [one for group in self.about(operator) if (one := group.first(key)) is not None]
-        return min(found, key=itemgetter(0))[1] if found else None
+        candidates = [candidate for group in self.about(operator) if (candidate := group.first(key)) is not None]
+        return min(candidates, key=itemgetter(0))[1] if candidates else None
 
     def about(self, operator: str | None) -> tuple[_ByKey, ...]:
         """Those that speak of an operator."""
-        found = self._about.get(operator)
-        if found is None:
+        groups = self._about.get(operator)
+        if groups is None:
             ops = [op for op in self._globs if op is None or (operator and glob_pattern(op).match(operator))]
             if operator in self._groups and operator not in ops:
                 ops.append(operator)
-            found = self._about[operator] = tuple(self._groups[op] for op in ops)
-        return found
+            groups = self._about[operator] = tuple(self._groups[op] for op in ops)
+        return groups
 
 
 class _ByKey:

@@ -37,11 +37,11 @@ class UndecidedIndex:
     def __init__(self, undecided: Iterable[Undecided], unread: Iterable[UnreadStatement] = ()) -> None:
         # by namespace and own name, overload included; None where it is not known
         self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
-        for one in (*undecided, *_definitions(unread)):
-            if one.registers in DEFINITIONS:
-                self._found.setdefault((*_operator(one), MissingPart.DEFINITION), one)
-            if one.registers not in _NO_KERNELS:
-                self._found.setdefault((*_operator(one), MissingPart.KERNEL), one)
+        for registration in (*undecided, *_definitions(unread)):
+            if registration.registers in DEFINITIONS:
+                self._found.setdefault((*_operator(registration), MissingPart.DEFINITION), registration)
+            if registration.registers not in _NO_KERNELS:
+                self._found.setdefault((*_operator(registration), MissingPart.KERNEL), registration)
 
     def may_be_there(self, operator: OperatorName, lack: MissingPart) -> Undecided | None:
         """An undecided registration that may be what the operator lacks; the first of the most certain ones."""
@@ -49,8 +49,8 @@ class UndecidedIndex:
             return None
         namespace, own = operator.namespace, str(operator).rpartition("::")[2]
         for known in ((namespace, own), (None, own), (namespace, None), (None, None)):
-            if (found := self._found.get((*known, lack))) is not None:
-                return found
+            if (match := self._found.get((*known, lack))) is not None:
+                return match
         return None
 
     def may_define(self, namespace: str) -> bool:
@@ -61,9 +61,9 @@ class UndecidedIndex:
 def _definitions(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
     """The definitions among statements that were not understood whose operators they name."""
     for statement in unread:
-        found = _DEFINES.match(statement.text)
-        if found is not None:
-            yield Undecided("definition", statement.at, (("namespace", found[1]),), name=found[2])
+        match = _DEFINES.match(statement.text)
+        if match is not None:
+            yield Undecided("definition", statement.at, (("namespace", match[1]),), name=match[2])
 
 
 def _operator(one: Undecided) -> tuple[str | None, str | None]:

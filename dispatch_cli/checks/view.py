@@ -88,10 +88,10 @@ class View(Files):
         """The first place where the user's files say something of an operator, by its name."""
         declared = self.state.declarations
         steps = declared.own_steps
-        found = [(step.block.qualified(step.operator), step.span) for step in steps if isinstance(step, Implement)]
-        found += [(step.schema.name, step.span) for step in steps if isinstance(step, Define)]
-        found += [(kernel.operator, kernel.span) for kernel in declared.own_python_kernels]
-        return {str(name): span for name, span in reversed(found) if span is not None}
+        places = [(step.block.qualified(step.operator), step.span) for step in steps if isinstance(step, Implement)]
+        places += [(step.schema.name, step.span) for step in steps if isinstance(step, Define)]
+        places += [(kernel.operator, kernel.span) for kernel in declared.own_python_kernels]
+        return {str(name): span for name, span in reversed(places) if span is not None}
 
     # the operators
 
@@ -134,17 +134,17 @@ class View(Files):
         members: dict[tuple[int, frozenset[str]], list[OperatorName]] = {}
         for name in self.operators:
             members.setdefault(self.dispatcher.shape(name), []).append(name)
-        found = {shape: self._pattern(shape) for shape in members}
+        by_shape = {shape: self._pattern(shape) for shape in members}
         for shape, names in members.items():
-            self._found.update(dict.fromkeys(names, found[shape]))
-        return tuple(found[shape]._replace(operators=tuple(names)) for shape, names in members.items())
+            self._found.update(dict.fromkeys(names, by_shape[shape]))
+        return tuple(by_shape[shape]._replace(operators=tuple(names)) for shape, names in members.items())
 
     def pattern(self, name: OperatorName) -> Pattern:
         """The pattern of any operator of the state, inside the view or not. Errors: Refused for an unknown one."""
-        found = self._found.get(name)
-        if found is None:
-            found = self._found[name] = self._pattern(self.dispatcher.shape(name))
-        return found
+        own_pattern = self._found.get(name)
+        if own_pattern is None:
+            own_pattern = self._found[name] = self._pattern(self.dispatcher.shape(name))
+        return own_pattern
 
     @cached_property
     def names(self) -> tuple[OperatorName, ...]:
@@ -248,15 +248,15 @@ class View(Files):
 
         They are in the order of the enum, whatever the order in which the kernels were registered.
         """
-        found = {one.dispatch_key for one in self._declared_python_kernels.get(name, ())}
+        keys = {kernel.dispatch_key for kernel in self._declared_python_kernels.get(name, ())}
         source, text = self.state.source, str(name)
         if source is not None and text in self._captured:
-            found.update(key for key, _ in source.python_kernels(text))
-        return tuple(sorted(found, key=self.universe.ids.__getitem__))
+            keys.update(key for key, _ in source.python_kernels(text))
+        return tuple(sorted(keys, key=self.universe.ids.__getitem__))
 
     def declares_python_kernels(self, name: OperatorName) -> bool:
         """True if a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""
-        return any(one.by is not Registrant.PYTORCH for one in self._declared_python_kernels.get(name, ()))
+        return any(kernel.by is not Registrant.PYTORCH for kernel in self._declared_python_kernels.get(name, ()))
 
     # what the files say
 
@@ -283,8 +283,8 @@ class View(Files):
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, in the order of the enum."""
         ids = self.universe.ids
-        found = [key for key, registration in self.active(name).items() if self.is_own(registration)]
-        return tuple(sorted(found, key=ids.__getitem__))
+        keys = [key for key, registration in self.active(name).items() if self.is_own(registration)]
+        return tuple(sorted(keys, key=ids.__getitem__))
 
     def written_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, and not part of a snapshot."""
@@ -297,10 +297,10 @@ class View(Files):
         return tuple(self.dispatcher.names())
 
     def _header(self, name: OperatorName) -> OperatorHeader:
-        found = self._headers.get(name)
-        if found is None:
-            found = self._headers[name] = self.dispatcher.header(name)
-        return found
+        header = self._headers.get(name)
+        if header is None:
+            header = self._headers[name] = self.dispatcher.header(name)
+        return header
 
     @cached_property
     def _captured(self) -> frozenset[str]:
@@ -308,20 +308,20 @@ class View(Files):
 
     @cached_property
     def _declared_python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
-        found: dict[OperatorName, list[PythonKernel]] = {}
+        by_operator: dict[OperatorName, list[PythonKernel]] = {}
         for kernel in self.state.declarations.python_kernels:
-            found.setdefault(kernel.operator, []).append(kernel)
-        return found
+            by_operator.setdefault(kernel.operator, []).append(kernel)
+        return by_operator
 
     def _pattern(self, shape: tuple[int, frozenset[str]]) -> Pattern:
-        found = self._shapes.get(shape)
-        if found is None:
+        pattern = self._shapes.get(shape)
+        if pattern is None:
             registered, fallthrough = shape
             decisions = plan(self.layout, registered, self.dispatcher.fallback_bits)
             keys = self.dispatcher.keys_in(registered)
-            found = Pattern(keys, fallthrough, registered, decisions, (), self.universe.slot)
-            self._shapes[shape] = found
-        return found
+            pattern = Pattern(keys, fallthrough, registered, decisions, (), self.universe.slot)
+            self._shapes[shape] = pattern
+        return pattern
 
 
 # Most states that are looked at one after another have the same operators: those with changes that are tried.
@@ -331,10 +331,10 @@ _KEYS: WeakKeyDictionary[StateSource, frozenset[str]] = WeakKeyDictionary()
 
 
 def _keys_of(source: StateSource) -> frozenset[str]:
-    found = _KEYS.get(source)
-    if found is None:
-        found = _KEYS[source] = frozenset(key for name in source.names for key in source.header(name).kernels)
-    return found
+    keys = _KEYS.get(source)
+    if keys is None:
+        keys = _KEYS[source] = frozenset(key for name in source.names for key in source.header(name).kernels)
+    return keys
 
 
 @lru_cache(maxsize=2)
@@ -350,7 +350,7 @@ def _parsed_name(text: str) -> OperatorName:
 
 @lru_cache(maxsize=2)
 def _overloads(names: tuple[str, ...]) -> Mapping[str, Sequence[OperatorName]]:
-    found: dict[str, list[OperatorName]] = {}
+    by_name: dict[str, list[OperatorName]] = {}
     for name in _parsed(names):
-        found.setdefault(name.name, []).append(name)
-    return found
+        by_name.setdefault(name.name, []).append(name)
+    return by_name

@@ -168,7 +168,7 @@ def _run(argv: list[str]) -> object:
     if _COMPLETE in os.environ:
         import_module("dispatch_cli.cli.shells")
     try:
-        found: object = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
+        result: object = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort:
         return EXIT_INTERRUPTED
@@ -177,7 +177,7 @@ def _run(argv: list[str]) -> object:
 
         refuse_run(error, cli, argv)
         return error.exit_code
-    return found
+    return result
 
 
 def _failed(error: Exception, traceback: bool) -> int:

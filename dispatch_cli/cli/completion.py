@@ -110,7 +110,7 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
     """The columns of a support matrix, and other contexts."""
     from dispatch_cli.model.support import PROMISED
 
-    words = [one.value for one in PROMISED]
+    words = [verdict.value for verdict in PROMISED]
     others = complete_contexts(ctx, param, incomplete)
     return _plain(_starting(words, incomplete)) + [other for other in others if other.value not in words]
 
@@ -122,7 +122,7 @@ def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: 
 
     name, equals, start = incomplete.partition("=")
     if not equals:
-        return _parts((f"{one}=", False) for one in _starting(Options._fields, name))
+        return _parts((f"{field}=", False) for field in _starting(Options._fields, name))
     words = option_words(_universe(ctx), name) if name in Options._fields else ()
     return _plain(_starting(words, start), before=f"{name}=")
 
@@ -186,11 +186,11 @@ def operator_segments(names: Iterable[str], incomplete: str) -> Iterable[tuple[s
         known = [name for name in known if "::" in name] if head else known
         if head or (dot and any(name.startswith(f"{namespace}::") for name in known)):
             separator, incomplete = ".", f"{namespace}::{rest}" if dot else namespace
-    found: dict[str, list[str]] = {}
+    by_segment: dict[str, list[str]] = {}
     for name in known:
         if name.startswith(incomplete):
-            found.setdefault(_segment(name, len(incomplete)), []).append(name)
-    for part, whole in found.items():
+            by_segment.setdefault(_segment(name, len(incomplete)), []).append(name)
+    for part, whole in by_segment.items():
         text = part if len(whole) > 1 else whole[0]
         yield head + text.replace("::", separator), text in whole
 
@@ -236,7 +236,7 @@ def _universe(ctx: click.Context) -> Universe:
     """The universe that the line chooses. Errors: UniverseError, after which nothing is completed."""
     from dispatch_cli import universes
 
-    base = next((one for one in ctx.params.get("bases") or () if one in universes.names()), None)
+    base = next((base_name for base_name in ctx.params.get("bases") or () if base_name in universes.names()), None)
     return universes.load(ctx.params.get("universe") or base or universes.default_name())
 
 
@@ -259,4 +259,4 @@ def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
 
 
 def _completed(found: Iterable[Completion]) -> Items:
-    return _parts((one.text, one.is_whole) for one in found)
+    return _parts((completion.text, completion.is_whole) for completion in found)

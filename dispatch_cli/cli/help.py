@@ -98,8 +98,8 @@ def _in_short(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 def _groups_of(command: click.Command) -> dict[str, list[click.Option]]:
     """The options of a command that are shared, by group."""
     by_name = {max(param.opts, key=len): param for param in command.params if isinstance(param, click.Option)}
-    found = {name: [by_name[option] for option in group.options if option in by_name] for name, group in GROUPS.items()}
-    return {name: options for name, options in found.items() if options}
+    parts = {name: [by_name[option] for option in group.options if option in by_name] for name, group in GROUPS.items()}
+    return {name: options for name, options in parts.items() if options}
 
 
 def _label(option: click.Option) -> str:
@@ -141,9 +141,9 @@ def _help(ctx: click.Context, topic: str | None) -> str:
     if topic in GROUPS:
         _write_group(topic, group, root, formatter)
     elif topic in group.list_commands(root):
-        found = group.get_command(root, topic)
-        assert isinstance(found, Command), "every command has this help"
-        found.format_whole_help(click.Context(found, info_name=topic, parent=root), formatter)
+        subcommand = group.get_command(root, topic)
+        assert isinstance(subcommand, Command), "every command has this help"
+        subcommand.format_whole_help(click.Context(subcommand, info_name=topic, parent=root), formatter)
     else:
         from dispatch_cli.cli.options import as_sentence
         from dispatch_cli.model.suggest import did_you_mean, similar

@@ -59,7 +59,7 @@ def resolved(ctx: click.Context, _param: click.Parameter, value: _Names) -> _Nam
     if isinstance(value, str):
         return resolved_name(value, quiet=ctx.resilient_parsing)
     if isinstance(value, tuple):
-        return tuple(resolved_name(one, quiet=ctx.resilient_parsing) for one in value)
+        return tuple(resolved_name(name, quiet=ctx.resilient_parsing) for name in value)
     return value
 
 
@@ -69,10 +69,10 @@ def resolved_name(text: str, quiet: bool = False) -> str:
         return text
     from dispatch_cli import bases
 
-    found = bases.resolve(text)
-    if found.note is not None and not quiet:
-        say_note(found.note)
-    return found.name
+    resolution = bases.resolve(text)
+    if resolution.note is not None and not quiet:
+        say_note(resolution.note)
+    return resolution.name
 
 
 def say_name_notes(state: State) -> None:
@@ -319,14 +319,14 @@ def opened_files(source: SourceOptions, color: str) -> SourceOptions:
 
 def choices(when: Sequence[str]) -> dict[str, str]:
     """Values of names given by --when. Errors: BadParameter for a value without a name."""
-    found = {}
+    values = {}
     for text in when:
         parts = re.fullmatch(r"(.*?)(?<![<>=!])=(?!=)(.*)", text, re.S)
         name, value = (text, "") if parts is None else (parts[1], parts[2])
         if not name.strip():
             raise click.BadParameter(f"{text!r} has no name.", param_hint="'--when'")
-        found[" ".join(name.split())] = value.strip() or "1"
-    return found
+        values[" ".join(name.split())] = value.strip() or "1"
+    return values
 
 
 def _documents(
@@ -441,11 +441,11 @@ def chosen_operators(
     names = dispatcher.names()
     chosen: set[str] = set()
     for glob in ops:
-        found = select_names(names, glob)
-        if not found and glob not in others:
+        matches = select_names(names, glob)
+        if not matches and glob not in others:
             hint = as_sentence(not_found([*names, *(operator.name for operator in state.higher_order_operators)], glob))
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-        chosen.update(found)
+        chosen.update(matches)
     return [OperatorName.parse(name) for name in sorted(chosen)]
 
 
@@ -463,10 +463,10 @@ def chosen_of_both_kinds(
     operators = state.higher_order_operators
     if ops:
         names = [operator.name for operator in operators]
-        found = {glob: select_higher_order(names, glob) for glob in ops}
-        ordinary = chosen_operators(state, ops, [glob for glob in ops if found[glob]])
+        by_glob = {glob: select_higher_order(names, glob) for glob in ops}
+        ordinary = chosen_operators(state, ops, [glob for glob in ops if by_glob[glob]])
         return ordinary, tuple(
-            operator for operator in operators if any(operator.name in each for each in found.values())
+            operator for operator in operators if any(operator.name in each for each in by_glob.values())
         )
     declared = {operator.name for operator in state.declarations.higher_order_operators}
     if state.base is None and (state.source is None or not declared) and not _is_over_assumed(state):

@@ -71,7 +71,7 @@ def output_options(
     others: the formats that the command writes itself. csv: whether there is a sheet. only: all formats, the first the
     default, of a command that writes no report.
     """
-    formats = only or (*(one for one in FORMATS if csv or one != "csv"), *others)
+    formats = only or (*(name for name in FORMATS if csv or name != "csv"), *others)
 
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)

@@ -201,8 +201,8 @@ def _name_of(file: str, named: str) -> str:
 
 def _folders(named: tuple[str, ...]) -> tuple[str, ...]:
     """The folders above what was named, which the page does not have."""
-    found = {os.path.dirname(os.path.normpath(one)) for one in named if os.path.isabs(one)}  # noqa: PTH117, PTH120
-    return tuple(sorted({os.getcwd(), *found} - {"/", ""}, key=len, reverse=True))  # noqa: PTH109
+    folders = {os.path.dirname(os.path.normpath(path)) for path in named if os.path.isabs(path)}  # noqa: PTH117, PTH120
+    return tuple(sorted({os.getcwd(), *folders} - {"/", ""}, key=len, reverse=True))  # noqa: PTH109
 
 
 def _without(folders: tuple[str, ...], argument: str) -> str:

@@ -25,11 +25,11 @@ def files_read(from_stdin: bool, settings: frozenset[str]) -> tuple[tuple[PageFi
     folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
     names = sorted({name.removeprefix(folder) for name in noted()})
     own = {name.removeprefix(folder) for name in settings}
-    found = tuple(
+    files = tuple(
         PageFile(name, _digest(name), name in own or os.path.basename(name) == PROJECT_FILE)  # noqa: PTH119
         for name in names[:MOST_FILES]
     )
-    return (PageFile(STDIN, None),) * from_stdin + found, max(0, len(names) - MOST_FILES)
+    return (PageFile(STDIN, None),) * from_stdin + files, max(0, len(names) - MOST_FILES)
 
 
 def _digest(file: str) -> str | None:

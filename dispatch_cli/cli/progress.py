@@ -25,19 +25,19 @@ def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> It
     from dispatch_cli.render.text_safety import safe
 
     start, last = time.monotonic(), float("-inf")
-    told = False
+    shown = False
 
     def progress(*args: _Step.args, **kwargs: _Step.kwargs) -> None:
-        nonlocal told, last
+        nonlocal shown, last
         now = time.monotonic()
         if now - start > PATIENCE and now - last >= often:
-            told, last = True, now
+            shown, last = True, now
             stream.write(f"\r\x1b[K{safe(line(*args, **kwargs))}")
             stream.flush()
 
     try:
         yield progress
     finally:
-        if told:
+        if shown:
             stream.write("\r\x1b[K")
             stream.flush()

@@ -25,7 +25,7 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
     argv: what the command line was called with, whether click can parse it or not.
     """
     _show(error)
-    name = next((one for one in argv if not one.startswith("-")), "")
+    name = next((arg for arg in argv if not arg.startswith("-")), "")
     command = group.get_command(click.Context(group), name)
     if command is None or isinstance(error, CannotWrite):
         return
@@ -37,23 +37,23 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
         start()
         for word in _without(argv, out.file):
             note(word)
-    found = error.problems if isinstance(error, BadInput) else (Problem("usage", error.format_message()),)
+    problems = error.problems if isinstance(error, BadInput) else (Problem("usage", error.format_message()),)
     try:
         with click.Context(command, info_name=name):
             if out.format in FOR_CI:
-                write_for_ci("problems", found, out)
+                write_for_ci("problems", problems, out)
             else:
-                show(ProblemsReport(found), out)
+                show(ProblemsReport(problems), out)
     except CannotWrite as failed:
         _show(failed)
 
 
 def _without(words: Sequence[str], word: str) -> list[str]:
     """The words but for the last that is *word*."""
-    found = list(words)
-    if word in found:
-        del found[len(found) - 1 - found[::-1].index(word)]
-    return found
+    left = list(words)
+    if word in left:
+        del left[len(left) - 1 - left[::-1].index(word)]
+    return left
 
 
 def _show(error: click.ClickException) -> None:

@@ -80,11 +80,11 @@ class _Describer:
                     shape[data.RENAMED.get(name, name)] = described
                 continue
             inlined = [self.record(arg) for arg in get_args(hints[name]) or (hints[name],)]
-            shapes = [{**shape, **found["properties"]} for shape in shapes for found in inlined]
+            shapes = [{**shape, **schema["properties"]} for shape in shapes for schema in inlined]
         for name, sentence in data.sentences_of(kind).items():
-            said = self.described(self._hints(sentence)["return"])
+            property_schema = self.described(self._hints(sentence)["return"])
             for shape in shapes:
-                shape[name] = said
+                shape[name] = property_schema
         objects: list[Json] = [
             {"type": "object", "properties": shape, "required": [*shape], "additionalProperties": False}
             for shape in shapes
@@ -115,14 +115,14 @@ class _Describer:
 
     def _list(self, origin: Any, arguments: tuple[Any, ...]) -> Json:
         if origin is tuple and arguments[1:] != (...,):
-            found = [self.described(argument) for argument in arguments]
-            return {"type": "array", "prefixItems": found, "minItems": len(found), "maxItems": len(found)}
+            schemas = [self.described(argument) for argument in arguments]
+            return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}
         return {"type": "array", "items": self.described(arguments[0])}
 
     def _mapping(self, key: Any, value: Any) -> Json:
         described: Json = {"type": "object", "additionalProperties": self.described(value)}
         if isinstance(key, type) and issubclass(key, Enum):
-            described["propertyNames"] = {"enum": [one.value for one in key]}
+            described["propertyNames"] = {"enum": [member.value for member in key]}
         return described
 
     def _class(self, kind: Any) -> Json:
@@ -130,7 +130,7 @@ class _Describer:
         if convert is not None:
             return self.described(str if convert is str else self._hints(convert)["return"])
         if issubclass(kind, Enum):
-            return {"enum": [one.value for one in kind]}
+            return {"enum": [member.value for member in kind]}
         if not is_dataclass(kind) and not hasattr(kind, "_fields"):
             raise TypeError(f"{kind} is not a type of a report")
         return self._defined(kind.__name__, kind)

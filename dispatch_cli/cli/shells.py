@@ -170,7 +170,7 @@ class Bash(_Shell):
     def replacement(self, whole: str) -> str:
         """The part after the last word break, with its special characters quoted."""
         rest = whole[self._kept :]
-        return rest if self._quoted else "".join(f"\\{one}" if one in _SPECIAL else one for one in rest)
+        return rest if self._quoted else "".join(f"\\{char}" if char in _SPECIAL else char for char in rest)
 
 
 class Zsh(_Shell):

@@ -26,5 +26,5 @@ def _option(option: click.Option, value: Any) -> Iterator[str]:
     if option.is_flag:
         yield flag
         return
-    for one in value if option.multiple else (value,):
-        yield from (flag, str(one))
+    for item in value if option.multiple else (value,):
+        yield from (flag, str(item))

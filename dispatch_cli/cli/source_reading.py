@@ -99,13 +99,13 @@ def with_documents(
     if backend is not None:
         data = {name: value for name, value in data.items() if name != "privateuse1"}
     document = ExtractedDocument(sources[0], data, run.lines)
-    found: list[str | ExtractedDocument] = []
+    documents: list[str | ExtractedDocument] = []
     for file in files:
         if file not in sources:
-            found.append(file)
+            documents.append(file)
         elif file == sources[0]:
-            found += [document, *run.declarations]
-    return found
+            documents += [document, *run.declarations]
+    return documents
 
 
 def say_notes(run: SourceRun) -> None:
@@ -141,7 +141,7 @@ def read_sources(
 
     own = own_settings(reading, paths.here(files[0]))
     try:
-        said = (
+        settings = (
             settings_of_project(allow_outside, paths.here(files[0])) if project is None else project,
             *_settings_below(files, allow_outside),
             own,
@@ -151,7 +151,7 @@ def read_sources(
             base = next((base for base in bases if base in known), known[0])
             pytorch = PyTorchOperators(base, lambda: operators_of(base))
             return run(
-                files, said, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
+                files, settings, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
             )
     except InputError as error:
         raise BadInput(error, color) from None
@@ -207,9 +207,9 @@ def common_folder(files: Sequence[str]) -> str:
     """The folder that all files and folders are in, or are; of those in different trees, that of the first one."""
     from dispatch_cli.files import paths
 
-    folders = [one if paths.is_folder(one) else paths.folder_of(one) for one in map(paths.absolute, files)]
+    folders = [path if paths.is_folder(path) else paths.folder_of(path) for path in map(paths.absolute, files)]
     above = [set(paths.above(folder)) for folder in folders]
-    return next((one for one in paths.above(folders[0]) if all(one in others for others in above)), folders[0])
+    return next((folder for folder in paths.above(folders[0]) if all(folder in others for others in above)), folders[0])
 
 
 def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
@@ -218,7 +218,7 @@ def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
     from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
 
     is_here = paths.tree_of(here) is None
-    include = reading.include if is_here else tuple(_at(here, one) for one in reading.include)
+    include = reading.include if is_here else tuple(_at(here, folder) for folder in reading.include)
     for folder in reading.include if is_here else ():
         if not os.path.isdir(folder):  # noqa: PTH112
             raise click.BadParameter(f"{folder!r} is not a directory.", param_hint="'-I'")

@@ -51,8 +51,8 @@ def summary(run: SourceRun) -> Iterator[Block]:
         yield _line("the backend", backend_named(run))
     count = len(run.not_understood)
     yield _line("not understood", plural(count, "statement"), Tone.WARN if count else Tone.PLAIN)
-    for one in run.not_understood[:MAX_STATEMENTS]:
-        yield from _statement(one.at, one.text, one.why)
+    for statement in run.not_understood[:MAX_STATEMENTS]:
+        yield from _statement(statement.at, statement.text, statement.why)
     yield from _more(count - MAX_STATEMENTS)
     yield from _undecided(run)
     if run.unaccounted:
@@ -99,19 +99,19 @@ def backend_named(run: SourceRun) -> str:
 
 def undecided_in(run: SourceRun) -> list[Mapping[str, Any]]:
     """The definitions and registrations of which something is not known, as the document has them."""
-    return [one for one in run.document.get("undecided", ()) if one["registers"] != "block"]
+    return [entry for entry in run.document.get("undecided", ()) if entry["registers"] != "block"]
 
 
 def _undecided(run: SourceRun) -> Iterator[Block]:
-    found = undecided_in(run)
-    if not found:
+    undecided = undecided_in(run)
+    if not undecided:
         return
     yield _line(
-        "undecided", plural(len(found), "definition or registration", "definitions and registrations"), Tone.WARN
+        "undecided", plural(len(undecided), "definition or registration", "definitions and registrations"), Tone.WARN
     )
-    expressions = Counter((field, text) for one in found for field, text in one["unknown"].items())
+    expressions = Counter((field, text) for entry in undecided for field, text in entry["unknown"].items())
     for (field, text), count in expressions.most_common(MAX_EXPRESSIONS):
-        first = next(one["at"] for one in found if one["unknown"].get(field) == text)
+        first = next(entry["at"] for entry in undecided if entry["unknown"].get(field) == text)
         often = f" ({count:,} times)" if count > 1 else ""
         words = f"the {field.replace('_', ' ')} is {_short(text)}{often}"
         yield Paragraph((Run(f"{first}: ", Tone.PLACE), Run(words)), indent=2, hang=4)
@@ -147,13 +147,13 @@ def what_was_found(run: SourceRun) -> str:
 def left_out(found: Sequence[LeftOut], most: int = MAX_FOLDERS) -> Iterator[str]:
     """Files and folders that are not read, by the reason. most: files and folders of a reason that are named."""
     by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
-    for one in found:
-        by_reason.setdefault(one.reason, []).append(one)
+    for entry in found:
+        by_reason.setdefault(entry.reason, []).append(entry)
     for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(WhyLeftOut).index(one))):
         them = sorted(by_reason[reason], key=lambda one: (not one.is_folder, one.path))
-        named = ", ".join(f"{one.path}{'/' if one.is_folder else ''}" for one in them[:most])
+        named = ", ".join(f"{entry.path}{'/' if entry.is_folder else ''}" for entry in them[:most])
         more = len(them) - most
-        details = Counter(one.detail for one in them if one.detail)
+        details = Counter(entry.detail for entry in them if entry.detail)
         why = f"{reason.value}: {next(iter(details))}" if len(details) == 1 else reason.value
         yield f"{named}{f' and {more:,} more' if more > 0 else ''} ({why})"
 

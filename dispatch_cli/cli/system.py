@@ -96,15 +96,15 @@ def _guarded(stream: Any, kind: type[io.FileIO]) -> Any:
 def ending_by_signals() -> Iterator[None]:
     """SIGTERM and SIGHUP raise SystemExit in this block; who ignores them (nohup) goes on ignoring them."""
     names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
-    found = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    taken = [one for one in found if signal.getsignal(one) is signal.SIG_DFL]
-    for one in taken:
-        signal.signal(one, _end)
+    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    taken = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, _end)
     try:
         yield
     finally:
-        for one in taken:
-            signal.signal(one, signal.SIG_DFL)
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _end(number: int, _: object) -> NoReturn:

@@ -116,16 +116,16 @@ def _text(value: Any, newline: str = _NEWLINE) -> str:
         pairs = [f"{inner}{encode_basestring_ascii(name)}: {_text(one, inner)}" for name, one in value.items()]
         return f"{{{','.join(pairs)}{newline}}}"
     if type(value) is list:
-        return f"[{','.join([inner + _text(one, inner) for one in value])}{newline}]" if value else "[]"
+        return f"[{','.join([inner + _text(item, inner) for item in value])}{newline}]" if value else "[]"
     return json.dumps(value)
 
 
 def data_of(value: Any) -> Any:
     """Any value of a report as what JSON knows: dicts, lists, texts, numbers, bools and None."""
-    found = _opened(value)
-    if isinstance(found, dict):
-        return {name: data_of(one) for name, one in found.items()}
-    return [data_of(one) for one in found] if isinstance(found, list) else found
+    opened = _opened(value)
+    if isinstance(opened, dict):
+        return {name: data_of(one) for name, one in opened.items()}
+    return [data_of(item) for item in opened] if isinstance(opened, list) else opened
 
 
 def _opened(value: Any) -> Any:
@@ -165,15 +165,15 @@ def _record(kind: type) -> Encode:
     plain = (INLINED | PAIRS).isdisjoint(names)
 
     def open_record(value: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        record: dict[str, Any] = {}
         if plain:
-            found = dict(zip(written, values(value), strict=False))
+            record = dict(zip(written, values(value), strict=False))
         else:
-            for name, one in zip(written, values(value), strict=False):
-                found |= _opened(one) if name in INLINED else {name: dict(one) if name in PAIRS else one}
+            for name, item in zip(written, values(value), strict=False):
+                record |= _opened(item) if name in INLINED else {name: dict(item) if name in PAIRS else item}
         for name, sentence in more.items():
-            found[name] = sentence(value)
-        return found
+            record[name] = sentence(value)
+        return record
 
     return open_record
 
@@ -186,11 +186,11 @@ def names_of(kind: Any) -> tuple[str, ...]:
 
 def sentences_of(kind: type) -> dict[str, Encode]:
     """The sentences that a record has in JSON; the modules that word them are imported only where there are some."""
-    found = {}
+    functions = {}
     for name, path in SENTENCES.get(kind.__name__, {}).items():
         module, _, function = path.rpartition(".")
-        found[name] = getattr(import_module(module), function)
-    return found
+        functions[name] = getattr(import_module(module), function)
+    return functions
 
 
 @cache

@@ -237,12 +237,12 @@ def toned(run: Run, tone: Tone) -> Run:
 
 def lines_of(inline: Inline) -> list[tuple[Run, ...]]:
     """An inline text as lines, one at least."""
-    found: list[list[Run]] = [[]]
+    rows: list[list[Run]] = [[]]
     for run in runs_of(inline):
         if run.breaks:
-            found.append([])
-        found[-1].append(run)
-    return [tuple(line) for line in found]
+            rows.append([])
+        rows[-1].append(run)
+    return [tuple(line) for line in rows]
 
 
 def indented(line: Sequence[Run]) -> tuple[int, Sequence[Run]]:

@@ -102,8 +102,8 @@ MOST_FLAT = 8
 
 def html(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
     """The whole page. title: what a browser shows in its tab, after what the page is about."""
-    found = iter(blocks)
-    first = next(found, Gap())
+    remaining = iter(blocks)
+    first = next(remaining, Gap())
     if isinstance(first, Paragraph) and first.kind is ParagraphKind.TITLE:
         title = f"{''.join(run.text for run in runs_of(first.inline))} - {title}"
     yield (
@@ -111,7 +111,7 @@ def html(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
     )
-    for block in chain((first,), found):
+    for block in chain((first,), remaining):
         yield from _block(block)
     yield f"</main>\n<footer>dispatch-cli {__version__}</footer>\n</body>\n</html>\n"
 
@@ -155,8 +155,8 @@ def _line(line: Sequence[Run]) -> str:
 
 
 def _run(run: Run) -> str:
-    found = _escaped(run.text).replace("/", "/<wbr>")  # a long path may be broken there
-    return found if run.tone is Tone.PLAIN else f'<span class="{run.tone.value}">{found}</span>'
+    escaped = _escaped(run.text).replace("/", "/<wbr>")  # a long path may be broken there
+    return escaped if run.tone is Tone.PLAIN else f'<span class="{run.tone.value}">{escaped}</span>'
 
 
 def _escaped(text: str) -> str:

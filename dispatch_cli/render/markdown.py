@@ -74,14 +74,14 @@ def escaped(text: str) -> str:
 
 def _inline(inline: Inline, between: str | None = None) -> str:
     """An inline text; what is a head is bold. between: what parts its lines where each begins a line of Markdown."""
-    found = []
+    line_texts = []
     for line in lines_of(inline):
         columns, runs_after = indented(line)
         parts = groupby(runs_after, key=lambda run: run.tone is Tone.HEAD)
         pieces = (_piece("".join(run.text for run in runs), bold) for bold, runs in parts)
         line_text = "&nbsp;" * columns + "".join(pieces)
-        found.append(line_text if between is None else _FIRST.sub(_BACKSLASH, line_text, count=1))
-    return (between or "<br>").join(found)
+        line_texts.append(line_text if between is None else _FIRST.sub(_BACKSLASH, line_text, count=1))
+    return (between or "<br>").join(line_texts)
 
 
 def _piece(text: str, bold: bool) -> str:
@@ -96,7 +96,7 @@ def _piece(text: str, bold: bool) -> str:
 def _paragraph(block: Paragraph) -> str:
     if block.kind is ParagraphKind.CODE:
         code = ["".join(safe(run.text) for run in line).rstrip() for line in lines_of(block.inline)]
-        fence = "`" * max(3, 1 + max((len(found) for line in code for found in re.findall("`+", line)), default=0))
+        fence = "`" * max(3, 1 + max((len(ticks) for line in code for ticks in re.findall("`+", line)), default=0))
         return "\n".join([fence, *code, fence, ""])
     if block.kind is ParagraphKind.PROSE:
         return f"{_inline(block.inline, _BREAK)}\n"

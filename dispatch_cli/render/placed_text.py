@@ -33,9 +33,9 @@ class HangingText(PlacedText):
         start = START.match(self.plain)
         if start is None or start.end() >= width:
             return super().wrap(console, width, **how)
-        found = PlacedText().append_text(self[start.end() :]).wrap(console, width - start.end(), **how)
-        heads = (self[: start.end()] if not number else Text(" " * start.end()) for number in range(len(found)))
-        return Lines(head.append_text(line) for head, line in zip(heads, found, strict=True))
+        wrapped = PlacedText().append_text(self[start.end() :]).wrap(console, width - start.end(), **how)
+        heads = (self[: start.end()] if not number else Text(" " * start.end()) for number in range(len(wrapped)))
+        return Lines(head.append_text(line) for head, line in zip(heads, wrapped, strict=True))
 
 
 _PARTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
@@ -68,14 +68,14 @@ def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
 def shortened(text: Text, width: int) -> Text:
     """A text whose places are all at most so wide, in columns."""
     wide = [match for match in WORD.finditer(text.plain) if cell_len(match[0]) > width]
-    places = [(one, line.start()) for one in wide if (line := LINE.search(one[0])) is not None]
-    found, end = Text(), 0
-    for one, number in places:
-        head, tail = _ends(one[0], number, width)
-        start, stop = one.span()
-        found = found.append_text(text[end : start + head]).append(_MARK if head + tail < stop - start else "")
-        found, end = found.append_text(text[stop - tail : stop]), stop
-    return found.append_text(text[end:]) if places else text
+    places = [(word, line.start()) for word in wide if (line := LINE.search(word[0])) is not None]
+    short, end = Text(), 0
+    for word, number in places:
+        head, tail = _ends(word[0], number, width)
+        start, stop = word.span()
+        short = short.append_text(text[end : start + head]).append(_MARK if head + tail < stop - start else "")
+        short, end = short.append_text(text[stop - tail : stop]), stop
+    return short.append_text(text[end:]) if places else text
 
 
 def _ends(word: str, number: int, width: int) -> tuple[int, int]:

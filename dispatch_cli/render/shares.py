@@ -16,8 +16,8 @@ def shared(wishes: Sequence[int], floors: Sequence[int], room: int) -> list[int]
     if sum(floors) > room:
         return None
     cap = max(wishes)
-    while sum(found := [max(floor, min(wish, cap)) for wish, floor in zip(wishes, floors, strict=True)]) > room:
+    while sum(widths := [max(floor, min(wish, cap)) for wish, floor in zip(wishes, floors, strict=True)]) > room:
         cap -= 1
     for at, wish in enumerate(wishes):
-        found[at] = min(wish, found[at] + room - sum(found)) if found[at] == cap else found[at]
-    return found
+        widths[at] = min(wish, widths[at] + room - sum(widths)) if widths[at] == cap else widths[at]
+    return widths

@@ -44,7 +44,7 @@ def csv_text(sheet: Sheet, exact: bool = False) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in chain((sheet.columns,), sheet.rows):
-        cells = [one if type(one) is str and one.isprintable() else _cell(one) for one in row]
+        cells = [value if type(value) is str and value.isprintable() else _cell(value) for value in row]
         if not exact:
             cells = [_NEXT_FORMULA.sub(f";{TEXT_MARK}", cell) if ";" in cell else cell for cell in cells]
             cells = [TEXT_MARK + cell if cell[:1] in FORMULA_STARTS else cell for cell in cells]
@@ -64,7 +64,7 @@ def _cell(value: object) -> str:
     if isinstance(value, Enum):
         return _cell(value.value)
     if type(value) is tuple:
-        value = " ".join(str(one.value if isinstance(one, Enum) else one) for one in value)
+        value = " ".join(str(item.value if isinstance(item, Enum) else item) for item in value)
     return safe(str(value))
 
 
@@ -77,10 +77,10 @@ def fact_sheet(report: object) -> Sheet:
 
 def _fact(value: Any) -> object:
     """A value of JSON in a cell; a sentence stands for what it is about."""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     if isinstance(value, list):
-        return "; ".join(str(_fact(one)) for one in value)
+        return "; ".join(str(_fact(item)) for item in value)
     if isinstance(value, dict):
         parts = ((name, _cell(_fact(one))) for name, one in value.items() if one != [])
         return value.get("text") or ", ".join(f"{name} {part}" for name, part in parts)

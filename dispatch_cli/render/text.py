@@ -19,11 +19,11 @@ def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
     """
     height, verdicts = 0, []
     for block in blocks:
-        found = _text(block, style)
-        yield found
-        height += found.count("\n")
+        printed = _text(block, style)
+        yield printed
+        height += printed.count("\n")
         if isinstance(block, Paragraph) and block.is_verdict:
-            verdicts.append(found)
+            verdicts.append(printed)
     if verdicts and style.height is not None and height >= style.height:
         yield "".join(("\n", *verdicts))
 

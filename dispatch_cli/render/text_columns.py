@@ -67,7 +67,7 @@ def _needs(line: TextLine, room: int) -> tuple[int, int]:
         indent, text = start.end(), text[start.end() :]
     words = COUNT.sub(BLANK, text).split()
     own = set(own_places(text))
-    places = [_place_width(one, room - indent) for one in own]
+    places = [_place_width(place, room - indent) for place in own]
     others = [width_of(word) for word in words if word not in own and not LINE.search(word)]
     return indent + max([0, *places, *others]), indent * bool(places) + max([0, *places])
 

@@ -97,8 +97,8 @@ def laid_out_parts(block: Block, width: int | None) -> list[Part] | None:
     shown = marked(block)
     tone = Tone.HEAD if shown.kind in HEADS else Tone.PLAIN
     first, *others = shown_lines(shown.inline, tone)
-    found = [_blanks(shown.indent) + first, *(_blanks(shown.indent + shown.hang) + line for line in others)]
-    return [Part(block, found)] if shown.kind is ParagraphKind.CODE else _fitting([Part(block, found)], width)
+    part_lines = [_blanks(shown.indent) + first, *(_blanks(shown.indent + shown.hang) + line for line in others)]
+    return [Part(block, part_lines)] if shown.kind is ParagraphKind.CODE else _fitting([Part(block, part_lines)], width)
 
 
 def marked(block: Paragraph) -> Paragraph:
@@ -121,14 +121,14 @@ def facts_lines(block: Facts, width: int | None) -> list[Part] | None:
     """Labels and texts side by side; None where there is no room for it."""
     rows = [(label_line(row, block.tone), shown_lines(row.inline)) for row in block.rows]
     room = max((line_width(label) for label, _ in rows), default=0)
-    found = []
+    parts = []
     for fact, (label, texts) in zip(block.rows, rows, strict=True):
         part = Part(fact, [])
         for position, line in enumerate(texts):
             head = [] if position else label
             part.lines.append([*_blanks(block.indent), *head, *_blanks(room - line_width(head) + GAP), *line])
-        found.append(part)
-    return _fitting(found, width)
+        parts.append(part)
+    return _fitting(parts, width)
 
 
 def label_line(fact: Fact, tone: Tone) -> TextLine:
@@ -167,12 +167,12 @@ def beside(
     cells: Sequence[list[TextLine]], widths: Sequence[int], right: Sequence[bool], indent: int = 0
 ) -> list[TextLine]:
     """The cells of a row, each as wide as its column. right: whether a column is set to the right."""
-    found = []
+    lines = []
     for parts in zip_longest(*cells, fillvalue=[]):
         line = _blanks(indent)
         for position, (part, width) in enumerate(zip(parts, widths, strict=True)):
             rest = _blanks(width - line_width(part))
             line += _blanks(GAP) if position else []
             line += [*rest, *part] if right[position] else [*part, *rest]
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines

@@ -124,10 +124,10 @@ def _start(line: TextLine, width: int) -> TextLine:
     """The start of a line, exactly so wide."""
     from rich.cells import set_cell_size
 
-    found: TextLine = []
+    kept: TextLine = []
     for run in line:
         taken = min(width, width_of(run.text))
         if taken:
-            found.append(run._replace(text=run.text if taken == width_of(run.text) else set_cell_size(run.text, taken)))
+            kept.append(run._replace(text=run.text if taken == width_of(run.text) else set_cell_size(run.text, taken)))
         width -= taken
-    return found
+    return kept

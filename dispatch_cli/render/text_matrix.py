@@ -76,17 +76,17 @@ class TextMatrix:
 
     def _chosen(self, heads: Sequence[str]) -> list[_Column]:
         """The columns below these heads; of a group, the last is as wide as the group's name asks for."""
-        found: list[_Column] = []
+        columns: list[_Column] = []
         for group, count in self._matrix.groups:
             own = [
-                _Column(head, max(2, width_of(head), self._widest(len(found) + at)))
-                for at, head in enumerate(heads[len(found) : len(found) + count])
+                _Column(head, max(2, width_of(head), self._widest(len(columns) + at)))
+                for at, head in enumerate(heads[len(columns) : len(columns) + count])
             ]
-            own[0] = own[0]._replace(gap=2 if group and found else 1)
+            own[0] = own[0]._replace(gap=2 if group and columns else 1)
             more = width_of(safe(group)) - sum(column.width + 1 for column in own) + 1
             own[-1] = own[-1]._replace(width=own[-1].width + max(0, more))
-            found += own
-        return found
+            columns += own
+        return columns
 
     def _widest(self, column: int) -> int:
         return max((width_of(_text(row.cells[column])) for row in self._matrix.rows), default=0)

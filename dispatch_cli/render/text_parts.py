@@ -14,7 +14,7 @@ def parts_of(block: Block, width: int) -> list[Part]:
     if isinstance(block, Matrix):
         from dispatch_cli.render.text_matrix import TextMatrix
 
-        return [part for one in TextMatrix(block, width).blocks() for part in parts_of(one, width)]
+        return [part for table in TextMatrix(block, width).blocks() for part in parts_of(table, width)]
     parts = laid_out_parts(block, width)
     return [*_wrapped(block, width)] if parts is None else parts
 
@@ -41,5 +41,5 @@ def _wrapped(block: Block, width: int) -> Iterator[Part]:
         for renderable in part.renderables:
             if isinstance(renderable, Text):  # as when it is printed
                 renderable = Text().join([renderable])
-            lines += ([run(one) for one in line] for line in console.render_lines(renderable, pad=False))
+            lines += ([run(segment) for segment in line] for line in console.render_lines(renderable, pad=False))
         yield Part(part.item, lines)

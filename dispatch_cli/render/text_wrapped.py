@@ -90,17 +90,15 @@ def by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) ->
     )
     for renderable in renderables:
         console.print(renderable, soft_wrap=not wraps)
-    found = buffer.getvalue().replace(BLANK, " ")
-    return found if style.color else "\n".join(line.rstrip() for line in found.split("\n"))
+    printed = buffer.getvalue().replace(BLANK, " ")
+    return printed if style.color else "\n".join(line.rstrip() for line in printed.split("\n"))
 
 
 def rich_line(line: Sequence[Run]) -> Text:
     """A line in its colours. It does not end in blanks."""
-    found = PlacedText.assemble(
-        *((_glued(run), "" if run.tone is Tone.PLAIN else style_name(run.tone)) for run in line)
-    )
-    found.rstrip()
-    return found
+    text = PlacedText.assemble(*((_glued(run), "" if run.tone is Tone.PLAIN else style_name(run.tone)) for run in line))
+    text.rstrip()
+    return text
 
 
 def _glued(run: Run) -> str:
@@ -154,15 +152,15 @@ def _wrapping_facts(block: Facts, style: Style) -> Iterator[WrappedPart]:
     rows = [(rich_line(label_line(row, block.tone)), _rich_lines(shown_lines(row.inline))) for row in block.rows]
     above = style.width is not None and _stand_above(rows, style.width, block.indent)
     labels = max(label.cell_len for label, _ in rows)
-    for fact, (label, found) in zip(block.rows, rows, strict=True):
+    for fact, (label, value) in zip(block.rows, rows, strict=True):
         if above:
-            stacked = [_indented(label, block.indent), _indented(found, block.indent + 2 * GAP)]
+            stacked = [_indented(label, block.indent), _indented(value, block.indent + 2 * GAP)]
             yield WrappedPart(fact, stacked)
             continue
         grid = RichTable.grid(padding=(0, GAP, 0, 0))
         grid.add_column(no_wrap=True, width=labels)
         grid.add_column(overflow="fold")
-        grid.add_row(label, found)
+        grid.add_row(label, value)
         yield WrappedPart(fact, [_indented(grid, block.indent)])
 
 
@@ -206,21 +204,21 @@ def _columns(grid: ShownCells, table: TableBlock, widths: list[int], room: int) 
 
     yield WrappedPart(None, [*beside(shown_lines(column.header, Tone.HEAD) for column in grid.columns)])
     for item, row, below in zip(table.rows, grid.rows, grid.below, strict=True):
-        found = [*beside(map(shown_lines, row))]
+        row_lines = [*beside(map(shown_lines, row))]
         for inline in below:
             lines = _wrapped(shown_lines(inline), room - UNDER, console)
-            found += (Text(" " * (indent + UNDER)).append_text(line) for line in lines)
-        yield WrappedPart(item, found)
+            row_lines += (Text(" " * (indent + UNDER)).append_text(line) for line in lines)
+        yield WrappedPart(item, row_lines)
 
 
 def _wrapped(lines: list[TextLine], width: int, console: Console) -> list[Text]:
     """The lines of a cell; those that stand below another's keep their indent."""
-    found = []
+    wrapped = []
     for line in lines:
         indent, runs = (UNDER, line[1:]) if line[:1] == [BELOW] else (0, line)
         text = HangingText().append_text(rich_line(runs))
-        found += [Text(" " * indent).append_text(one) for one in text.wrap(console, width - indent, overflow="fold")]
-    return found
+        wrapped += [Text(" " * indent).append_text(row) for row in text.wrap(console, width - indent, overflow="fold")]
+    return wrapped
 
 
 def _cards(grid: ShownCells, table: TableBlock, style: Style) -> Iterator[WrappedPart]:  # type: ignore[type-arg]
@@ -231,7 +229,7 @@ def _cards(grid: ShownCells, table: TableBlock, style: Style) -> Iterator[Wrappe
         )
         parts = facts_lines(facts, style.width)
         if parts is None:
-            found = [one for part in _wrapping_facts(facts, style) for one in part.renderables]
+            renderables = [renderable for part in _wrapping_facts(facts, style) for renderable in part.renderables]
         else:
-            found = [_rich_lines(line for part in parts for line in part.lines)]
-        yield WrappedPart(item, [*found, rich_line([])])
+            renderables = [_rich_lines(line for part in parts for line in part.lines)]
+        yield WrappedPart(item, [*renderables, rich_line([])])

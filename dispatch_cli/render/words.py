@@ -121,9 +121,9 @@ _RULE_TONES = {
 
 def origins_of(*declared: Any) -> Iterator[tuple[Span | None, Origin]]:
     """The declarations, each with a span and an origin, that came through others; one for each file."""
-    for one in declared:
-        if one.origin.through:
-            yield (None if one.span is None else one.span._replace(line=1, column=1)), one.origin
+    for entry in declared:
+        if entry.origin.through:
+            yield (None if entry.span is None else entry.span._replace(line=1, column=1)), entry.origin
 
 
 def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:

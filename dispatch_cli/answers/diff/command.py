@@ -80,7 +80,7 @@ def command(
 
     sides = _sides(source)
     *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new), out.color)
-    states = [side_state(one[0], one[1:], source, out.color) for one in named if one != (absent,)]
+    states = [side_state(side[0], side[1:], source, out.color) for side in named if side != (absent,)]
     if absent is not None:
         states.insert(named.index((absent,)), state_without(absent, states[0]))
     operators, higher_order = _operators(states, ops)
@@ -100,8 +100,8 @@ def command(
 
 def _sides(source: SourceOptions) -> tuple[str, str]:
     if len(source.files) != 2:
-        found = f"not {len(source.files)}; further files of a side are given by --old and --new"
-        raise click.UsageError(f"Two states are compared, OLD and NEW, {found}.")
+        reason = f"not {len(source.files)}; further files of a side are given by --old and --new"
+        raise click.UsageError(f"Two states are compared, OLD and NEW, {reason}.")
     old, new = source.files
     if old == new == "-":
         raise click.UsageError("Only one of OLD and NEW can be standard input.")
@@ -121,12 +121,12 @@ def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset
     operators: set[str] = set()
     higher_order: set[str] = set()
     for glob in ops:
-        found = select_names(names, glob)
+        matches = select_names(names, glob)
         found_others = select_higher_order(others, glob) if may_be_higher_order(glob) else []
-        if not found and not found_others:
+        if not matches and not found_others:
             hint = as_sentence(not_found([*names, *others], glob))
             raise click.BadParameter(f"no operator of either side matches {glob!r}.{hint}", param_hint="'--op'")
-        operators.update(found)
+        operators.update(matches)
         higher_order.update(found_others)
     return frozenset(operators), frozenset(higher_order)
 
@@ -139,11 +139,11 @@ def _keys(states: Sequence[State], globs: tuple[str, ...]) -> frozenset[str] | N
     from dispatch_cli.cli.options import chosen_keys
     from dispatch_cli.model.universe import UNDEFINED
 
-    found: set[str] = set()
+    existing: set[str] = set()
     universes = [state.dispatcher.universe for state in states]
     for glob in globs:
         both = [select_keys(universe, (glob,), (UNDEFINED, *universe.ids)) for universe in universes]
         if not any(both):
             chosen_keys(universes[1], (glob,), registrable=True)  # says what is wrong
-        found.update(*both)
-    return frozenset(found)
+        existing.update(*both)
+    return frozenset(existing)

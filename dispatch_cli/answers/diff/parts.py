@@ -69,7 +69,7 @@ def renamed(change: StatesChange) -> tuple[DiffRename, ...]:
 
 def alone(change: StatesChange, kind: ChangeKind, renamed: Collection[DiffRename]) -> Iterator[DiffOperator]:
     """The operators that one side has alone, without those that were renamed. kind: ADDED or REMOVED."""
-    known = {name for one in renamed for name in one}
+    known = {name for rename in renamed for name in rename}
     side = change.new if kind is ChangeKind.ADDED else change.old
     source = side.state.source
     for operator in change.operators:
@@ -83,17 +83,17 @@ def alone(change: StatesChange, kind: ChangeKind, renamed: Collection[DiffRename
 def schemas(change: StatesChange) -> Iterator[DiffSchema]:
     """The definitions that differ."""
     for operator in change.operators:
-        found = operator.schema
-        if found is not None and operator.before is not None and operator.after is not None:
+        schema = operator.schema
+        if schema is not None and operator.before is not None and operator.after is not None:
             yield DiffSchema(
                 operator.name,
-                found.old,
-                found.new,
-                schema_changes(found.old, found.new),
-                found.tags_added,
-                found.tags_removed,
-                found.alias_analysis and found.alias_analysis[0],
-                found.alias_analysis and found.alias_analysis[1],
+                schema.old,
+                schema.new,
+                schema_changes(schema.old, schema.new),
+                schema.tags_added,
+                schema.tags_removed,
+                schema.alias_analysis and schema.alias_analysis[0],
+                schema.alias_analysis and schema.alias_analysis[1],
                 operator.before.span,
                 operator.after.span,
             )
@@ -137,8 +137,8 @@ def python_kernels(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffPyt
 
 def higher_order(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffHigherOrder]:
     """The higher-order operators that differ; none where keys are chosen."""
-    for one in change.higher_order if chosen.keys is None else ():
-        if chosen.higher_order is None or one.name in chosen.higher_order:
+    for operator in change.higher_order if chosen.keys is None else ():
+        if chosen.higher_order is None or operator.name in chosen.higher_order:
             impls = [
                 DiffImpl(
                     each.place.kind,
@@ -146,17 +146,17 @@ def higher_order(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffHighe
                     each.before and each.before.kernel,
                     each.after and each.after.kernel,
                 )
-                for each in one.impls
+                for each in operator.impls
             ]
-            yield DiffHigherOrder(one.name, one.change, tuple(impls))
+            yield DiffHigherOrder(operator.name, operator.change, tuple(impls))
 
 
 def refused(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffRefused]:
     """Registrations that PyTorch refuses of one side alone; none where keys are chosen."""
-    for kind, one in change.refused if chosen.keys is None else ():
-        if chosen.operators is None or one.operator in chosen.operators:
-            message, when = " ".join(one.message.split()), text_of_all(one.when) or None
-            yield DiffRefused(kind, one.operator, one.code, message, one.span, when)
+    for kind, refusal in change.refused if chosen.keys is None else ():
+        if chosen.operators is None or refusal.operator in chosen.operators:
+            message, when = " ".join(refusal.message.split()), text_of_all(refusal.when) or None
+            yield DiffRefused(kind, refusal.operator, refusal.code, message, refusal.span, when)
 
 
 def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
@@ -174,13 +174,13 @@ def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
             view = side.view(name)
             for key in at.keys() & view.kernels.keys() if view is not None else ():
                 at[key].append(name)
-        for key, found in at.items():
+        for key, operators in at.items():
             fallback = side.fallbacks.get(key) if chosen.operators is None else None
-            if chosen.operators is None or found:
+            if chosen.operators is None or operators:
                 yield DiffKey(
                     key,
                     side.universe.name,
                     side.universe.is_alias(key),
-                    tuple(found),
+                    tuple(operators),
                     None if fallback is None else kernel_of(side, fallback),
                 )

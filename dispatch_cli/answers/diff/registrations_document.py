@@ -78,7 +78,7 @@ def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block
         names: list[Column[tuple[str, list[DiffHigherOrder]]]] = [
             Column("Change", lambda row, _: row[0]),
             Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
-            Column("Names", lambda row, _: fold.names([one.name for one in row[1]], 8), Under("Change")),
+            Column("Names", lambda row, _: fold.names([operator.name for operator in row[1]], 8), Under("Change")),
         ]
         yield from table(names, groups, fold, "groups")
     if changed:
@@ -86,10 +86,10 @@ def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block
 
 
 def _impls(row: DiffHigherOrder, _: bool) -> Inline:
-    found = [
+    texts = [
         f"{impl.name or impl.kind.value}: {_function(impl.before)} → {_function(impl.after)}" for impl in row.impls
     ] or ["its effects"]
-    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(found))
+    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(texts))
 
 
 def _function(name: str | None) -> str:
@@ -110,7 +110,7 @@ def _groups(fold: Fold) -> list[Column[tuple[tuple[str, str, str], list[DiffRegi
         Column("Change", lambda row, _: row[0][0]),
         Column("Namespace", lambda row, _: row[0][2]),
         Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
-        fold.examples(lambda row: [one.operator for one in row[1]]),
+        fold.examples(lambda row: [change.operator for change in row[1]]),
     ]
 
 
@@ -119,7 +119,7 @@ def _moves(fold: Fold) -> list[Column[tuple[tuple[tuple[str, ...], tuple[str, ..
         Column("From", lambda row, _: ", ".join(row[0][0])),
         Column("To", lambda row, _: ", ".join(row[0][1])),
         Column("Kernel", lambda row, _: row[0][2], Under("From")),
-        Column("Operators", lambda row, _: fold.names([one.operator for one in row[1]]), Under("From")),
+        Column("Operators", lambda row, _: fold.names([move.operator for move in row[1]]), Under("From")),
         Column("Declared at", lambda row, _: _place(row[1][0].kernel), Narrow.BELOW, optional=True),
     ]
 

@@ -110,7 +110,7 @@ def _counts(report: DiffReport) -> DiffCounts:
         higher_order_operators=len(report.higher_order_operators),
         fallbacks=len(report.fallbacks),
         keys=len(report.keys),
-        refused_added=sum(one.change is ChangeKind.ADDED for one in report.refused),
-        refused_removed=sum(one.change is ChangeKind.REMOVED for one in report.refused),
+        refused_added=sum(refusal.change is ChangeKind.ADDED for refusal in report.refused),
+        refused_removed=sum(refusal.change is ChangeKind.REMOVED for refusal in report.refused),
         cells=len(report.cells),
     )

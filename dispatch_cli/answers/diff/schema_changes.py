@@ -34,7 +34,7 @@ def _changes(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
     kept = [name for name in before if name in after]
     if kept != [name for name in after if name in before]:
         yield f"order of arguments: {', '.join(after)}"
-    results = [", ".join(one.printed() for one in schema.returns) for schema in (old, new)]
+    results = [", ".join(result.printed() for result in schema.returns) for schema in (old, new)]
     if results[0] != results[1]:
         yield f"returns {results[0] or 'nothing'} → {results[1] or 'nothing'}"
     if (old.is_vararg, old.is_varret) != (new.is_vararg, new.is_varret):

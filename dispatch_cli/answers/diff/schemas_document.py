@@ -63,8 +63,8 @@ def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
 
 
 def _places(old: Span | None, new: Span | None) -> str:
-    found = dict.fromkeys(str(one) for one in (old, new) if one is not None)
-    return f" ({' → '.join(found)})" if found else ""
+    places = dict.fromkeys(str(span) for span in (old, new) if span is not None)
+    return f" ({' → '.join(places)})" if places else ""
 
 
 def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:

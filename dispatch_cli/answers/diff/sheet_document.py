@@ -24,8 +24,8 @@ def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
         yield ("operator", ChangeKind.ADDED, added.operator, None, None, added.schema, None, None, added.span)
     for gone in report.operators_removed:
         yield ("operator", ChangeKind.REMOVED, gone.operator, None, gone.schema, None, None, gone.span, None)
-    for one in report.operators_renamed:
-        yield ("operator", "renamed", one.new, None, one.old, one.new, None, None, None)
+    for rename in report.operators_renamed:
+        yield ("operator", "renamed", rename.new, None, rename.old, rename.new, None, None, None)
     yield from _definitions(report)
     for row in report.registrations:
         yield ("registration", row.change, row.operator, row.key, *_kernels(row.before, row.after))
@@ -33,7 +33,7 @@ def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
         keys = (" ".join(move.old_keys), " ".join(move.new_keys))
         yield ("registration", "moved", move.operator, None, *keys, move.kernel.kernel, None, move.kernel.span)
     for fallback in report.fallbacks:
-        sides = (() if one is None else (one,) for one in (fallback.before, fallback.after))
+        sides = (() if kernel is None else (kernel,) for kernel in (fallback.before, fallback.after))
         yield ("fallback", fallback.change, None, fallback.key, *_kernels(*sides))
     for python in report.python_kernels:
         yield ("python", python.change, python.operator, python.key, python.before, python.after, None, None, None)
@@ -51,7 +51,7 @@ def _rows(report: DiffReport) -> Iterator[tuple[object, ...]]:
         yield _refused(refused)
     yield from _slots(report)
     for cell in report.cells:
-        answers = (f"{cell.context.value}: {one.value}" for one in (cell.before, cell.after))
+        answers = (f"{cell.context.value}: {verdict.value}" for verdict in (cell.before, cell.after))
         places = cell.old_declared_at, cell.new_declared_at
         yield ("cell", "changed", cell.operator, cell.backend, *answers, cell.new_reason or cell.old_reason, *places)
 
@@ -98,5 +98,5 @@ def _slots(report: DiffReport) -> Iterator[tuple[object, ...]]:
 def _kernels(
     before: tuple[DiffKernel, ...], after: tuple[DiffKernel, ...]
 ) -> tuple[str | None, str | None, None, Span | None, Span | None]:
-    old, new = (found[0] if found else None for found in (before, after))
+    old, new = (kernels[0] if kernels else None for kernels in (before, after))
     return old and old.kernel, new and new.kernel, None, old and old.span, new and new.span

@@ -27,8 +27,8 @@ def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ..
                 shown = slots._replace(keys=tuple(key for key in slots.keys if key in chosen.keys))
             if shown.keys:
                 groups.setdefault(shown, []).append(filler.row(operator, shown))
-    found = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
-    return tuple(sorted(found, key=lambda one: -len(one.keys) * len(one.operators)))
+    rows = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
+    return tuple(sorted(rows, key=lambda one: -len(one.keys) * len(one.operators)))
 
 
 class _SlotRows:

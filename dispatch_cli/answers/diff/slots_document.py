@@ -37,12 +37,12 @@ def _keys(keys: tuple[str, ...], fold: Fold, places: Mapping[str, int]) -> str:
 
 
 def _answer(row: DiffSlots, _: bool) -> Inline:
-    before, after = (Run(answer_words(one), rule_tone(one.rule)) for one in (row.before, row.after))
+    before, after = (Run(answer_words(answer), rule_tone(answer.rule)) for answer in (row.before, row.after))
     if row.before == row.after:
         return before, Run(", another one")
     return before, Run(" → "), after
 
 
 def _because(row: DiffSlots, universe: str) -> Inline:
-    found = (cause_words(row, position, universe) for position in range(len(row.causes)))
-    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(found))
+    causes = (cause_words(row, position, universe) for position in range(len(row.causes)))
+    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(causes))

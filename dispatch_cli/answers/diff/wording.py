@@ -25,7 +25,7 @@ CHANGES = {
 def side_label(side: DiffSide) -> str:
     """A side as it was named, with the state that it continues."""
     named = ", ".join(side.named)
-    over = [one for one in side.over if one not in side.named]
+    over = [name for name in side.over if name not in side.named]
     return f"{named} (over {', '.join(over)})" if over else named
 
 
@@ -62,8 +62,8 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
     ]
     yield from _listed(registrations, "registration")
     if counts.slots:
-        found = f"{plural(counts.slots, 'slot')} of {plural(counts.slot_operators, 'operator')}"
-        yield f"{found} {'gives' if counts.slots == 1 else 'give'} another answer"
+        slots = f"{plural(counts.slots, 'slot')} of {plural(counts.slot_operators, 'operator')}"
+        yield f"{slots} {'gives' if counts.slots == 1 else 'give'} another answer"
     if counts.cells:
         yield f"{plural(counts.cells, 'support cell')} changed"
     others = [
@@ -119,15 +119,15 @@ def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> st
     """Why the slots of a group give another answer: one of its causes, with the registrations."""
     cause = group.causes[position]
     words = _cause(cause, group, str(universe))
-    found = dict.fromkeys(
+    sources = dict.fromkeys(
         _source(operator.because[position]) for operator in group.operators if operator.because[position] is not None
     )
-    if not found:
+    if not sources:
         return words
     if cause.kind is CauseKind.REPLACED:
         was = dict.fromkeys(_source(operator.before) for operator in group.operators)
-        return f"{words}: {_some(was)} → {_some(found)}"
-    return f"{words} ({_some(found)})"
+        return f"{words}: {_some(was)} → {_some(sources)}"
+    return f"{words} ({_some(sources)})"
 
 
 def _some(found: Iterable[str]) -> str:

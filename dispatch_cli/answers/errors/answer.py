@@ -233,5 +233,5 @@ def _other(first: ErrorText, other: ErrorText) -> OtherError:
 
 def _newest_first(universe: Universe) -> list[Universe]:
     """The embedded versions and that of the state, each once."""
-    known = {one.name: one for one in (*api.load_universes(bases.names()), universe)}
+    known = {candidate.name: candidate for candidate in (*api.load_universes(bases.names()), universe)}
     return sorted(known.values(), key=lambda universe: universe.release, reverse=True)

@@ -421,7 +421,7 @@ def _of_device(case: Case) -> Iterator[str]:
         yield f"Create the tensor on {_or(to)}: `device='{_type(case, to[0])}'`."
     else:
         calls = " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
-        yield f"Move the tensors to {_or(tuple(_device(case, one) for one in to))} for this call: {calls}."
+        yield f"Move the tensors to {_or(tuple(_device(case, device) for device in to))} for this call: {calls}."
 
 
 def _around(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:

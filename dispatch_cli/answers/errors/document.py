@@ -78,7 +78,7 @@ def _author(report: ErrorReport) -> Sequence[str]:
 
 def _changes(explained: ExplainReport) -> list[str]:
     advice = explained.what.advice if isinstance(explained.what, SlotExplanation) else ()
-    return [*advice_texts([one for one in advice if one.changes or one.manual not in (None, *FOR_USERS)])]
+    return [*advice_texts([item for item in advice if item.changes or item.manual not in (None, *FOR_USERS)])]
 
 
 def _comparison(report: ErrorReport) -> Iterator[str]:
@@ -107,8 +107,8 @@ def _version(report: ErrorReport) -> Iterator[str]:
     if version.older_than_all:
         yield "The text is from a PyTorch that is older than the embedded states."
     elif version.nearest is not None and here not in (version.nearest, *version.fits):
-        told = f"names PyTorch {version.release}" if version.release else f"has the keys of {version.nearest}"
-        yield f"The text {told}, not of {here}; `--base {version.nearest}` compares with it."
+        clue = f"names PyTorch {version.release}" if version.release else f"has the keys of {version.nearest}"
+        yield f"The text {clue}, not of {here}; `--base {version.nearest}` compares with it."
 
 
 def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:

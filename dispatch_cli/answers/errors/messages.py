@@ -60,7 +60,7 @@ def _messages() -> Iterable[Message]:
             kind,
             says=fields["says"][0],
             templates=tuple(
-                _SHARED.sub(lambda name: getattr(printed_texts, name[1]), one) for one in fields.get("text", ())
+                _SHARED.sub(lambda name: getattr(printed_texts, name[1]), text) for text in fields.get("text", ())
             ),
             source=fields["by"][0],
             key=fields.get("key", [None])[0],

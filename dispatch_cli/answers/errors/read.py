@@ -161,13 +161,13 @@ def _apart(text: str, gap: str) -> list[Match]:
     """
     code = [frame.span(1) for frame in _CODE.finditer(text)]
     begins = [start for start, _ in code]
-    apart: list[Match] = []
+    separate: list[Match] = []
     for match in sorted(matches(text, gap), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
-        if not is_code and (not apart or match.start >= apart[-1].end):
-            apart.append(match)
-    return apart
+        if not is_code and (not separate or match.start >= separate[-1].end):
+            separate.append(match)
+    return separate
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:

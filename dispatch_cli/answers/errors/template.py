@@ -114,7 +114,7 @@ def words(template: str) -> tuple[str, ...]:
     required, optional = template, 1
     while optional:
         required, optional = _OPTIONAL.subn(" ", required)
-    found = dict.fromkeys(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)))
-    if not found:
+    literals = dict.fromkeys(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)))
+    if not literals:
         raise ValueError(f"a template without a word: {template}")
-    return tuple(sorted(found, key=len, reverse=True))
+    return tuple(sorted(literals, key=len, reverse=True))

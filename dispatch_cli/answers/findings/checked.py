@@ -49,15 +49,15 @@ def checked_operators(state: State, from_files: bool) -> tuple[list[OperatorName
 
 def _has_a_base(state: State) -> bool:
     """True if the files that the user named are laid over something; a capture without anybody's modules is not."""
-    said = state.declarations
+    declared = state.declarations
     if state.source is not None or state.base is not None:
         return True
-    if any(not one.is_own and said.through(one.span) for one in said.higher_order_operators):
+    if any(not operator.is_own and declared.through(operator.span) for operator in declared.higher_order_operators):
         return True
-    if not said.inherited_steps:
+    if not declared.inherited_steps:
         return False
-    places = (step.span for step in said.inherited_steps if isinstance(step, Define | Implement))
-    return all(said.through(place) for place in islice(places, 1))
+    places = (step.span for step in declared.inherited_steps if isinstance(step, Define | Implement))
+    return all(declared.through(place) for place in islice(places, 1))
 
 
 def operators_checked(view: View, chosen: Collection[str], found: Collection[str]) -> tuple[int, NotChecked]:
@@ -67,7 +67,7 @@ def operators_checked(view: View, chosen: Collection[str], found: Collection[str
     """
     if not view.has_files:
         return len({*chosen, *found}), NotChecked()
-    higher_order = {one.name: one for one in view.state.higher_order_operators}
+    higher_order = {operator.name: operator for operator in view.state.higher_order_operators}
     names = frozenset((*view.dispatcher.names(), *higher_order) if view.is_whole else chosen)
     # the names of a base are texts, and thousands
     own = {*map(str, view.own), *(name for name, one in higher_order.items() if one.is_own)}

@@ -43,10 +43,10 @@ def checks_report(selectors: Sequence[Selector]) -> ChecksReport:
     return ChecksReport(
         tuple(
             CheckEntry(
-                *(one.id, one.code, one.group, one.title, one.severity, one.default, one.needs),
-                one.documentation.strip(),
+                *(check.id, check.code, check.group, check.title, check.severity, check.default, check.needs),
+                check.documentation.strip(),
             )
-            for one in chosen
+            for check in chosen
         )
     )
 
@@ -60,10 +60,10 @@ class DocPart(NamedTuple):
 
 def parts(documentation: str) -> tuple[DocPart, ...]:
     """The parts of a documentation, in order; the first is what the check holds up, in a sentence."""
-    found = []
+    doc_parts = []
     for part in re.split(r"^(```yaml\n.*?^```)$", documentation, flags=re.M | re.S):
         if part.startswith("```yaml"):
-            found.append(DocPart(part.removeprefix("```yaml\n").removesuffix("```").rstrip("\n"), True))
+            doc_parts.append(DocPart(part.removeprefix("```yaml\n").removesuffix("```").rstrip("\n"), True))
         else:
-            found += [DocPart(paragraph, False) for paragraph in re.split(r"\n{2,}", part.strip()) if paragraph]
-    return tuple(found)
+            doc_parts += [DocPart(paragraph, False) for paragraph in re.split(r"\n{2,}", part.strip()) if paragraph]
+    return tuple(doc_parts)

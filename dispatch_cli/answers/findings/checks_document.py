@@ -94,7 +94,7 @@ def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
 
 def sheet(report: ChecksReport) -> Sheet:
     """A row for each check."""
-    rows = ((one.code, one.id, one.severity, one.default, one.title) for one in report.checks)
+    rows = ((check.code, check.id, check.severity, check.default, check.title) for check in report.checks)
     return Sheet(("code", "check", "severity", "default", "title"), rows)
 
 

@@ -187,15 +187,15 @@ def _of_pytorch(state: State) -> State:
     from dispatch_cli.engine.history.apply import run
     from dispatch_cli.model.declarations import Registrant
 
-    said = state.declarations
-    history = said.before
+    declared = state.declarations
+    history = declared.before
     if state.source is None and not history.steps:
         raise click.UsageError(
             "--pytorch needs a PyTorch state: give --base NAME, a file that extends one, or a capture."
         )
-    kernels = tuple(one for one in said.python_kernels if one.by is Registrant.PYTORCH)
-    higher_order = tuple(one for one in said.higher_order_operators if not one.is_own)
-    before = said._replace(
+    kernels = tuple(kernel for kernel in declared.python_kernels if kernel.by is Registrant.PYTORCH)
+    higher_order = tuple(operator for operator in declared.higher_order_operators if not operator.is_own)
+    before = declared._replace(
         steps=history.steps,
         inherited_steps=history.steps,
         without=history.without,

@@ -122,9 +122,9 @@ def load_settings(
     project = CheckSettings()
     if options.config not in (None, NO_CONFIG):
         project = read_project(Path(options.config), allow_outside, _complaint)
-    elif options.config is None and (found := find_project(Path.cwd())) is not None:
+    elif options.config is None and (project_file := find_project(Path.cwd())) is not None:
         # as seen from here, so that places in it and in files that it names read well
-        project = read_project(Path(os.path.relpath(found)), allow_outside, _complaint)
+        project = read_project(Path(os.path.relpath(project_file)), allow_outside, _complaint)
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),
@@ -179,13 +179,13 @@ def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color
         return
     if all(error.selector.span is None for error in errors):
         raise click.BadParameter(f"{errors[0]}; {_hint(errors[0])}", param_hint=f"'{errors[0].selector.origin}'")
-    found = [
+    problems = [
         Problem("unknown-check", str(error), error.selector.span, hint=_hint(error)) for error in errors[:MAX_PROBLEMS]
     ]
     if len(errors) > MAX_PROBLEMS:
         message = f"and {len(errors) - MAX_PROBLEMS} more names of no check"
-        found.append(Problem("more-problems", message, found[-1].span))
-    raise BadInput(InputError(tuple(found)), color)
+        problems.append(Problem("more-problems", message, problems[-1].span))
+    raise BadInput(InputError(tuple(problems)), color)
 
 
 def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:

@@ -37,9 +37,9 @@ def document(
     lowest: the mildest severity that is shown. full: each finding is shown with all its facts; otherwise those of one
     check with one cause in one library are one entry.
     """
-    shown = [one.finding for one in report.findings if one.finding.severity.rank <= lowest.rank]
+    shown = [item.finding for item in report.findings if item.finding.severity.rank <= lowest.rank]
     groups = sorted(grouped(shown), key=lambda group: group[0].severity.rank)
-    unlisted = [one for one in report.unlisted if one.severity.rank <= lowest.rank]
+    unlisted = [rest for rest in report.unlisted if rest.severity.rank <= lowest.rank]
     if full:
         for group in groups:
             yield from finding_blocks(group, width)
@@ -48,9 +48,9 @@ def document(
         for entry in entries:
             yield from _entry(entry, width, with_line=len(entries) <= FEW)
         places = {(group[0].check, group[0].span) for group in groups}
-        unlisted = [one for one in unlisted if (one.check, one.span) not in places]
-    for one in unlisted:
-        yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
+        unlisted = [rest for rest in unlisted if (rest.check, rest.span) not in places]
+    for rest in unlisted:
+        yield Paragraph((severity_run(rest.severity), Run(f"[{rest.check}]: {unlisted_sentence(rest)}")), hang=4)
         yield Gap()
     yield from findings_summary.document(summary_of(report), counts=full and len(report.summary) > 1, lowest=lowest)
 
@@ -64,8 +64,8 @@ class _Entry(NamedTuple):
 
 def _entries(groups: Iterable[list[Finding]], unlisted: Iterable[UnlistedFindings]) -> list[_Entry]:
     left = Counter[tuple[str, Span | None]]()
-    for one in unlisted:
-        left[one.check, one.span] += one.findings
+    for rest in unlisted:
+        left[rest.check, rest.span] += rest.findings
     entries: dict[object, list[list[Finding]]] = {}
     for group in groups:
         entries.setdefault(_cause(group[0]), []).append(group)
@@ -139,7 +139,7 @@ def finding_blocks(group: list[Finding], width: int | None) -> Iterator[Block]:
     yield _title(first, (several and first.group_message) or first.message)
     yield from _snippet(first, width)
     common = [pair for pair in first.details if all(pair in finding.details for finding in group)]
-    related = [one for one in first.related if all(one in finding.related for finding in group)]
+    related = [note for note in first.related if all(note in finding.related for finding in group)]
     facts = [*(Fact(name, value) for name, value in common), *map(note_fact, related)]
     if several:
         yield Facts(facts, INDENT, Tone.DIM)
@@ -160,7 +160,7 @@ def _group_table(group: list[Finding], common: list[tuple[str, str]]) -> TableBl
     def own(finding: Finding) -> Pairs:
         return tuple(pair for pair in finding.details if pair not in common)
 
-    rows = [(tuple(one.key or "" for one in run), details) for details, run in groupby(group, key=own)]
+    rows = [(tuple(finding.key or "" for finding in run), details) for details, run in groupby(group, key=own)]
     key: Column[KeyRun] = Column("Key", lambda row, short: keys_label(row[0], short))
     details = (_detail(name, position) for position, (name, _) in enumerate(rows[0][1]))
     return TableBlock([key, *details], rows, INDENT)
@@ -184,9 +184,9 @@ def _snippet(finding: Finding, width: int | None) -> Iterator[Block]:
     if finding.span is None:
         return
     room = None if width is None else width - len(str(finding.span.line)) - 7
-    found = snippet(finding.span, finding.mark, room)
-    if found is not None:
-        yield marked_line(found, SEVERITY_TONES[finding.severity], INDENT)
+    source_line = snippet(finding.span, finding.mark, room)
+    if source_line is not None:
+        yield marked_line(source_line, SEVERITY_TONES[finding.severity], INDENT)
 
 
 def note_fact(related: Related) -> Fact:
@@ -200,8 +200,8 @@ def _tip(finding: Finding) -> list[Fact]:
 
 def sheet(report: FindingsReport) -> Sheet:
     """A row for each finding, and one for those of a group that are not listed."""
-    findings = (one.finding for one in report.findings)
-    listed = ((one.check, one.severity, one.operator, one.key, one.message, one.span) for one in findings)
-    others = ((one.check, one.severity, None, None, unlisted_sentence(one), one.span) for one in report.unlisted)
+    findings = (item.finding for item in report.findings)
+    listed = ((item.check, item.severity, item.operator, item.key, item.message, item.span) for item in findings)
+    others = ((rest.check, rest.severity, None, None, unlisted_sentence(rest), rest.span) for rest in report.unlisted)
     rows = chain(listed, others)
     return Sheet(("check", "severity", "operator", "key", "message", "declared_at"), rows)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
     """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
-    listed = (one.finding.operator for one in report.findings)
+    listed = (entry.finding.operator for entry in report.findings)
     affected = dict.fromkeys((*(name for name in listed if name is not None), *report.affected))
     names = [OperatorName.parse(text) for text in affected]
     return parted(

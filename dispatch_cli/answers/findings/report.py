@@ -205,23 +205,23 @@ def findings_report(
     further: other states that the registrations can lead to, where they have conditions.
     Errors: UnknownCheck for a name of a check that is none.
     """
-    said = (*state.declarations.settings, *settings)
-    checks = chosen(CHECKS, said)
+    all_settings = (*state.declarations.settings, *settings)
+    checks = chosen(CHECKS, all_settings)
     chosen_names = tuple(names)
     view = View(state, chosen_names, guarded, higher_order=higher_order, built=built)
     conditions = _conditions(state, view, further, guarded)
     is_new = None if baseline is None else baseline.is_new
-    changed = severities(CHECKS, said)
+    changed = severities(CHECKS, all_settings)
     outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new, conditions=conditions)
     place = partial(_place, slots=state.dispatcher.universe.slot)
-    there = [placed(state, one) for one in outcome.findings]
+    there = [placed(state, finding) for finding in outcome.findings]
     places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, there, strict=True)}
     findings = tuple(sorted(there, key=place))
-    suppressed = sorted((_suppressed(state, one) for one in outcome.suppressed), key=lambda one: place(one.finding))
+    suppressed = sorted((_suppressed(state, entry) for entry in outcome.suppressed), key=lambda one: place(one.finding))
     affected = _by_operator(outcome.totals)
     # guards speak of operators beyond those that were chosen
     named = affected.keys() | _by_operator(outcome.suppressed_totals).keys()
-    chosen_texts = (*map(str, chosen_names), *(one.name for one in higher_order))
+    chosen_texts = (*map(str, chosen_names), *(operator.name for operator in higher_order))
     looked_at, left_out = len(named.union(chosen_texts)), NotChecked()
     if built is None:
         looked_at, left_out = operators_checked(view, chosen_texts, named)
@@ -232,11 +232,11 @@ def findings_report(
         about = None if guarded is None else frozenset(chosen_texts)
         use = baseline.use(lambda entry: entry.check in ran and (about is None or entry.operator in about))
     counts = Counter[Severity]()
-    for one in outcome.totals:
-        counts.update(one.counts)
-    fail_on = next((one.fail_on for one in reversed(said) if one.fail_on is not None), FAIL_ON)
-    totals = {one.check: one for one in outcome.totals}
-    undecided = sum(one.registers != "block" for one in state.declarations.undecided)
+    for total in outcome.totals:
+        counts.update(total.counts)
+    fail_on = next((setting.fail_on for setting in reversed(all_settings) if setting.fail_on is not None), FAIL_ON)
+    totals = {total.check: total for total in outcome.totals}
+    undecided = sum(registration.registers != "block" for registration in state.declarations.undecided)
     not_understood = len(state.declarations.unread)
     return FindingsReport(
         universe=state.dispatcher.universe.name,
@@ -247,17 +247,17 @@ def findings_report(
         or any(severity.rank <= fail_on.rank for severity in counts),
         counts={severity: counts[severity] for severity in Severity},
         checks=tuple(
-            ChosenCheck(one.id, one.code, one.title, one.severity, one.id not in idle, idle.get(one.id))
-            for one in checks
+            ChosenCheck(check.id, check.code, check.title, check.severity, check.id not in idle, idle.get(check.id))
+            for check in checks
         ),
-        suppressed_count=sum(sum(one.counts.values()) for one in outcome.suppressed_totals),
+        suppressed_count=sum(sum(total.counts.values()) for total in outcome.suppressed_totals),
         suppressed=tuple(suppressed),
         summary=tuple(_summary(check, totals[check.id]) for check in CHECKS if check.id in totals),
         affected={name: affected[name] for name in sorted(affected)},
         unlisted=tuple(
-            UnlistedFindings(CODES[one.check], *one._replace(span=places.get((one.check, one.span), one.span)))
+            UnlistedFindings(CODES[rest.check], *rest._replace(span=places.get((rest.check, rest.span), rest.span)))
             for listing in outcome.totals
-            for one in listing.unlisted()
+            for rest in listing.unlisted()
         ),
         baseline=use,
         not_checked=left_out,
@@ -288,21 +288,21 @@ def _conditions(
     if variants is None:
         return None
     units = None if asked is None else frozenset(map(unit_of, asked))
-    found = []
+    others = []
     for other, cases in further:
         names = (name for name in other.own_operators() if unit_of(name) in cases)
         chosen = tuple(name for name in names if units is None or unit_of(name) in units)
-        found.append(OtherVariant(View(other, chosen, frozenset(chosen), first=view), cases))
-    return Conditions(variants.family_of, variants.default.cases, found)
+        others.append(OtherVariant(View(other, chosen, frozenset(chosen), first=view), cases))
+    return Conditions(variants.family_of, variants.default.cases, others)
 
 
 def unknown_checks(state: State, settings: Sequence[CheckSettings]) -> tuple[UnknownCheck, ...]:
     """Every name in the settings and suppressions of a run that is that of no check."""
-    said = state.declarations
+    declared = state.declarations
     selectors: list[Selector] = []
-    for one in (*said.settings, *settings):
-        selectors += [*(one.select or ()), *one.ignore, *(selector for selector, _ in one.severities)]
-    selectors += [selector for one in said.suppressions for selector in one.checks]
+    for setting in (*declared.settings, *settings):
+        selectors += [*(setting.select or ()), *setting.ignore, *(selector for selector, _ in setting.severities)]
+    selectors += [selector for suppression in declared.suppressions for selector in suppression.checks]
     return unknown(CHECKS, selectors)
 
 
@@ -317,7 +317,7 @@ def reported(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
 def summary_of(report: FindingsReport) -> FindingsSummaryReport:
     """A report in numbers."""
     return FindingsSummaryReport(
-        **{one.name: getattr(report, one.name) for one in fields(Checked)},
+        **{field.name: getattr(report, field.name) for field in fields(Checked)},
         affected_operators=len(report.affected),
         suppressed_count=report.suppressed_count,
         summary=report.summary,
@@ -325,11 +325,11 @@ def summary_of(report: FindingsReport) -> FindingsSummaryReport:
 
 
 def _by_operator(totals: Iterable[Listing]) -> dict[str, Counter[Severity]]:
-    found: dict[str, Counter[Severity]] = {}
-    for one in totals:
-        for operator, counts in one.by_operator.items():
-            found.setdefault(operator, Counter()).update(counts)
-    return found
+    by_operator: dict[str, Counter[Severity]] = {}
+    for listing in totals:
+        for operator, counts in listing.by_operator.items():
+            by_operator.setdefault(operator, Counter()).update(counts)
+    return by_operator
 
 
 def _summary(check: Check, found: Listing) -> CheckSummary:
@@ -345,10 +345,10 @@ def placed(state: State, finding: Finding) -> Finding:
     """A finding at the word that is meant. In a file that the user did not name, it says through what the file came."""
     if finding.span is None:
         return finding
-    told = {one.span for one in finding.related}
+    spans = {note.span for note in finding.related}
     through = state.origin_of(finding.span).through[::-1]
     words = ("this file is extended here", *("and that file is extended here" for _ in through[1:]))
-    related = tuple(Related(word, span) for word, span in zip(words, through, strict=False) if span not in told)
+    related = tuple(Related(word, span) for word, span in zip(words, through, strict=False) if span not in spans)
     span = finding.span if finding.mark is None else at_word(finding.span, finding.mark, finding.mark_follows)
     return _in_words(finding._replace(span=span, related=(*finding.related, *related)))
 
@@ -357,10 +357,10 @@ def _in_words(finding: Finding) -> Finding:
     """The same; its sentences say the condition as a reader of the source knows it."""
     if finding.when is None or finding.span is None:
         return finding
-    said, words = f" (when {finding.when})", f" ({when_words(finding.when, finding.span)})"
+    written, words = f" (when {finding.when})", f" ({when_words(finding.when, finding.span)})"
     group = finding.group_message
-    group = None if group is None else group.replace(said, words, 1)
-    return finding._replace(message=finding.message.replace(said, words, 1), group_message=group)
+    group = None if group is None else group.replace(written, words, 1)
+    return finding._replace(message=finding.message.replace(written, words, 1), group_message=group)
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -378,12 +378,12 @@ def by_place(findings: Iterable[ReportedFinding]) -> list[list[ReportedFinding]]
     They are one result in code scanning, as CodeQL's are, and one annotation.
     """
     groups: dict[object, list[ReportedFinding]] = {}
-    for one in findings:
-        found = one.finding
-        key: object = (found.check, found.span)
-        if found.span is None:
-            key = found if found.group_message is None else (found.check, found.group_message)
-        groups.setdefault(key, []).append(one)
+    for entry in findings:
+        finding = entry.finding
+        key: object = (finding.check, finding.span)
+        if finding.span is None:
+            key = finding if finding.group_message is None else (finding.check, finding.group_message)
+        groups.setdefault(key, []).append(entry)
     return list(groups.values())
 
 

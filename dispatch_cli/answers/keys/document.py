@@ -83,14 +83,14 @@ def _columns(cells: Sequence[tuple[Run, ...]], width: int | None) -> Paragraph:
     column = max(sizes) + COLUMN_GAP
     count = 1 if width is None else max(1, (width + COLUMN_GAP) // column)
     height = -(-len(cells) // count)
-    found: list[Run] = []
+    runs: list[Run] = []
     for line in range(height):
-        found.append(Run("", breaks=line > 0))
+        runs.append(Run("", breaks=line > 0))
         blanks = 0
         for cell, size in zip(cells[line::height], sizes[line::height], strict=True):
-            found += [Run(" " * blanks), *cell]
+            runs += [Run(" " * blanks), *cell]
             blanks = column - size
-    return Paragraph(tuple(found), kind=ParagraphKind.CODE)
+    return Paragraph(tuple(runs), kind=ParagraphKind.CODE)
 
 
 def _cell(key: KeyRow) -> MatrixCell:
@@ -124,11 +124,11 @@ def _autograd(report: UniverseReport) -> Inline:
     exceptions = "; ".join(
         f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} {listed(keys)}" for keys, names in shared.items()
     )
-    found = [f"each backend has its own{f', but {exceptions}' if exceptions else ''}"]
+    sentences = [f"each backend has its own{f', but {exceptions}' if exceptions else ''}"]
     if report.autograd_keys_without_backends:
         keys = ", ".join(report.autograd_keys_without_backends)
-        found.append(f"no backend kernel displaces the math kernel at {keys}")
-    return lines(*found)
+        sentences.append(f"no backend kernel displaces the math kernel at {keys}")
+    return lines(*sentences)
 
 
 def slot_count(report: UniverseReport) -> int:

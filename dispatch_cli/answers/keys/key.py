@@ -97,7 +97,7 @@ def key_report(universe: Universe, key: str) -> KeyReport:
     layout = layout_of(universe)
     kind = kind_of(universe, key) or KeyKind.BACKEND
     functionality, backend = _parts(universe, key, kind)
-    precedence = next((one for one in PRECEDENCE if one.alias == key), None)
+    precedence = next((step for step in PRECEDENCE if step.alias == key), None)
     registrable = kind in (KeyKind.RUNTIME, KeyKind.ALIAS)
     after = DispatchKeySet.full_after(universe, key) if functionality is not None else ()
     dense = key if kind is KeyKind.RUNTIME else backend

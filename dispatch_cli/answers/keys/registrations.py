@@ -66,11 +66,11 @@ def key_registrations_report(
     """
     dispatcher = state.dispatcher
     universe = dispatcher.universe
-    found: dict[str, list[RegisteredKernel]] = {
+    by_key: dict[str, list[RegisteredKernel]] = {
         key: [] for key in sorted(keys, key=lambda key: universe.ids.get(key, 0))
     }
-    for registration in dispatcher.registered_at(found, names):
-        found[registration.key].append(_kernel(state, registration))
+    for registration in dispatcher.registered_at(by_key, names):
+        by_key[registration.key].append(_kernel(state, registration))
     fallbacks = dispatcher.fallbacks
     return KeyRegistrationsReport(
         universe=universe.name,
@@ -81,7 +81,7 @@ def key_registrations_report(
             KeyRegistrations(
                 key, universe.is_alias(key), _fallback(state, fallbacks[key]) if key in fallbacks else None, tuple(rows)
             )
-            for key, rows in found.items()
+            for key, rows in by_key.items()
         ),
     )
 

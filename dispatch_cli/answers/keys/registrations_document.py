@@ -61,8 +61,8 @@ def document(report: KeyRegistrationsReport, _: int | None = None, full: bool = 
             yield from _key(key, many)
             folded |= many
     yield from _empty([key for key in report.keys if not key.kernels])
-    found = dict.fromkeys(origins_of(*(row for key in report.keys for row in key.kernels)))
-    if lines := inherited_lines(found):
+    origins = dict.fromkeys(origins_of(*(row for key in report.keys for row in key.kernels)))
+    if lines := inherited_lines(origins):
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
         yield Gap()
     if folded:

@@ -171,10 +171,10 @@ def _key(universe: Universe, key: str, core: CoreAnswer) -> KeyRow:
 
 
 def _aliases(universe: Universe) -> Iterator[AliasRow]:
-    asked = {one.alias: one for one in PRECEDENCE if one.alias in universe.aliases}
+    asked = {step.alias: step for step in PRECEDENCE if step.alias in universe.aliases}
     for alias in (*asked, *(alias for alias in universe.aliases if alias not in asked)):
-        found, covers = asked.get(alias), universe.aliases[alias]
-        if found is None:
+        own_step, covers = asked.get(alias), universe.aliases[alias]
+        if own_step is None:
             yield AliasRow(alias, None, None, covers, False)
         else:
-            yield AliasRow(alias, found.number, found.rule, covers, found.fills_undefined)
+            yield AliasRow(alias, own_step.number, own_step.rule, covers, own_step.fills_undefined)

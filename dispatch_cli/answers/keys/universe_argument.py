@@ -12,5 +12,5 @@ def universe_argument(state: State, arguments: tuple[str, ...]) -> str:
     """The universe as the arguments that load a state name it; else the file that has it, or its name."""
     given = [text for option, text in pairwise(arguments) if option == "--universe"]
     recordings = (text for option, text in pairwise(arguments) if option == "--base" and is_recording(text))
-    files = (one for one in (*given, state.declarations.universe_file) if one is not None)
+    files = (file for file in (*given, state.declarations.universe_file) if file is not None)
     return next(files, None) or next(recordings, state.dispatcher.universe.name)

@@ -34,6 +34,6 @@ class DifferencesReport:
 
 def differences_report(one: Universe, other: Universe) -> DifferencesReport:
     """Every difference of two universes."""
-    found = universe_differences(one, other)
-    rows = tuple(DifferenceRow(each.aspect, each.subject or None, each.one, each.other) for each in found)
+    differences = universe_differences(one, other)
+    rows = tuple(DifferenceRow(each.aspect, each.subject or None, each.one, each.other) for each in differences)
     return DifferencesReport(one.name, other.name, one.torch, other.torch, not rows, rows)

@@ -54,19 +54,19 @@ _SHOWN_IDS = 3
 
 def document(report: DifferencesReport, _: int | None = None) -> Iterator[Block]:
     """The differences by aspect."""
-    one, other = (f"{report.universe} (PyTorch {report.torch})", f"{report.against} (PyTorch {report.against_torch})")
-    yield Paragraph(f"{one} and {other}", kind=ParagraphKind.TITLE)
+    own, other = (f"{report.universe} (PyTorch {report.torch})", f"{report.against} (PyTorch {report.against_torch})")
+    yield Paragraph(f"{own} and {other}", kind=ParagraphKind.TITLE)
     if report.equal:
         yield Paragraph(f"{outcome(report)}.")
         return
     yield Paragraph(Run("Only what differs is listed.", Tone.DIM))
-    for aspect, found in groupby(report.differences, key=lambda row: row.aspect):
+    for aspect, rows in groupby(report.differences, key=lambda row: row.aspect):
         yield Gap()
         if aspect is Aspect.ID:
-            yield Paragraph(_ids([*found]))
+            yield Paragraph(_ids([*rows]))
         else:
             yield Paragraph(TITLES[aspect])
-            yield _section(report, [*found])
+            yield _section(report, [*rows])
 
 
 def outcome(report: DifferencesReport) -> str:
@@ -100,7 +100,7 @@ def _side(name: str, keys: tuple[str, ...], short: bool) -> str:
 
 def _ids(found: list[DifferenceRow]) -> str:
     examples = "; ".join(
-        f"{one.subject} {one.only_universe[0]} and {one.only_against[0]}" for one in found[:_SHOWN_IDS]
+        f"{row.subject} {row.only_universe[0]} and {row.only_against[0]}" for row in found[:_SHOWN_IDS]
     )
     more = "" if len(found) <= _SHOWN_IDS else " …"
     return f"Enum ids: {len(found)} keys have another one ({examples}{more})"

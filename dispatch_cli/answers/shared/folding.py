@@ -60,11 +60,11 @@ def fold(
     for row in rows:
         place = aside_of(row)
         if place is not None:
-            found = aside.setdefault(place, [])
+            key_runs = aside.setdefault(place, [])
             if place == last:
-                found[-1].append(row.key)
+                key_runs[-1].append(row.key)
             else:
-                found.append([row.key])
+                key_runs.append([row.key])
             open_run = open_run and place in missing
         elif open_run and answer_of(runs[-1][0]) == answer_of(row):
             runs[-1].append(row)

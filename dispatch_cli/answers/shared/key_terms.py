@@ -36,33 +36,33 @@ def key_terms(universe: Universe, keys: Iterable[str], alias: str | None) -> Key
         excepted = _terms(universe, left_out) if len(left_out) > LEAST else tuple(left_out)
         if len(beyond) + 1 + len(excepted) < len(slots) or not excepted:
             return KeyTerms((*beyond, alias), excepted)
-    for one, covered in universe.aliases.items():
+    for other, covered in universe.aliases.items():
         left_out = [key for key in covered if key not in slots]
         if len(covered) - len(left_out) == len(slots) >= LEAST and not left_out:
-            return KeyTerms((one,))
+            return KeyTerms((other,))
         if len(covered) - len(left_out) == len(slots) > FEW and len(left_out) < LEAST:
-            return KeyTerms((one,), tuple(left_out))
+            return KeyTerms((other,), tuple(left_out))
     return KeyTerms(_terms(universe, slots) if len(slots) > FEW else tuple(slots))
 
 
 def _terms(universe: Universe, keys: Iterable[str]) -> tuple[str, ...]:
     """Alias keys and globs for what they match exactly, and the other keys by name, in the order of the slots."""
     left = set(keys)
-    found: list[tuple[int, str]] = []
+    placed_terms: list[tuple[int, str]] = []
     for term, matched in _candidates(universe, left):
         if len(matched) >= LEAST and left.issuperset(matched):
             left.difference_update(matched)
-            found.append((universe.slot[matched[0]], term))
-    found += [(universe.slot[key], key) for key in left]
-    return tuple(term for _, term in sorted(found))
+            placed_terms.append((universe.slot[matched[0]], term))
+    placed_terms += [(universe.slot[key], key) for key in left]
+    return tuple(term for _, term in sorted(placed_terms))
 
 
 def _candidates(universe: Universe, keys: set[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Alias keys, and globs by the words that names begin with, each with what it matches; the longest first."""
     words = {beginning for key in keys for beginning in _beginnings(key)}
     globs = [f"{word}*" for word in sorted(words)]
-    found = [(glob, tuple(key for key in universe.slots if fnmatchcase(key, glob))) for glob in globs]
-    return sorted((*universe.aliases.items(), *found), key=lambda one: -len(one[1]))
+    by_glob = [(glob, tuple(key for key in universe.slots if fnmatchcase(key, glob))) for glob in globs]
+    return sorted((*universe.aliases.items(), *by_glob), key=lambda one: -len(one[1]))
 
 
 def _beginnings(key: str) -> Iterator[str]:

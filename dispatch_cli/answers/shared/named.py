@@ -21,15 +21,15 @@ def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
     """The higher-order operator of that name, with or without the namespace; None when there is none."""
     if any(sign in text for sign in "*?["):
         return None
-    found = select_higher_order([operator.name for operator in state.higher_order_operators], text)
-    return state.higher_order_operator(found[0]) if found else None
+    matches = select_higher_order([operator.name for operator in state.higher_order_operators], text)
+    return state.higher_order_operator(matches[0]) if matches else None
 
 
 def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     """Suggestion for a name of no operator: an overload, or a name that looks like it."""
     from dispatch_cli.model.suggest import did_you_mean
 
-    found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
-    if len(found) > 4:
-        return f"name an overload: {', '.join(found[:4])} or one of {len(found) - 4} more"
-    return did_you_mean(found or similar_names(dispatcher.names(), text[:200]))
+    matches = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
+    if len(matches) > 4:
+        return f"name an overload: {', '.join(matches[:4])} or one of {len(matches) - 4} more"
+    return did_you_mean(matches or similar_names(dispatcher.names(), text[:200]))

@@ -47,7 +47,7 @@ def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> lis
     by_name: dict[str, list[str]] = {}
     for name in names:
         by_name.setdefault(without_overload(name.lower()), []).append(name)
-    found = []
+    candidates = []
     for name, members in by_name.items():
         start = _start(name)
         known = name if "::" in wanted else name[start:]
@@ -55,10 +55,10 @@ def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> lis
         if cost is not None:
             chosen, other = _of_overload(members, len(name) + 1, overload, alike)
             costs = cost, other, cost - abs(len(wanted) - len(known))
-            found.append(NearNames(name, chosen or members, costs, chosen is not None))
-    found.sort(key=lambda one: (one.cost, not one.name.startswith("aten::")))
-    with_overload = [one for one in found if one.has_overload]
-    return (with_overload or found)[:MOST_NEAR]
+            candidates.append(NearNames(name, chosen or members, costs, chosen is not None))
+    candidates.sort(key=lambda one: (one.cost, not one.name.startswith("aten::")))
+    with_overload = [candidate for candidate in candidates if candidate.has_overload]
+    return (with_overload or candidates)[:MOST_NEAR]
 
 
 def _of_overload(members: Sequence[str], at: int, overload: str, alike: float) -> tuple[Sequence[str] | None, int]:

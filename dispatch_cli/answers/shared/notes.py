@@ -123,12 +123,12 @@ def _bypassed(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableE
     """Tensors of several backend keys carry one autograd key, which looks at few of them, often the Dense one alone."""
     universe = dispatcher.universe
     kernels = [key for key, one in table.active.items() if not one.kernel.fallthrough]
-    found = bypassed(universe, kernels, lambda key: table[key].decision, lambda key: table[key].is_fallthrough)
+    by_key = bypassed(universe, kernels, lambda key: table[key].decision, lambda key: table[key].is_fallthrough)
     for key in universe.covered_by("Autograd"):
-        if key in found and key in entries:
+        if key in by_key and key in entries:
             # a kernel at a backend of AutogradOther would not take it away, but make it ambiguous
             counting = () if key == AUTOGRAD_OTHER else universe.autograd_backends.get(key, ())
-            yield Note(NoteKind.BYPASSED, (key,), found[key], ", ".join(counting))
+            yield Note(NoteKind.BYPASSED, (key,), by_key[key], ", ".join(counting))
 
 
 def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
@@ -161,7 +161,7 @@ def takes_tensors(schema: str) -> bool:
 
 def _uncovered(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
     universe = dispatcher.universe
-    composite = [one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH)]
+    composite = [step.alias for step in PRECEDENCE if step.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH)]
     culprits = tuple(alias for alias in composite if alias in table.active)
     if not culprits:
         return

@@ -19,10 +19,10 @@ def select_names(names: Sequence[str], glob: str) -> list[str]:
     names: ``aten.add.Tensor``, ``torch.ops.aten.add``.
     """
     bare = glob.removesuffix(DEFAULT_OVERLOAD)
-    found = _matching(names, bare)
-    if not found and "." in bare:
-        found = _matching(names, as_cpp(bare))
-    return found if bare == glob else [name for name in found if name == without_overload(name)]
+    matches = _matching(names, bare)
+    if not matches and "." in bare:
+        matches = _matching(names, as_cpp(bare))
+    return matches if bare == glob else [name for name in matches if name == without_overload(name)]
 
 
 def has_words(text: str, words: str) -> bool:
@@ -71,9 +71,9 @@ def not_found(names: Sequence[str], glob: str) -> str | None:
     from dispatch_cli.model.glob import is_glob
     from dispatch_cli.model.suggest import did_you_mean
 
-    if is_glob(glob) and (found := select_in_any_case(names, glob)):
-        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
-        return f"upper and lower case are not the same here; in another case, it matches {found[0]}{more}"
+    if is_glob(glob) and (matches := select_in_any_case(names, glob)):
+        more = f" and {len(matches) - 1:,} more" if len(matches) > 1 else ""
+        return f"upper and lower case are not the same here; in another case, it matches {matches[0]}{more}"
     return did_you_mean(similar_names(names, glob))
 
 
@@ -83,8 +83,8 @@ def select_in_any_case(names: Sequence[str], glob: str) -> list[str]:
     for name in names:
         by_lower.setdefault(name.lower(), []).append(name)
     lower, known = glob.lower(), [*by_lower]
-    found = select_names(known, lower) or (select_higher_order(known, lower) if may_be_higher_order(lower) else [])
-    return [name for one in found for name in by_lower[one]]
+    matches = select_names(known, lower) or (select_higher_order(known, lower) if may_be_higher_order(lower) else [])
+    return [name for match in matches for name in by_lower[match]]
 
 
 def similar_names(names: Sequence[str], glob: str) -> list[str]:
@@ -104,14 +104,14 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
     namespace = wanted.partition("::")[0]
     if "::" not in glob and not any(name.startswith(f"{namespace}::") for name in names):
         wanted = glob  # a dot is before an overload, rather than behind a namespace
-    found: list[str] = []
+    suggestions: list[str] = []
     for near in nearest_names(names, wanted):
         asked = "." in wanted[wanted.rfind("::") + 1 :]
         if near.has_overload or len(near.names) == 1:
-            found += near.names
+            suggestions += near.names
         else:
-            found += near.names[:_MOST] if asked and near.cost[0] == 0 else [without_overload(near.names[0])]
-    return found[:_MOST]
+            suggestions += near.names[:_MOST] if asked and near.cost[0] == 0 else [without_overload(near.names[0])]
+    return suggestions[:_MOST]
 
 
 def select_keys(universe: Universe, globs: Sequence[str], keys: Iterable[str] | None = None) -> frozenset[str]:

@@ -32,8 +32,8 @@ def at_word(span: Span, word: str, follows: bool = False) -> Span:
     comment = _COMMENT.search(line, span.column, span.column + NEAR)
     end = span.column + NEAR if comment is None else comment.start()
     found_at = re.compile(rf"{plain}(?<!\w{plain})(?!\w)").finditer(line, start, end)
-    columns = [found.start() + 1 for found in found_at]
+    columns = [match.start() + 1 for match in found_at]
     before = [column for column in columns if column <= span.column][::-1]
     behind = [column for column in columns if column >= span.column]
-    found = behind + before if follows else before + behind
-    return span._replace(column=found[0]) if found else span
+    columns_in_order = behind + before if follows else before + behind
+    return span._replace(column=columns_in_order[0]) if columns_in_order else span

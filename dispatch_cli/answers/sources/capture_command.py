@@ -51,11 +51,11 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
         return None
     from dispatch_cli.capture.write import Format
 
-    found = Format.of(output)
-    if found is None:
+    file_format = Format.of(output)
+    if file_format is None:
         endings = ", ".join(each.value for each in Format)
         raise click.BadParameter(f"{output!r} must end in one of {endings}, .yml", param_hint="'-o'")
-    if format_ is not None and (format_ == "yaml") != (found is Format.YAML):
+    if format_ is not None and (format_ == "yaml") != (file_format is Format.YAML):
         raise click.UsageError(f"--format {format_} contradicts the name of {output}.")
     refuse_unwritable(output)
-    return found
+    return file_format

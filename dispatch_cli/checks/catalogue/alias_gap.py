@@ -55,7 +55,7 @@ from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD
 
-COMPOSITE = tuple(one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
+COMPOSITE = tuple(step.alias for step in PRECEDENCE if step.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
 """The alias keys whose kernels can serve a backend."""
 
 
@@ -83,7 +83,7 @@ def _gaps(view: View, pattern: Pattern, backend: str) -> tuple[list[str], list[s
     missing, peers = [], []
     for keys in universe.per_backend.values():
         key = keys[universe.backends.index(backend)]
-        others = [one for one in pattern.keys if one in keys]
+        others = [other for other in pattern.keys if other in keys]
         if key not in autograd and others and pattern.rule(key) is Rule.MISSING:
             missing.append(key)
             peers += others
@@ -104,7 +104,7 @@ def _finding(
         tip=f"register {'a kernel' if len(missing) == 1 else 'kernels'} at {keys_text(missing)}",
         fix=own_kernels(view, name, missing),
         subject=key,
-        slots=[(name, one) for one in missing],
+        slots=[(name, slot) for slot in missing],
     )
 
 

@@ -88,7 +88,7 @@ def _has_functional_form(view: View, name: OperatorName) -> bool:
     bases = {name.name, name.name.rstrip("_"), name.name.removesuffix("_out")}
     forms = (form for base in bases for form in view.overloads.get(base, ()))
     schemas = (view.schema(form) for form in forms if form != name)
-    return any(one is not None and one.returns and all(it.alias is None for it in one.returns) for one in schemas)
+    return any(form is not None and form.returns and all(it.alias is None for it in form.returns) for form in schemas)
 
 
 def _tip(view: View, schema: FunctionSchema) -> str:
@@ -100,10 +100,10 @@ def _tip(view: View, schema: FunctionSchema) -> str:
 
 def _tag(schema: FunctionSchema) -> str | None:
     """The tag that says what the operator returns; None where none does."""
-    written = [one for one in schema.arguments if writes(one)]
-    if [one.alias for one in written] != [one.alias for one in schema.returns]:
+    written = [argument for argument in schema.arguments if writes(argument)]
+    if [argument.alias for argument in written] != [argument.alias for argument in schema.returns]:
         return None
-    if all(one.kwarg_only and one.type.kind is TypeKind.TENSOR for one in written):
+    if all(argument.kwarg_only and argument.type.kind is TypeKind.TENSOR for argument in written):
         return "out"
     return "inplace" if written == [schema.arguments[0]] and written[0].type.kind is TypeKind.TENSOR else None
 

@@ -65,8 +65,8 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
         is_composite_first = CATCH_ALL not in view.own_keys(name)  # that of the base comes before all files
         is_order_known = is_composite_first or name not in view.linked_in_any_order
         stale = view.dispatcher.stale_slots(name).get(AUTOGRAD_OTHER) if is_order_known else None
-        found = "" if stale is None else entry_text(stale.live)
-        outcome = f"the slot is stale, and calls there still find {found}" if found else fails
+        content = "" if stale is None else entry_text(stale.live)
+        outcome = f"the slot is stale, and calls there still find {content}" if content else fails
         known = [(key, span) for key, span in places if span is not None]
         yield CHECK.finding(
             f"{name}: {AUTOGRAD_OTHER} is ambiguous between the kernel at {CATCH_ALL} and "
@@ -80,7 +80,7 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
             tip=f"register a kernel at {AUTOGRAD_OTHER}, or remove {'that' if len(culprits) == 1 else 'those'} "
             f"at {keys_text(culprits)}",
             fix=own_kernels(view, name, (AUTOGRAD_OTHER,)),
-            severity=Severity.INFO if found and is_composite_first else None if failing else Severity.WARNING,
+            severity=Severity.INFO if content and is_composite_first else None if failing else Severity.WARNING,
         )
 
 

@@ -129,7 +129,7 @@ def find(view: View) -> Iterator[Finding]:
                 defined = (name for name in pattern.operators if view.schema_text(name) is not None)
                 yield from (_alone(view, name, above) for name in defined if view.concerns(name, above))
         elif above and view.has_files:
-            yield from (found for name in pattern.operators for found in _skipped(view, pattern, name, above))
+            yield from (finding for name in pattern.operators for finding in _skipped(view, pattern, name, above))
     yield from _in_python(view, autograd, {*ends, *COMPOSITE})
 
 
@@ -154,7 +154,7 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
         kernel = active[key].kernel
         if not view.is_written(active[key]):
             continue
-        others = [one for one in _below(view, pattern, key) if not _may_be_same(active[one].kernel, kernel)]
+        others = [other for other in _below(view, pattern, key) if not _may_be_same(active[other].kernel, kernel)]
         if others and not _decomposes(kernel):
             yield from _of_one_backend(view, pattern, name, active[key])
         elif others:
@@ -219,15 +219,15 @@ def _decomposes(kernel: Kernel) -> bool:
 
 def _below(view: View, pattern: Pattern, key: str) -> list[str]:
     """The keys whose kernels run in the backend slots below the autograd slots that the kernel at *key* fills."""
-    found: dict[str, None] = {}
+    sources: dict[str, None] = {}
     for backend in view.universe.backends:
         above = autograd_key_of(view.universe, backend)
         source = pattern.decision(backend).source
         if above is None or source is None or source in pattern.fallthrough:
             continue
         if pattern.decision(above).source == key:
-            found[source] = None
-    return list(found)
+            sources[source] = None
+    return list(sources)
 
 
 def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Finding]:

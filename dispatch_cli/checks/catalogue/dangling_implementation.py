@@ -98,7 +98,7 @@ def find(view: View) -> Iterator[Finding]:
         yield CHECK.finding(
             f"{name} has kernels at {keys}, {outcome}{hint}{refused}",
             name,
-            details=(("keys", keys), *((one.key, _signature(one)) for one in (first, other) if one is not None)),
+            details=(("keys", keys), *((side.key, _signature(side)) for side in (first, other) if side is not None)),
             at=kernels[0] if kernels else None,
             related=() if other is None else [("the kernel with another signature", other.kernel.span)],
             tip=tip,
@@ -160,9 +160,10 @@ def _otherwise(view: View, name: OperatorName, kernels: Sequence[Registration]) 
     """The severity for kernels of an operator that is defined under other conditions."""
     variants = view.first.state.variants
     steps = () if variants is None else variants.declarations.steps
-    files = {one.span.file for one in steps if isinstance(one, Define) and one.schema.name == name and one.span}
+    files = {step.span.file for step in steps if isinstance(step, Define) and step.schema.name == name and step.span}
     may_be_left_out = (
-        not one.kernel.python and one.kernel.span is not None and one.kernel.span.file not in files for one in kernels
+        not entry.kernel.python and entry.kernel.span is not None and entry.kernel.span.file not in files
+        for entry in kernels
     )
     is_in_sources = name.namespace in view.namespaces.in_sources
     return Severity.INFO if is_in_sources and all(may_be_left_out) else Severity.WARNING
@@ -181,13 +182,13 @@ class Defined:
         self._names = [
             name
             for name, overloads in view.overloads.items()
-            if any(view.dispatcher.is_untouched(one) or view.schema_text(one) is not None for one in overloads)
+            if any(view.dispatcher.is_untouched(form) or view.schema_text(form) is not None for form in overloads)
         ]
 
     def overloads(self, name: str) -> list[str]:
         """The overloads of a name."""
-        found = self._view.overloads.get(name, ())
-        return [one.overload for one in found if self._view.schema_text(one) is not None]
+        operators = self._view.overloads.get(name, ())
+        return [operator.overload for operator in operators if self._view.schema_text(operator) is not None]
 
     def ending(self, end: str) -> list[str]:
         """The names with that end."""
@@ -203,9 +204,9 @@ class Defined:
 
     def similar(self, name: str) -> str | None:
         """A name that is almost the same."""
-        while (found := _similar(name, self._names)) is not None and not self.overloads(found):
-            self._names.remove(found)  # one of the few of a base that are not
-        return found
+        while (candidate := _similar(name, self._names)) is not None and not self.overloads(candidate):
+            self._names.remove(candidate)  # one of the few of a base that are not
+        return candidate
 
 
 def _hint(name: OperatorName, defined: Defined) -> str:
@@ -214,7 +215,7 @@ def _hint(name: OperatorName, defined: Defined) -> str:
         return _overload_hint(name, overloads)
     namespace, sep, own = name.name.rpartition("::")
     # the right operator in the wrong namespace comes before another one in the right namespace
-    elsewhere = {one.rpartition("::")[0]: one for one in defined.ending(f"{sep}{own}")}
+    elsewhere = {full_name.rpartition("::")[0]: full_name for full_name in defined.ending(f"{sep}{own}")}
     meant = _similar(namespace, elsewhere)
     other = elsewhere[meant] if meant is not None else defined.similar(name.name)
     if other is None:
@@ -242,7 +243,7 @@ def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
     meant = overloads[0] if len(overloads) == 1 else _similar(name.overload, overloads)
     if meant is not None:
         return f"; did you mean {OperatorName(name.name, meant)}?"
-    shown = ", ".join(one or "default (no name)" for one in overloads[:MAX_OVERLOADS])
+    shown = ", ".join(overload or "default (no name)" for overload in overloads[:MAX_OVERLOADS])
     more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
     return f"; {name.name} has the overloads {shown}{more}"
 

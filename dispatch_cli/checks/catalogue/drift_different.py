@@ -58,23 +58,23 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every schema and every kernel that is not as it is declared."""
     library = view.built
     assert library is not None, "the check needs a library"
-    found = DriftComparison(view, library)
-    for operator in found.operators:
+    comparison = DriftComparison(view, library)
+    for operator in comparison.operators:
         if operator.built is not None:
-            yield from _operator(found, operator)
+            yield from _operator(comparison, operator)
     for key, registration in view.own_fallbacks.items():
         built = library.fallbacks.get(key)
         if built is None or not library.has(built):
             continue
         if built.fallthrough is not registration.kernel.fallthrough:
-            message = f"the backend fallback at {key} {_skips(found, built.fallthrough)}"
+            message = f"the backend fallback at {key} {_skips(comparison, built.fallthrough)}"
             yield CHECK.finding(message, key=key, at=registration, subject="fallback")
-    for declared, there in found.higher_order:
+    for declared, there in comparison.higher_order:
         impls = {} if there is None else places_of(there, view.universe)
         for place, impl in places_of(declared).items():
             other = impls.get(place)
             if other is not None and other.fallthrough is not impl.fallthrough:
-                message = f"{declared.name}: the implementation at {place.name} {_skips(found, other.fallthrough)}"
+                message = f"{declared.name}: the implementation at {place.name} {_skips(comparison, other.fallthrough)}"
                 yield CHECK.finding(message, declared.name, place.name, span=impl.span, mark=place.name)
 
 

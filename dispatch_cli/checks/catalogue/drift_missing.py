@@ -55,28 +55,28 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is declared and not there."""
     library = view.built
     assert library is not None, "the check needs a library"
-    found = DriftComparison(view, library)
-    for operator in found.operators:
+    comparison = DriftComparison(view, library)
+    for operator in comparison.operators:
         if operator.built is None:
-            yield _operator(found, operator)
+            yield _operator(comparison, operator)
         else:
-            yield from _kernels(found, operator)
+            yield from _kernels(comparison, operator)
     for key, registration in view.own_fallbacks.items():
         fallback = library.fallbacks.get(key)
         if not library.has(fallback):
-            message = f"the backend fallback at {key} {_missing(found, fallback)}"
+            message = f"the backend fallback at {key} {_missing(comparison, fallback)}"
             details = _details(fallback)
             yield CHECK.finding(message, key=key, at=registration, details=details, subject="fallback")
-    for declared, built in found.higher_order:
+    for declared, built in comparison.higher_order:
         if built is None:
-            message = f"the higher-order operator {declared.name} {_missing(found)}"
-            yield CHECK.finding(message, declared.name, span=declared.span, tip=_tip(found))
+            message = f"the higher-order operator {declared.name} {_missing(comparison)}"
+            yield CHECK.finding(message, declared.name, span=declared.span, tip=_tip(comparison))
             continue
         there = places_of(built, view.universe)
         for place, impl in places_of(declared).items():
             if place not in there:
                 where = place_words(place)
-                message = f"{declared.name}: the implementation for {where} {_missing(found)}"
+                message = f"{declared.name}: the implementation for {where} {_missing(comparison)}"
                 yield CHECK.finding(message, declared.name, span=impl.span or declared.span, subject=where)
 
 

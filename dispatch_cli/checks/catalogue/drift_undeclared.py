@@ -57,30 +57,30 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is there and not declared."""
     library = view.built
     assert library is not None, "the check needs a library"
-    found = DriftComparison(view, library)
-    for operator in found.operators:
+    comparison = DriftComparison(view, library)
+    for operator in comparison.operators:
         if operator.built is not None:
-            span = operator.defined_at or next((one.kernel.span for _, one in found.kernels(operator)), None)
-            yield from _kernels(found, operator.name, operator.built, span)
-            yield from _functions(found, operator)
-    yield from _others(found)
+            span = operator.defined_at or next((one.kernel.span for _, one in comparison.kernels(operator)), None)
+            yield from _kernels(comparison, operator.name, operator.built, span)
+            yield from _functions(comparison, operator)
+    yield from _others(comparison)
     if not view.is_whole:
         return
     for key, fallback in library.fallbacks.items():
         registration = view.dispatcher.fallbacks.get(key)
-        is_declared = registration is not None and (not library.apart or found.is_declared(registration))
+        is_declared = registration is not None and (not library.apart or comparison.is_declared(registration))
         if fallback.imported and not is_declared:
-            message = f"the backend fallback at {key} {_undeclared(found)}"
+            message = f"the backend fallback at {key} {_undeclared(comparison)}"
             details = _details(fallback)
-            yield CHECK.finding(message, key=key, span=found.place(WILDCARD), details=details, subject="fallback")
-    for declared, there in found.higher_order:
+            yield CHECK.finding(message, key=key, span=comparison.place(WILDCARD), details=details, subject="fallback")
+    for declared, there in comparison.higher_order:
         if there is None or declared.adds:
             continue
         known = places_of(declared, view.universe)
         for place, impl in places_of(there).items():
             if place not in known:
                 where = place_words(place)
-                message = f"{declared.name}: the implementation {impl.kernel} for {where} {_undeclared(found)}"
+                message = f"{declared.name}: the implementation {impl.kernel} for {where} {_undeclared(comparison)}"
                 yield CHECK.finding(message, declared.name, span=declared.span, subject=where)
 
 
@@ -120,7 +120,7 @@ def _kernels(found: DriftComparison, name: OperatorName, built: BuiltOperator, s
     is_defined = not library.apart and found.view.is_defined_by_files(name)
     declared = found.declared_keys(name)
     active = found.view.active(name) if name in found.view.dispatcher else {}
-    changes = {one.key: one.span for one in found.view.changes if one.operator == name and one.key not in active}
+    changes = {edit.key: edit.span for edit in found.view.changes if edit.operator == name and edit.key not in active}
     for key, kernel in built.kernels.items():
         if key in changes:
             message = (

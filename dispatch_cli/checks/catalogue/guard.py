@@ -62,7 +62,7 @@ def bundles(view: View, guards: Guards, guard: Guard) -> Iterator[Bundle]:
         if simple:
             reasons: Mapping[str, int] = {violations[0].reason: len(violations)}
         else:
-            reasons = Counter(one.reason for one in violations)
+            reasons = Counter(violation.reason for violation in violations)
         write = partial(finding_of, view, guard, name)
         yield Bundle(CHECK.id, CHECK.severity, str(name), guard.span, subject, violations, reasons, write)
 

@@ -48,11 +48,11 @@ from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for each operator that lacks implementations for such modes."""
-    found: dict[HigherOrderOperator, list[Unhandled]] = {}
+    by_operator: dict[HigherOrderOperator, list[Unhandled]] = {}
     for operator, problem in own_problems(view, unhandled_modes):
         if problem.mode != FUNCTIONAL_MODE or not operator.mutates:
-            found.setdefault(operator, []).append(problem)
-    for operator, problems in found.items():
+            by_operator.setdefault(operator, []).append(problem)
+    for operator, problems in by_operator.items():
         yield CHECK.finding(
             f"{operator.name} has no implementation for {'; and none for '.join(_lacking(problems))}",
             operator.name,

@@ -69,15 +69,15 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         if not pattern.has(CATCH_ALL) or pattern.has(EXPLICIT):
             continue
-        found = displaced(view.universe, pattern.decision)
-        for name in pattern.operators if found else ():
-            missing = {key: one for key, one in found.items() if one.rule is Rule.MISSING}
-            if view.schema_text(name) is None or not view.concerns(name, (*_culprits(view, found), CATCH_ALL)):
+        affected = displaced(view.universe, pattern.decision)
+        for name in pattern.operators if affected else ():
+            missing = {key: one for key, one in affected.items() if one.rule is Rule.MISSING}
+            if view.schema_text(name) is None or not view.concerns(name, (*_culprits(view, affected), CATCH_ALL)):
                 continue
             if missing:
                 yield _finding(view, name, missing, RAISES, Severity.ERROR)
             elif view.returns_tensors(name):
-                yield _finding(view, name, found, *_outcome(view, name, _culprits(view, found)))
+                yield _finding(view, name, affected, *_outcome(view, name, _culprits(view, affected)))
 
 
 def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple[str, Severity | None]:
@@ -89,7 +89,7 @@ def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple
         return UNLESS.replace("KERNELS", call), Severity.INFO
     if all(map(calls_others, kernels)):
         return OF_OTHERS.replace("KERNELS", call), Severity.INFO
-    if any(one.redispatches is not None and one.redispatches.kind in COMPUTES for one in kernels):
+    if any(kernel.redispatches is not None and kernel.redispatches.kind in COMPUTES for kernel in kernels):
         return NO_DERIVATIVE, None
     composite = active[CATCH_ALL].kernel.debug
     if name in view.extracted and any(kernel.debug == composite for kernel in kernels):  # it is no decomposition

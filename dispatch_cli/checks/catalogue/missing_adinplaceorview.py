@@ -121,11 +121,11 @@ def _what_it_does(view: View, name: OperatorName) -> str | None:
     schema = view.schema(name)
     if schema is None:
         return None
-    written = [one.name for one in schema.arguments if one.alias is not None and one.alias.write]
+    written = [argument.name for argument in schema.arguments if argument.alias is not None and argument.alias.write]
     if written:
         return f"{WRITES} {', '.join(written)}"
-    returned = frozenset(label for one in schema.returns for label in _labels(one.alias))
-    viewed = [one.name for one in schema.arguments if not returned.isdisjoint(_labels(one.alias))]
+    returned = frozenset(label for result in schema.returns for label in _labels(result.alias))
+    viewed = [argument.name for argument in schema.arguments if not returned.isdisjoint(_labels(argument.alias))]
     return f"{VIEWS} {', '.join(viewed)}" if viewed else None
 
 
@@ -134,8 +134,8 @@ def _labels(alias: AliasInfo | None) -> Iterator[str]:
     if alias is not None:
         yield from alias.before
         yield from alias.after
-        for one in alias.contained:
-            yield from _labels(one)
+        for inner in alias.contained:
+            yield from _labels(inner)
 
 
 def _lost(what: str) -> str:

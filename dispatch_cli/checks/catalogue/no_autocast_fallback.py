@@ -82,27 +82,27 @@ def find(view: View) -> Iterator[Finding]:
     for backend in view.universe.backends:
         key = autocast_key_of(view.universe, backend)
         if key is not None and key not in view.dispatcher.fallbacks:
-            found = _backend(view, backend, key)
-            if found.kernels or found.fallback is not None:
-                yield _finding(view, backend, found)
+            result = _backend(view, backend, key)
+            if result.kernels or result.fallback is not None:
+                yield _finding(view, backend, result)
 
 
 def _backend(view: View, backend: str, key: str) -> _Backend:
     parts = view.universe.runtime_parts
-    bits = [one for one in view.universe.runtime if parts[one][1] == backend]
-    found = _Backend(key, [], next((view.own_fallbacks[one] for one in bits if one in view.own_fallbacks), None), [])
+    bits = [bit for bit in view.universe.runtime if parts[bit][1] == backend]
+    result = _Backend(key, [], next((view.own_fallbacks[bit] for bit in bits if bit in view.own_fallbacks), None), [])
     for pattern in view.patterns:
-        keys = [one for one in bits if pattern.has(one) and one not in pattern.fallthrough]
+        keys = [bit for bit in bits if pattern.has(bit) and bit not in pattern.fallthrough]
         if not keys and not pattern.has(key):
             continue
         for name in pattern.operators:
             active = view.active(name)
-            own = next((active[one] for one in keys if view.is_own(active[one])), None)
+            own = next((active[bit] for bit in keys if view.is_own(active[bit])), None)
             if key in active and view.is_own(active[key]):
-                found.others.append((name, active[key]))
+                result.others.append((name, active[key]))
             elif own is not None and pattern.rule(key) is Rule.MISSING and view.takes_tensors(name):
-                found.kernels.append((name, own))
-    return found
+                result.kernels.append((name, own))
+    return result
 
 
 def _finding(view: View, backend: str, found: _Backend) -> Finding:

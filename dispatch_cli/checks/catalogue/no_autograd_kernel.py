@@ -70,7 +70,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
 
-DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
+DEFAULTS = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.DEFAULT)
 """The alias keys whose kernel is a backend kernel for any backend."""
 QUANTIZED = "Quantized"
 OF_OTHERS = "backward() warns, and follows the differentiable operators that the kernel calls"
@@ -121,9 +121,9 @@ def _lack(view: View, pattern: Pattern) -> _Lack | None:
                 missing.setdefault(key, []).append(above)
             elif decision.rule is Rule.FALLBACK and not view.dispatcher.fallbacks[above].kernel.fallthrough:
                 fallback.setdefault(key, []).append(above)
-    found = missing or fallback
-    above_all = dict.fromkeys(one for keys in found.values() for one in keys)
-    return _Lack(tuple(found), tuple(above_all), bool(missing)) if found else None
+    lacking = missing or fallback
+    above_all = dict.fromkeys(autograd_key for keys in lacking.values() for autograd_key in keys)
+    return _Lack(tuple(lacking), tuple(above_all), bool(missing)) if lacking else None
 
 
 def _served(view: View, pattern: Pattern) -> Mapping[str, tuple[str, ...]]:
@@ -132,7 +132,9 @@ def _served(view: View, pattern: Pattern) -> Mapping[str, tuple[str, ...]]:
     served: dict[str, tuple[str, ...]] = {}
     for key in pattern.keys:
         if key in DEFAULTS:
-            served[key] = tuple(one for one in universe.backends if one != META and pattern.decision(one).source == key)
+            served[key] = tuple(
+                backend for backend in universe.backends if backend != META and pattern.decision(backend).source == key
+            )
         elif key != META and key in universe.slot and universe.runtime_parts[key][0] != QUANTIZED:
             served[key] = (key,)
     return served
@@ -188,17 +190,17 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
 def _signs_of_a_derivative(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
     """Signs that the operator is differentiated, with their places."""
     autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
-    for one in view.overloads.get(name.name, ()):
-        pattern = view.pattern(one)
+    for overload in view.overloads.get(name.name, ()):
+        pattern = view.pattern(overload)
         key = next((key for key in pattern.keys if key in autograd and key not in pattern.fallthrough), None)
         if key is not None:
-            yield f"{one} has an autograd kernel at {key}", view.place(one, key)
+            yield f"{overload} has an autograd kernel at {key}", view.place(overload, key)
     if not view.is_defined_by_files(name):
         return
     for ending in BACKWARD:
-        for one in view.overloads.get(f"{name.name}_{ending}", ()):
-            if _takes_a_gradient(view, one):
-                yield f"{one} may be its derivative", view.defined_at(one)
+        for overload in view.overloads.get(f"{name.name}_{ending}", ()):
+            if _takes_a_gradient(view, overload):
+                yield f"{overload} may be its derivative", view.defined_at(overload)
 
 
 def _takes_a_gradient(view: View, name: OperatorName) -> bool:

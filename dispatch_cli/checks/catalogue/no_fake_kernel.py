@@ -116,11 +116,11 @@ def _calls_others(view: View, name: OperatorName) -> bool:
 
 def _libraries(view: View, namespaces: Collection[str | None]) -> Mapping[str | None, Sequence[OperatorName]]:
     """All operators of the state in some namespaces."""
-    found: dict[str | None, list[OperatorName]] = {}
+    by_namespace: dict[str | None, list[OperatorName]] = {}
     for name in view.names if namespaces else ():
         if name.namespace in namespaces:
-            found.setdefault(name.namespace, []).append(name)
-    return found
+            by_namespace.setdefault(name.namespace, []).append(name)
+    return by_namespace
 
 
 def _is_traced(view: View, names: Iterable[OperatorName]) -> bool:
@@ -178,7 +178,7 @@ def _of_library(view: View, namespace: str, names: list[OperatorName]) -> Findin
 
 
 def _place(view: View, name: OperatorName) -> Span | None:
-    return next((one.kernel.span for one in view.active(name).values() if one.kernel.span is not None), None)
+    return next((entry.kernel.span for entry in view.active(name).values() if entry.kernel.span is not None), None)
 
 
 CHECK = Check.of(find, __doc__, "DC308", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -63,15 +63,15 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _of_operator(view: View, orders: Orders, name: OperatorName) -> Iterator[Finding]:
-    found: tuple[SensitiveSlot, ...] = ()
+    sensitive: tuple[SensitiveSlot, ...] = ()
     within_blocks = False
     if not view.dispatcher.is_untouched(name):
-        found = orders.sensitive_slots(name, _blocks(view, name))
-        within_blocks = bool(found)
+        sensitive = orders.sensitive_slots(name, _blocks(view, name))
+        within_blocks = bool(sensitive)
     groups: dict[tuple[object, ...], list[SensitiveSlot]] = {}
-    for slot in found or orders.sensitive_slots(name):
+    for slot in sensitive or orders.sensitive_slots(name):
         # what one registration does by itself, in every order, is not a matter of their order
-        if len(slot.shortest) > 1 and view.concerns(name, [one.key for one in slot.shortest]):
+        if len(slot.shortest) > 1 and view.concerns(name, [registration.key for registration in slot.shortest]):
             groups.setdefault((*map(id, slot.shortest), entry_text(slot.live)), []).append(slot)
     for slots in groups.values():
         yield _finding(view, name, slots, within_blocks and _is_plausible(view, slots[0].shortest))
@@ -81,27 +81,27 @@ def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
     """The operator's registrations, what is captured first: those of a written block keep their order, any other is by
     itself.
     """
-    left = {(id(one.kernel), one.key): one for found in view.kernels(name).values() for one in reversed(found)}
+    left = {(id(entry.kernel), entry.key): entry for stack in view.kernels(name).values() for entry in reversed(stack)}
     blocks: list[list[Registration]] = []
     written: dict[Block, list[Registration]] = {}
     for step in view.state.declarations.steps:
         if isinstance(step, Implement) and step.operator == name:
             key = step.dispatch_key or step.block.dispatch_key
-            one = left.pop((id(step.kernel), CATCH_ALL if key is None or key == UNDEFINED else key), None)
-            if one is None:
+            registration = left.pop((id(step.kernel), CATCH_ALL if key is None or key == UNDEFINED else key), None)
+            if registration is None:
                 continue
             if step.block in written:
-                written[step.block].append(one)
+                written[step.block].append(registration)
                 continue
-            blocks.append([one])
-            if not step.block.implicit and not view.is_captured(one):
+            blocks.append([registration])
+            if not step.block.implicit and not view.is_captured(registration):
                 written[step.block] = blocks[-1]
-    return [*([one] for one in left.values()), *blocks]
+    return [*([registration] for registration in left.values()), *blocks]
 
 
 def _is_plausible(view: View, order: Sequence[Registration]) -> bool:
     """True if an order can come about: some of it is not captured, and none of that is before what is."""
-    captured = [view.is_captured(one) for one in order]
+    captured = [view.is_captured(registration) for registration in order]
     return not all(captured) and captured == sorted(captured, reverse=True)
 
 
@@ -112,7 +112,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
     last = order[-1]
     is_ambiguous = all(slot.canonical.rule is Rule.AMBIGUOUS for slot in slots)
     return CHECK.finding(
-        f"{name}: in the registration order {' → '.join(one.key for one in order)}, {keys} {verb} "
+        f"{name}: in the registration order {' → '.join(registration.key for registration in order)}, {keys} {verb} "
         f"{_holder(first.live)}, but should hold {right}",
         name,
         first.canonical.key,
@@ -122,12 +122,12 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
             for number, one in enumerate(order[:-1])
         ],
         details=(
-            ("order", ", then ".join(f"{one.kernel.debug} at {one.key}" for one in order)),
+            ("order", ", then ".join(f"{registration.kernel.debug} at {registration.key}" for registration in order)),
             ("live", entry_text(first.live)),
             ("canonical", "; ".join(dict.fromkeys(entry_text(slot.canonical) for slot in slots))),
         ),
         tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "remove one of these registrations",
-        subject=" ".join(one.key for one in order),
+        subject=" ".join(registration.key for registration in order),
         fix=own_kernels(view, name, [slot.canonical.key for slot in slots]),
         severity=None if plausible and not is_ambiguous else Severity.INFO,
         slots=[(name, slot.canonical.key) for slot in slots],

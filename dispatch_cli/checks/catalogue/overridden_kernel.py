@@ -64,9 +64,9 @@ def find(view: View) -> Iterator[Finding]:
             if key in SILENT_OVERRIDES and view.dispatcher.is_untouched(name):
                 continue
             registrations = view.kernels(name)[key]
-            if key in OF_CUSTOM_OPS and all(CUSTOM_OP in one.kernel.debug for one in registrations):
+            if key in OF_CUSTOM_OPS and all(CUSTOM_OP in entry.kernel.debug for entry in registrations):
                 continue
-            is_of_pytorch = all(view.registrant(one) is Registrant.PYTORCH for one in registrations[1:])
+            is_of_pytorch = all(view.registrant(entry) is Registrant.PYTORCH for entry in registrations[1:])
             warned = any(registration.warns for registration in registrations)
             written = any(map(view.is_written, registrations[:-1]))
             if written or (warned and not view.has_files):
@@ -84,8 +84,8 @@ def _finding(name: OperatorName, key: str, registrations: Sequence[Registration]
         name,
         key,
         at=active,
-        related=[("an overridden kernel is registered here", one.kernel.span) for one in replaced],
-        details=(("runs", active.kernel.label), ("replaced", ", ".join(one.kernel.label for one in replaced))),
+        related=[("an overridden kernel is registered here", entry.kernel.span) for entry in replaced],
+        details=(("runs", active.kernel.label), ("replaced", ", ".join(entry.kernel.label for entry in replaced))),
         tip="remove one of the registrations; if the override is intended, suppress the finding with a reason",
         severity=severity,
     )

@@ -47,7 +47,7 @@ from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
 
-NESTED = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED)
+NESTED = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.NESTED)
 """The alias keys that give way to backend kernels in Python alone."""
 NO_KERNEL = frozenset({Rule.MISSING, Rule.AMBIGUOUS})
 
@@ -64,18 +64,18 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Iterator[Finding]:
-    found = [one for one in divergences(view.dispatcher, name, python) if one.python.source not in python]
-    if not found:
+    differences = [slot for slot in divergences(view.dispatcher, name, python) if slot.python.source not in python]
+    if not differences:
         return
     written = set(view.written_keys(name))
     written.update(
-        one.dispatch_key
-        for one in view.state.python_kernels(name)
-        if one.span is not None and one.by is Registrant.USER
+        kernel.dispatch_key
+        for kernel in view.state.python_kernels(name)
+        if kernel.span is not None and kernel.by is Registrant.USER
     )
-    by_files = [one for one in found if not written.isdisjoint(one.because) or one.cpp.source in written]
-    considered = by_files if view.has_files and name not in view.captures.unknown else found
-    failing = [one for one in considered if one.python.rule in NO_KERNEL and one.cpp.rule not in NO_KERNEL]
+    by_files = [slot for slot in differences if not written.isdisjoint(slot.because) or slot.cpp.source in written]
+    considered = by_files if view.has_files and name not in view.captures.unknown else differences
+    failing = [slot for slot in considered if slot.python.rule in NO_KERNEL and slot.cpp.rule not in NO_KERNEL]
     if failing:
         yield _finding(view, name, failing, Severity.WARNING if by_files else Severity.INFO)
     elif by_files:
@@ -84,14 +84,14 @@ def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Ite
 
 def _finding(view: View, name: OperatorName, found: list[Divergence], severity: Severity) -> Finding:
     first = found[0]
-    alike = [one for one in found if one.python.rule is first.python.rule and one.because == first.because]
-    keys = [one.key for one in alike]
+    alike = [slot for slot in found if slot.python.rule is first.python.rule and slot.because == first.because]
+    keys = [slot.key for slot in alike]
     because = keys_text(first.because)
     if first.reason is Reason.NESTED_RULE:
         why = f"in Python the kernel at {', '.join(NESTED)} gives way to the one at {because}"
     else:
         why = f"only Python sees the Python kernel at {because}"
-    places = {one.dispatch_key: one.span for one in view.state.python_kernels(name)}
+    places = {kernel.dispatch_key: kernel.span for kernel in view.state.python_kernels(name)}
     python_place = next((places[key] for key in first.because if places.get(key) is not None), None)
     cpp_place = view.place(name, first.cpp.source) if first.cpp.source is not None else None
     return CHECK.finding(

@@ -63,27 +63,27 @@ UNKNOWN_OPERATOR = "unknown-operator"
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is refused."""
-    for one in view.state.refused:
-        if one.operator is not None and not view.is_whole and OperatorName.parse(one.operator) not in view.operators:
+    for item in view.state.refused:
+        if item.operator is not None and not view.is_whole and OperatorName.parse(item.operator) not in view.operators:
             continue
-        message = " ".join(one.message.split())
-        found = CHECK.finding(
+        message = " ".join(item.message.split())
+        finding = CHECK.finding(
             f"PyTorch refuses this registration: {message}",
-            one.operator,
-            span=one.span,
-            related=one.related,
-            details=(("code", one.code),),
-            tip=one.hint,
-            subject=one.code,
+            item.operator,
+            span=item.span,
+            related=item.related,
+            details=(("code", item.code),),
+            tip=item.hint,
+            subject=item.code,
         )
-        when = text_of_all(one.when)
-        if one.code == UNKNOWN_OPERATOR and one.operator is not None:
-            if asks_for(when, one.operator):
+        when = text_of_all(item.when)
+        if item.code == UNKNOWN_OPERATOR and item.operator is not None:
+            if asks_for(when, item.operator):
                 continue
-            found = _of_unknown_operator(view, found, OperatorName.parse(one.operator))
-        if view.state.over_assumed and one.code == SIGNATURE_MISMATCH and one.operator in view.pytorch_operators:
-            found = found._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
-        yield found._replace(when=when or None)
+            finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator))
+        if view.state.over_assumed and item.code == SIGNATURE_MISMATCH and item.operator in view.pytorch_operators:
+            finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
+        yield finding._replace(when=when or None)
 
 
 def _of_unknown_operator(view: View, found: Finding, name: OperatorName) -> Finding:

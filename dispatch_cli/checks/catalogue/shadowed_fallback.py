@@ -70,12 +70,12 @@ def _registers(view: View, name: OperatorName, key: str, function: str) -> bool:
 
 def _shadowed(view: View, key: str) -> dict[str, list[OperatorName]]:
     """The operators whose slot at *key* an alias key's default fills, by that alias key."""
-    found: dict[str, list[OperatorName]] = {}
+    by_source: dict[str, list[OperatorName]] = {}
     for name in view.names:
         decision = view.pattern(name).decision(key)
         if decision.rule in (Rule.DEFAULT, Rule.NESTED) and decision.source is not None:
-            found.setdefault(decision.source, []).append(name)
-    return found
+            by_source.setdefault(decision.source, []).append(name)
+    return by_source
 
 
 def telling(view: View, name: OperatorName) -> tuple[bool, bool, bool, str]:

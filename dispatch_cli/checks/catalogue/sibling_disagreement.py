@@ -82,10 +82,10 @@ def find(view: View) -> Iterator[Finding]:
         names = [name for spelling in _spellings(base) for name in view.overloads.get(spelling, ())]
         if len(names) < 2:
             continue
-        found = {name: _answers(view, view.pattern(name), answers) for name in names}
-        if _may_differ(found, in_place_only=view.own.isdisjoint(names)):
+        coverage = {name: _answers(view, view.pattern(name), answers) for name in names}
+        if _may_differ(coverage, in_place_only=view.own.isdisjoint(names)):
             for family in _families(view, names):
-                yield from _of_family(view, family, found, reported)
+                yield from _of_family(view, family, coverage, reported)
 
 
 def _may_differ(found: Mapping[OperatorName, Coverage], in_place_only: bool) -> bool:
@@ -94,10 +94,10 @@ def _may_differ(found: Mapping[OperatorName, Coverage], in_place_only: bool) -> 
     in_place_only: it takes two of different names, a functional and an in-place form.
     """
     by_name: dict[str, list[Coverage]] = {}
-    for name, one in found.items():
-        by_name.setdefault(name.name if in_place_only else str(name), []).append(one)
-    present = {name: frozenset[str]().union(*(one.present for one in ones)) for name, ones in by_name.items()}
-    missing = {name: frozenset[str]().union(*(one.missing for one in ones)) for name, ones in by_name.items()}
+    for name, coverage in found.items():
+        by_name.setdefault(name.name if in_place_only else str(name), []).append(coverage)
+    present = {name: frozenset[str]().union(*(coverage.present for coverage in ones)) for name, ones in by_name.items()}
+    missing = {name: frozenset[str]().union(*(coverage.missing for coverage in ones)) for name, ones in by_name.items()}
     return any(has & lacks for one, has in present.items() for other, lacks in missing.items() if one != other)
 
 
@@ -196,7 +196,7 @@ def _finding(
     key, where = keys[0], keys_text(keys)
     fallback = view.dispatcher.fallbacks.get(key)
     registration = view.active(name)[key]
-    is_quantized = all(view.universe.runtime_parts[one][0] == _QUANTIZED for one in keys)  # PyTorch lacks forms, too
+    is_quantized = all(view.universe.runtime_parts[key][0] == _QUANTIZED for key in keys)  # PyTorch lacks forms, too
     severity = Severity.WARNING if not is_quantized and (form is not OperatorForm.OUT or callers) else Severity.INFO
     if fallback is not None and fallback.kernel.span is not None:
         lack, severity = f"uses the backend fallback {fallback.kernel.debug} there", Severity.INFO

@@ -66,8 +66,8 @@ def find(view: View) -> Iterator[Finding]:
         if block.namespace != FALLBACKS and block.namespace not in known and not _may_be_defined(view, block):
             unknown.setdefault(block.namespace, []).append(block)
     few, names = FewSuggestions(compared=MAX_COMPARED, cutoff=CUTOFF), sorted(known)
-    for namespace, found in unknown.items():
-        yield _finding(view, namespace, found, few.suggest(namespace, names))
+    for namespace, own_blocks in unknown.items():
+        yield _finding(view, namespace, own_blocks, few.suggest(namespace, names))
 
 
 def _may_be_defined(view: View, block: Block) -> bool:

@@ -51,11 +51,11 @@ def find(view: View) -> Iterator[Finding]:
     if not view.state.declarations.guards:
         return
     guards = Guards(view)
-    found = 0
+    count = 0
     for guard in guards.all:
         for what, glob in guards.unmatched(guard):
-            tip = _tip(view, what, glob) if found < MAX_SUGGESTIONS else None
-            found += 1
+            tip = _tip(view, what, glob) if count < MAX_SUGGESTIONS else None
+            count += 1
             yield finding_of(guard, what, glob, tip)
 
 
@@ -79,7 +79,7 @@ def _tip(view: View, what: str, glob: str) -> str | None:
     if what == "operator" and glob.endswith(DEFAULT_OVERLOAD):
         return NO_DEFAULT_OVERLOAD
     if what == "operator":
-        return suggestion(glob, [*map(str, view.names), *(one.name for one in view.state.higher_order_operators)])
+        return suggestion(glob, [*map(str, view.names), *(known.name for known in view.state.higher_order_operators)])
     if any(sign in glob for sign in "*?["):
         return suggestion(glob, view.universe.slots)
     # a name that no version has is refused when the file is read

@@ -69,7 +69,7 @@ from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 
-ALIASES = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.BATCHED)
+ALIASES = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.BATCHED)
 """The alias keys of batching rules."""
 
 
@@ -111,7 +111,7 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
 def _below_composite(view: View, pattern: Pattern, name: OperatorName, key: str) -> Iterator[Finding]:
     """A rule at *key* below autograd keys that the composite kernel fills."""
     above = [autograd_key_of(view.universe, backend) for backend in view.universe.backends]
-    composite = [one for one in dict.fromkeys(above) if one is not None and pattern.rule(one) is Rule.MATH]
+    composite = [slot for slot in dict.fromkeys(above) if slot is not None and pattern.rule(slot) is Rule.MATH]
     source = pattern.decision(composite[0]).source if composite else None
     if source is None or pattern.decision(key).source != key:
         return

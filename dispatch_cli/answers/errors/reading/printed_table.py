@@ -45,7 +45,7 @@ class PrintedTable(NamedTuple):
         if self.lines and (self.listed is None or self.keys is not Shown.WHOLE):
             shown = {key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK}
         elif self.listed is not None:
-            core = {one.key for one in universe.fallbacks if one.key not in self.lines}
+            core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
             fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
             shown = {*self.listed} - core - fallen
         else:
@@ -63,7 +63,7 @@ class PrintedTable(NamedTuple):
 
     def has_autograd(self, universe: Universe) -> bool:
         """True if the text shows a kernel of the operator at autograd keys, and not PyTorch's fallbacks alone."""
-        core = {one.key for one in universe.fallbacks}
+        core = {fallback.key for fallback in universe.fallbacks}
         keys = universe.covered_by(AUTOGRAD)
         shown = (key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK)
         return any(key in keys for key in shown) or any(self.lists(key) for key in keys if key not in core)
@@ -92,9 +92,9 @@ def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
 
 
 def _slot(universe: Universe, name: str, unknown: dict[str, None]) -> str | None:
-    found = key_named(universe, name)
-    if found in universe.slot:
-        return found
+    key = key_named(universe, name)
+    if key in universe.slot:
+        return key
     unknown[name] = None
     return None
 
@@ -104,7 +104,7 @@ def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str]
     if listed is not None and keys is Shown.WHOLE:
         return listed.issubset(lines)
     slots = [universe.slot[key] for key in lines]
-    fallbacks = [universe.slot[one.key] for one in universe.fallbacks]
+    fallbacks = [universe.slot[fallback.key] for fallback in universe.fallbacks]
     return max(slots) >= max(fallbacks) and min(slots) <= universe.slot[BACKEND_SELECT]
 
 

@@ -85,7 +85,7 @@ def _fit(universes: Sequence[Universe], at: int, error: ErrorText) -> Fit:
         return Fit.OLDER
     names = [name for name in printed if name.isidentifier()]
     strange = [name for name in names if name not in universe.slot]
-    if any(name in one.slot for one in universes[:at] for name in strange):
+    if any(name in newer.slot for newer in universes[:at] for name in strange):
         return Fit.NEWER
     shown = printed_table(universe, error)
     whole = Shown.WHOLE in (shown.keys, shown.table)
@@ -98,6 +98,6 @@ def _fit(universes: Sequence[Universe], at: int, error: ErrorText) -> Fit:
 
 def _is_older(universes: Sequence[Universe], at: int, name: str) -> bool:
     """True for a key of an older version that the universe does not have."""
-    if any(name in one.slot for one in universes[at + 1 :]):
+    if any(name in universe.slot for universe in universes[at + 1 :]):
         return True
     return key_named(universes[at], name) not in (None, name)

@@ -77,10 +77,10 @@ def read_baseline(data: object) -> Counter[Entry]:
     entries = data.get("findings")
     if not isinstance(entries, list):
         raise BaselineError("it has no list of findings")
-    found: Counter[Entry] = Counter()
+    counts: Counter[Entry] = Counter()
     for number, entry in enumerate(entries):
-        found[_entry(entry, number)] += entry.get("count", 1)
-    return found
+        counts[_entry(entry, number)] += entry.get("count", 1)
+    return counts
 
 
 def _entry(entry: object, number: int) -> Entry:
@@ -132,21 +132,21 @@ class BaselineFilter:
 
     def renewed(self, use: BaselineUse) -> Counter[Entry]:
         """The entries of the baseline without those that are fixed, and with those of new findings: of all of them."""
-        found = Counter(self._entries)
-        found.subtract({Entry(one.check, one.operator, one.key, one.subject): one.count for one in use.fixed})
-        found.update(self.new)
-        return +found
+        counts = Counter(self._entries)
+        counts.subtract({Entry(row.check, row.operator, row.key, row.subject): row.count for row in use.fixed})
+        counts.update(self.new)
+        return +counts
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:
     """A text for each finding that tells it from all others and stays the same when lines move."""
     seen: Counter[Entry] = Counter()
-    found = []
+    digests = []
     for finding in findings:
         entry = Entry.of(finding)
         seen[entry] += 1
-        found.append(fingerprint(json.dumps([*entry, seen[entry]])))
-    return found
+        digests.append(fingerprint(json.dumps([*entry, seen[entry]])))
+    return digests
 
 
 def fingerprint(identity: str) -> str:

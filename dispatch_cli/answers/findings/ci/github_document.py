@@ -24,10 +24,10 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
     """A command for the findings of a check at one place: GitHub shows only ten annotations of a kind for each step."""
     for reported in by_place(report.findings):
-        group = [one.finding for one in reported]
+        group = [entry.finding for entry in reported]
         yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, _finding_text(group), root)
-    for one in report.unlisted:
-        yield _command(_COMMANDS[one.severity], one.span, one.check, unlisted_sentence(one), root)
+    for rest in report.unlisted:
+        yield _command(_COMMANDS[rest.severity], rest.span, rest.check, unlisted_sentence(rest), root)
 
 
 def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _finding_text(group: Sequence[Finding]) -> str:
 
 
 def _notes(related: Iterable[Related]) -> Iterator[str]:
-    return (f"note: {one.message} ({one.span})" for one in related)
+    return (f"note: {note.message} ({note.span})" for note in related)
 
 
 def _command(severity: str, span: Span | None, title: str, text: str, root: Path) -> str:

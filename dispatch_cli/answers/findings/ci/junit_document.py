@@ -52,7 +52,7 @@ def problems_junit(problems: Sequence[Problem], root: Path) -> Iterator[str]:
         place = "" if problem.span is None else f"{_place(problem.span, root)}: "
         first, *more = problem.message.split("\n")
         lines = [f"{place}error: {first}", *(f"  {line}" for line in more)]
-        lines += [f"  note: {one.message} ({_place(one.span, root)})" for one in problem.related]
+        lines += [f"  note: {note.message} ({_place(note.span, root)})" for note in problem.related]
         lines += [f"  tip: {problem.hint}"] if problem.hint else []
         yield f'    <testcase classname={name} name={_attribute(f"{problem.code} {number}")} time="0">\n'
         yield f"      <error type={_attribute(problem.code)} message={_attribute(first)}>"
@@ -64,10 +64,10 @@ def problems_junit(problems: Sequence[Problem], root: Path) -> Iterator[str]:
 def findings_junit(report: FindingsReport, root: Path) -> Iterator[str]:
     """The whole document; cases in the order of the findings. It is dated by SOURCE_DATE_EPOCH where that is set."""
     date = _date()
-    found = _cases(report)
+    cases = _cases(report)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
     for number, check in enumerate(report.checks):
-        yield from _suite(report, check, number, date, found.get(check.id, ()), root)
+        yield from _suite(report, check, number, date, cases.get(check.id, ()), root)
     yield "</testsuites>\n"
 
 
@@ -80,10 +80,10 @@ def _date() -> str:
 
 def _cases(report: FindingsReport) -> dict[str, list[_Case]]:
     """The cases of each check that found something."""
-    found: dict[str, dict[tuple[str, bool], list[Finding]]] = {}
-    for finding in (one.finding for one in report.findings):
+    by_check: dict[str, dict[tuple[str, bool], list[Finding]]] = {}
+    for finding in (entry.finding for entry in report.findings):
         name = finding.operator if finding.operator is not None else finding.message
-        cases = found.setdefault(finding.check, {})
+        cases = by_check.setdefault(finding.check, {})
         cases.setdefault((name, finding.operator is not None), []).append(finding)
     return {
         check: [
@@ -94,7 +94,7 @@ def _cases(report: FindingsReport) -> dict[str, list[_Case]]:
             )
             for (name, _), findings in cases.items()
         ]
-        for check, cases in found.items()
+        for check, cases in by_check.items()
     }
 
 
@@ -110,9 +110,9 @@ def _suite(
     yield "    <properties>\n"
     yield f'      <property name="universe" value={_attribute(report.universe)}/>\n'
     yield f'      <property name="operators" value="{report.operators}"/>\n'
-    unlisted = [one for one in report.unlisted if one.check == check.id]
+    unlisted = [rest for rest in report.unlisted if rest.check == check.id]
     if unlisted:
-        count = sum(one.findings for one in unlisted)
+        count = sum(rest.findings for rest in unlisted)
         yield f'      <property name="findings not listed" value="{count}"/>\n'
     yield "    </properties>\n"
     if not cases:
@@ -120,7 +120,7 @@ def _suite(
     for case in cases:
         yield from _case(name, check.id, case, root)
     lines = [line for case in cases for finding in case.others for line in _lines([finding], root)]
-    others = "\n".join((*lines, *(_text(unlisted_sentence(one)) for one in unlisted)))
+    others = "\n".join((*lines, *(_text(unlisted_sentence(rest)) for rest in unlisted)))
     yield f"    <system-out>{others}</system-out>\n    <system-err></system-err>\n  </testsuite>\n"
 
 

@@ -42,7 +42,7 @@ def common_details(group: Sequence[Finding]) -> list[tuple[str, str]]:
 
 def common_related(group: Sequence[Finding]) -> list[Related]:
     """The other places that all of them name."""
-    return [one for one in group[0].related if all(one in finding.related for finding in group)]
+    return [note for note in group[0].related if all(note in finding.related for finding in group)]
 
 
 def common_tip(group: Sequence[Finding]) -> str | None:

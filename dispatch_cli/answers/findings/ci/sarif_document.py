@@ -44,22 +44,22 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
     invocation: dict[str, Any] = {"executionSuccessful": True}
     if report.unlisted:
         invocation["toolExecutionNotifications"] = [
-            _unlisted(one, positions[one.check], root) for one in report.unlisted
+            _unlisted(rest, positions[rest.check], root) for rest in report.unlisted
         ]
     yield from _log([_rule(check) for check in CHECKS], invocation, results, properties)
 
 
 def _unlisted(one: UnlistedFindings, position: int, root: Path) -> dict[str, Any]:
     """Findings that are not listed, as a notification."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "associatedRule": {"id": one.check, "index": position},
         "level": LEVELS[one.severity],
         "message": _message(unlisted_sentence(one)),
         "properties": {"findings": one.findings},
     }
     if one.span is not None and _is_shown(one.span):
-        found["locations"] = [{"physicalLocation": _physical(one.span, root)}]
-    return found
+        result["locations"] = [{"physicalLocation": _physical(one.span, root)}]
+    return result
 
 
 def problems_sarif(problems: Sequence[Problem], root: Path) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _rule(check: Check) -> dict[str, Any]:
 
 def _result(reported: Sequence[ReportedFinding], position: int, root: Path) -> dict[str, Any]:
     """The findings of one check at one place; the fingerprint is that of the first."""
-    group = [one.finding for one in reported]
+    group = [entry.finding for entry in reported]
     tip, text = common_tip(group), "\n".join(sentences(group))
     result: dict[str, Any] = {
         "ruleId": group[0].check,
@@ -124,13 +124,13 @@ def _result(reported: Sequence[ReportedFinding], position: int, root: Path) -> d
         "locations": [location] if (location := _location(group, root)) else [],
         "partialFingerprints": {"dispatchCliFinding/v1": reported[0].fingerprint},
     }
-    related = list(_related(dict.fromkeys(one for finding in group for one in finding.related), root))
+    related = list(_related(dict.fromkeys(note for finding in group for note in finding.related), root))
     if related:
         result["relatedLocations"] = related
     if len(group) == 1:
         result["properties"] = _properties(group[0])
     else:
-        result["properties"] = {"findings": [_properties(one) | {"message": _text(one.message)} for one in group]}
+        result["properties"] = {"findings": [_properties(item) | {"message": _text(item.message)} for item in group]}
     return result
 
 
@@ -145,7 +145,7 @@ def _location(group: Sequence[Finding], root: Path) -> dict[str, Any]:
     span = group[0].span
     if span is not None and _is_shown(span):
         location["physicalLocation"] = _physical(span, root)
-    about = dict.fromkeys((one.operator, one.key) for one in group if one.operator is not None)
+    about = dict.fromkeys((finding.operator, finding.key) for finding in group if finding.operator is not None)
     names = [f"{operator}{'' if key is None else f' at {key}'}" for operator, key in about]
     if names:
         location["logicalLocations"] = [{"fullyQualifiedName": _text(name), "kind": "function"} for name in names]
@@ -153,10 +153,10 @@ def _location(group: Sequence[Finding], root: Path) -> dict[str, Any]:
 
 
 def _notification(problem: Problem, root: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {"descriptor": {"id": problem.code}, "level": "error", "message": _problem_message(problem)}
+    entry: dict[str, Any] = {"descriptor": {"id": problem.code}, "level": "error", "message": _problem_message(problem)}
     if problem.span is not None and _is_shown(problem.span):
-        found["locations"] = [{"physicalLocation": _physical(problem.span, root)}]
-    return found
+        entry["locations"] = [{"physicalLocation": _physical(problem.span, root)}]
+    return entry
 
 
 def _problem_result(problem: Problem, position: int, root: Path) -> dict[str, Any]:
@@ -185,9 +185,9 @@ def _is_shown(span: Span | None) -> bool:
 
 
 def _related(related: Iterable[Related], root: Path) -> Iterator[dict[str, Any]]:
-    shown = [one for one in related if _is_shown(one.span)]
-    for number, one in enumerate(shown):
-        yield {"id": number, "physicalLocation": _physical(one.span, root), "message": _message(one.message)}
+    shown = [note for note in related if _is_shown(note.span)]
+    for number, note in enumerate(shown):
+        yield {"id": number, "physicalLocation": _physical(note.span, root), "message": _message(note.message)}
 
 
 def _physical(span: Span, root: Path) -> dict[str, Any]:

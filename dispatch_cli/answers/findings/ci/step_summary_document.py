@@ -44,10 +44,10 @@ def _findings(report: FindingsReport, title: str, root: Path) -> Iterator[Block]
     columns: list[Column[list[ReportedFinding]]] = [
         Column("Severity", lambda group, _: severity_run(_worst(group))),
         Column("Place", lambda group, _: _place(group[0].finding.span, root)),
-        Column("Finding", lambda group, _: _cut("\n".join(sentences([one.finding for one in group])))),
+        Column("Finding", lambda group, _: _cut("\n".join(sentences([entry.finding for entry in group])))),
     ]
     yield TableBlock(columns, places[:MAX_SHOWN])
-    shown = Counter(one.finding.severity for group in places[:MAX_SHOWN] for one in group)
+    shown = Counter(entry.finding.severity for group in places[:MAX_SHOWN] for entry in group)
     others = {severity: count - shown[severity] for severity, count in report.counts.items() if count > shown[severity]}
     if others:
         counts = ", ".join(plural(count, severity.value) for severity, count in others.items())
@@ -69,7 +69,7 @@ def _problems(problems: Sequence[Problem], title: str, root: Path) -> Iterator[B
 
 
 def _worst(group: Sequence[ReportedFinding]) -> Severity:
-    return worst([one.finding for one in group])
+    return worst([entry.finding for entry in group])
 
 
 def _place(span: Span | None, root: Path) -> str:

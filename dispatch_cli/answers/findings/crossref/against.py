@@ -70,7 +70,7 @@ def against_report(
 ) -> AgainstReport:
     """Put a comparison together."""
     order = [*DIFFERENCES, AgainstOutcome.NOT_IN_BUILD, AgainstOutcome.NOT_KNOWN]
-    others = [one for one in entries if one.outcome is not AgainstOutcome.SAME]
+    others = [entry for entry in entries if entry.outcome is not AgainstOutcome.SAME]
     rows = tuple(map(_row, sorted(others, key=lambda one: order.index(one.outcome))))
     return AgainstReport(
         state=state,
@@ -84,7 +84,7 @@ def against_report(
 
 
 def _count(entries: Sequence[AgainstEntry], registered: AgainstKind) -> AgainstCount:
-    counted = Counter(one.outcome for one in entries if one.registered is registered)
+    counted = Counter(entry.outcome for entry in entries if entry.registered is registered)
     return AgainstCount(
         registered,
         same=counted[AgainstOutcome.SAME],

@@ -55,11 +55,11 @@ def _chosen(names: Collection[str], ops: tuple[str, ...]) -> set[str]:
 
     known, chosen = sorted(names), set[str]()
     for glob in ops:
-        found = select_names(known, glob)
-        if not found:
+        matches = select_names(known, glob)
+        if not matches:
             hint = as_sentence(not_found(known, glob))
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-        chosen.update(found)
+        chosen.update(matches)
     return chosen
 
 

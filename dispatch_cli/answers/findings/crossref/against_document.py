@@ -30,9 +30,9 @@ def document(report: AgainstReport, _: int | None = None) -> Iterator[Block]:
     yield Paragraph(f"The sources and {report.state}", kind=ParagraphKind.TITLE)
     yield TableBlock(COUNTS, [count for count in report.counts if any(count[1:])])
     yield Gap()
-    for outcome_, found in groupby(report.differences, key=lambda row: row.outcome):
+    for outcome_, rows in groupby(report.differences, key=lambda row: row.outcome):
         yield Paragraph(_TITLES[outcome_].format(state=report.state), kind=ParagraphKind.SECTION)
-        yield TableBlock(ROWS, [*found], indent=2)
+        yield TableBlock(ROWS, [*rows], indent=2)
         yield Gap()
     if left := _left_out(report):
         yield Paragraph(Run(left, Tone.DIM))
@@ -63,8 +63,8 @@ def _below(label: str, short: bool, text: str) -> str:
 
 
 def _in_state(row: AgainstRow, short: bool) -> tuple[Run, ...]:
-    said = _said(row.state, row.debug or "")
-    return (Run("in the state: "), *said) if short and said else said
+    runs = _said(row.state, row.debug or "")
+    return (Run("in the state: "), *runs) if short and runs else runs
 
 
 def _said(text: str | None, place: str) -> tuple[Run, ...]:

@@ -195,10 +195,10 @@ def _is_capture(state: State) -> bool:
     from dispatch_cli.checks.files import registrant_of
     from dispatch_cli.model.declarations import Define, Implement, Registrant
 
-    said = state.declarations
-    steps = (step for step in said.steps if isinstance(step, Define | Implement))
+    declared = state.declarations
+    steps = (step for step in declared.steps if isinstance(step, Define | Implement))
     of_pytorch = (step for step in steps if registrant_of(step) is not Registrant.USER)
-    return any(not said.through(step.span) for step in itertools.islice(of_pytorch, 1))
+    return any(not declared.through(step.span) for step in itertools.islice(of_pytorch, 1))
 
 
 def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
@@ -223,10 +223,10 @@ def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[li
     chosen: set[str] = set()
     others: set[str] = set()
     for glob in ops:
-        found, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
-        if not found and not of_higher_order:
+        ordinary, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
+        if not ordinary and not of_higher_order:
             hint = as_sentence(not_found([*names, *higher_order], glob))
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-        chosen.update(found)
+        chosen.update(ordinary)
         others.update(of_higher_order)
     return sorted(chosen), sorted(others)

@@ -73,16 +73,16 @@ def groups_of(
 ) -> tuple[DivergenceGroup, ...]:
     """Operators with the same differences together; the groups that hold most first. places: of the slots."""
     runs: dict[tuple[str, Reason, tuple[str, ...], SlotChoice, SlotChoice], list[str]] = {}
-    for operator, one in divergences:
+    for operator, divergence in divergences:
         # Which rule led to a kernel matters less than the kernel: a key's own and an alias's are told apart by the key.
-        answers = _coarse(one.cpp), _coarse(one.python)
-        runs.setdefault((operator, one.reason, one.because, *answers), []).append(one.key)
+        answers = _coarse(divergence.cpp), _coarse(divergence.python)
+        runs.setdefault((operator, divergence.reason, divergence.because, *answers), []).append(divergence.key)
     groups: dict[tuple[Reason, tuple[str, ...], KeyRuns, SlotChoice, SlotChoice], list[str]] = {}
     for (operator, reason, because, cpp, python), keys in runs.items():
         groups.setdefault((reason, because, runs_of(keys, places), cpp, python), []).append(operator)
     order = list(Reason)
-    found = [DivergenceGroup(*group, tuple(operators)) for group, operators in groups.items()]
-    return tuple(sorted(found, key=lambda group: (order.index(group.reason), -len(group.operators), group.keys)))
+    merged = [DivergenceGroup(*group, tuple(operators)) for group, operators in groups.items()]
+    return tuple(sorted(merged, key=lambda group: (order.index(group.reason), -len(group.operators), group.keys)))
 
 
 def _coarse(answer: SlotChoice) -> SlotChoice:

@@ -61,18 +61,18 @@ def _said(text: str | None) -> str:
 
 
 def _divergences(python: PythonDivergences, places: Mapping[str, int]) -> Iterator[Block]:
-    found = python.divergences
-    if not found:
+    divergences = python.divergences
+    if not divergences:
         yield Paragraph("Python's resolve_key chooses the C++ table's key everywhere.")
         yield Gap()
         return
-    operators = plural(len({operator for operator, _ in found}), "operator")
+    operators = plural(len({operator for operator, _ in divergences}), "operator")
     yield Paragraph(
-        f"Python's resolve_key chooses another key than the C++ table at {plural(len(found), 'slot')} "
+        f"Python's resolve_key chooses another key than the C++ table at {plural(len(divergences), 'slot')} "
         f"of {operators}. PyTorch itself decides so; these are no differences:"
     )
     yield Gap()
-    groups = groups_of(found, places)
+    groups = groups_of(divergences, places)
     for count in python.reasons:
         counted = f": {plural(count.slots, 'slot')} of {plural(count.operators, 'operator')}"
         yield Paragraph((Run(REASONS[count.reason], Tone.HEAD), Run(counted)))
@@ -97,7 +97,7 @@ def outcome(report: CrossrefReport, slots: int) -> Run:
         compared += f" and {plural(counts[Compared.HIGHER_ORDER].compared // slots, 'higher-order operator')}"
     if report.equal:
         return Run(f"Equal: {compared} ({report.universe})", Tone.KERNEL)
-    others = {one.operator for one in report.differences if one.part is Compared.HIGHER_ORDER}
+    others = {difference.operator for difference in report.differences if difference.part is Compared.HIGHER_ORDER}
     different = counts[Compared.OPERATOR].different + len(others)
     number = plural(len(report.differences), "difference")
     return Run(f"{number} in {different:,} of {compared} ({report.universe})", Tone.BAD)

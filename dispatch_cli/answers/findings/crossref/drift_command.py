@@ -58,10 +58,10 @@ def show_drift(
     library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
     when = _answers(state, asked)
     state = _with_universe(files, state, universe, allow_outside, when)
-    said = (*state.declarations.settings, *settings)
+    all_settings = (*state.declarations.settings, *settings)
     drift = CheckSettings(
         select=(Selector("drift"), Selector("refused-registration"), Selector("unused-suppression")),
-        ignore=tuple(selector for one in said for selector in one.ignore),
+        ignore=tuple(selector for setting in all_settings for selector in setting.ignore),
     )
     report = findings_report(
         state,

@@ -54,8 +54,8 @@ def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
     python = None
     if comparison.divergences is not None:
-        found = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
-        python = PythonDivergences(by_reason(found), found)
+        divergent = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
+        python = PythonDivergences(by_reason(divergent), divergent)
     return CrossrefReport(
         universe=comparison.universe,
         source=comparison.source,
@@ -73,6 +73,6 @@ def folded(report: CrossrefReport, places: Mapping[str, int]) -> Iterator[tuple[
     """
     for operator, own in groupby(report.differences, key=lambda one: one.operator):
         alike: dict[tuple[Compared, str | None, str | None], list[str]] = {}
-        for one in own:
-            alike.setdefault((one.part, one.ours, one.theirs), []).append(one.key or "")
+        for difference in own:
+            alike.setdefault((difference.part, difference.ours, difference.theirs), []).append(difference.key or "")
         yield operator, [FoldedDifference(part, runs_of(keys, places), *said) for (part, *said), keys in alike.items()]

@@ -75,22 +75,22 @@ def _guard(row: GuardRow, short: bool) -> Inline:
     """The guard; below it where it does not hold."""
     more = row.broken_count - MAX_BROKEN
     below = [
-        *(_broken(one, short) for one in row.broken[:MAX_BROKEN]),
+        *(_broken(violation, short) for violation in row.broken[:MAX_BROKEN]),
         *([f"and {more} more"] if more > 0 else []),
-        *(f"{one.glob} matches no {one.kind}" for one in row.unmatched),
-        *(f"suppressed: {reason}" for reason in dict.fromkeys(one.reason for one in row.suppressed)),
+        *(f"{unmatched_glob.glob} matches no {unmatched_glob.kind}" for unmatched_glob in row.unmatched),
+        *(f"suppressed: {reason}" for reason in dict.fromkeys(suppression.reason for suppression in row.suppressed)),
         *(f"also declared at {span}" for span in row.repeated_at),
     ]
-    found = [Run(title(row))]
+    runs = [Run(title(row))]
     for text in below:
-        found += [Run(" " * UNDER, breaks=True), Run(text, Tone.DIM)]
-    return tuple(found)
+        runs += [Run(" " * UNDER, breaks=True), Run(text, Tone.DIM)]
+    return tuple(runs)
 
 
 def _broken(one: BrokenGuard, short: bool) -> str:
     """Operator and keys where a guard does not hold, and what is there; in short, without the directories of files."""
-    found = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), one.found) if short else one.found
-    return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {found}"
+    content = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), one.found) if short else one.found
+    return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {content}"
 
 
 def _about(row: GuardRow, _: bool) -> Inline:

@@ -29,7 +29,7 @@ def recorded_higher_order_guards(
     free.
     """
     takes_all = named or not View(state, ()).has_files
-    for operator in (one for one in operators if takes_all or one.is_own):
+    for operator in (operator for operator in operators if takes_all or operator.is_own):
         yield from _of_operator(state, operator, keys)
 
 
@@ -53,13 +53,13 @@ def _of_operator(state: State, operator: HigherOrderOperator, keys: frozenset[st
         terms = key_terms(table.universe, slots.get(fact, ()), fact.alias)
         # what a call never arrives at is guarded as such: the rule does not count
         wants = fact.wants[1:] if fact.fallthrough else fact.wants
-        found = tuple(places.get(fact, ()))
-        yield Guard((operator.name,), terms.keys, wants, places=found, excepted=terms.excepted)
+        of_fact = tuple(places.get(fact, ()))
+        yield Guard((operator.name,), terms.keys, wants, places=of_fact, excepted=terms.excepted)
 
 
 def _places(state: State, table: HigherOrderTable, kernels: bool) -> dict[GuardFact, list[ImplPlace]]:
     """Modes, subclasses and transforms by the implementation that runs there, which can be that of another place."""
-    found: dict[GuardFact, list[ImplPlace]] = {}
+    by_fact: dict[GuardFact, list[ImplPlace]] = {}
     tables = {
         ImplKind.MODE: table.modes,
         ImplKind.SUBCLASS: table.subclasses,
@@ -68,8 +68,8 @@ def _places(state: State, table: HigherOrderTable, kernels: bool) -> dict[GuardF
     for place in (ImplPlace(kind, name) for kind, impls in tables.items() for name in impls):
         answer = answer_at(table, place, state.modes)
         if answer.found is AtPlace.IMPL and answer.impl is not None:
-            found.setdefault(_fact(Rule.KERNEL, answer.impl, kernels, None), []).append(place)
-    return found
+            by_fact.setdefault(_fact(Rule.KERNEL, answer.impl, kernels, None), []).append(place)
+    return by_fact
 
 
 def _fact(rule: Rule, impl: HigherOrderImpl, kernels: bool, alias: str | None) -> GuardFact:

@@ -60,11 +60,11 @@ def recorded_guards(
     keys: the slots to guard; None for all.
     """
     recorder = _Recorder(View(state, names), keys, named)
-    said: dict[_Terms, list[str]] = {}
+    groups: dict[_Terms, list[str]] = {}
     for name, facts in recorder.facts():
         if facts:
-            said.setdefault(facts, []).append(str(name))
-    for facts, ops in said.items():
+            groups.setdefault(facts, []).append(str(name))
+    for facts, ops in groups.items():
         for fact, terms in facts:
             yield Guard(tuple(ops), terms.keys, fact.wants, excepted=terms.excepted)
 
@@ -88,40 +88,40 @@ class _Recorder:
         self._view = view
         self._slots = [key for key in view.universe.slots if keys is None or key in keys]
         self._takes_all = named or not view.has_files
-        self._changed = frozenset(one.operator for one in view.changes)
+        self._changed = frozenset(change.operator for change in view.changes)
         self._terms: dict[tuple[str | None, tuple[str, ...]], KeyTerms] = {}
 
     def facts(self) -> Iterator[tuple[OperatorName, _Terms]]:
         """Facts that hold for each operator, in the order of the first slots; by name."""
-        found = {}
+        by_operator = {}
         for pattern in self._view.patterns:
             sources = self._by_source(pattern.decision)
             for name in pattern.operators:
                 stale = self._view.dispatcher.stale_slots(name)
                 own = self._by_source(_decisions(self._view.live_table(name))) if stale else sources
-                found[name] = self._of_operator(name, own)
-        return iter(sorted(found.items(), key=lambda one: str(one[0])))
+                by_operator[name] = self._of_operator(name, own)
+        return iter(sorted(by_operator.items(), key=lambda one: str(one[0])))
 
     def _by_source(self, decide: Callable[[str], Decision]) -> Mapping[_Source, list[str]]:
         """The slots that a kernel of the operator or a fallback of the user's fills, by rule and the key of either.
 
         decide: what fills a slot.
         """
-        found: dict[_Source, list[str]] = {}
+        by_source: dict[_Source, list[str]] = {}
         for key in self._slots:
             decision = decide(key)
             if decision.source is not None:
-                found.setdefault((decision.rule, decision.source), []).append(key)
+                by_source.setdefault((decision.rule, decision.source), []).append(key)
             elif decision.rule is Rule.FALLBACK and key in self._view.own_fallbacks:
-                found[decision.rule, key] = [key]
-        return found
+                by_source[decision.rule, key] = [key]
+        return by_source
 
     def _of_operator(self, name: OperatorName, sources: Mapping[_Source, list[str]]) -> _Terms:
         view = self._view
         active, own = view.active(name), frozenset(view.own_keys(name))
         takes_all = not own and (self._takes_all or name in self._changed)
         no_tensors = view.takes_tensors(name) is False
-        found: dict[GuardFact, list[str]] = {}
+        by_fact: dict[GuardFact, list[str]] = {}
         for (rule, source), keys in sources.items():
             if rule is Rule.FALLBACK:
                 registration = view.own_fallbacks[source]
@@ -134,9 +134,9 @@ class _Recorder:
             alias = source if view.universe.is_alias(source) else None
             fact = GuardFact(rule, self._kernel(registration), registration.kernel.fallthrough, alias)
             # a call with tensors does not get to the slot Undefined
-            found.setdefault(fact, []).extend(key for key in keys if key != UNDEFINED or no_tensors)
+            by_fact.setdefault(fact, []).extend(key for key in keys if key != UNDEFINED or no_tensors)
         slot = view.universe.slot
-        kept = sorted(((fact, keys) for fact, keys in found.items() if keys), key=lambda one: slot[one[1][0]])
+        kept = sorted(((fact, keys) for fact, keys in by_fact.items() if keys), key=lambda one: slot[one[1][0]])
         return tuple((fact, self._key_terms(fact.alias, keys)) for fact, keys in kept)
 
     def _kernel(self, registration: Registration) -> str | None:
@@ -155,7 +155,7 @@ class _Recorder:
 
     def _key_terms(self, alias: str | None, keys: Collection[str]) -> KeyTerms:
         asked = (alias, tuple(keys))
-        found = self._terms.get(asked)
-        if found is None:
-            found = self._terms[asked] = key_terms(self._view.universe, keys, alias)
-        return found
+        terms = self._terms.get(asked)
+        if terms is None:
+            terms = self._terms[asked] = key_terms(self._view.universe, keys, alias)
+        return terms

@@ -197,15 +197,15 @@ class _Reader:
         if len(broken.listed) >= broken.most and self._suppressions.says_nothing_of(bundle):
             broken.count += len(bundle.parts)
             return
-        for one in sorted(bundle.parts, key=lambda one: self._slot.get(one.key or "", -1)):
-            by = self._suppressions.of(bundle, one.key)
+        for part in sorted(bundle.parts, key=lambda one: self._slot.get(one.key or "", -1)):
+            by = self._suppressions.of(bundle, part.key)
             if by is not None:
                 if len(suppressed) < OF_GROUP:
-                    suppressed.append(SuppressedGuard(bundle.write(one).message, by.reason, by.span))
+                    suppressed.append(SuppressedGuard(bundle.write(part).message, by.reason, by.span))
                 continue
             broken.count += 1
             if len(broken.listed) < broken.most:
-                broken.listed.append(BrokenGuard(operator, one.keys, one.wanted, one.found))
+                broken.listed.append(BrokenGuard(operator, part.keys, part.wanted, part.found))
 
     def _is_suppressed(self, finding: Finding, noted: list[SuppressedGuard]) -> bool:
         """True if the declarations suppress a finding; then it is noted."""
