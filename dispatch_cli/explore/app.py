@@ -136,7 +136,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""
         filters = super().get_line_filters()
-        return [*(one for one in filters if not isinstance(one, Monochrome)), NoColor()] if self.no_color else filters
+        return [*(old for old in filters if not isinstance(old, Monochrome)), NoColor()] if self.no_color else filters
 
     def get_default_screen(self) -> Screen[Any]:
         return ExploreScreen(id="_default", classes=STARTING)

@@ -52,13 +52,13 @@ class Background:
 
         def run() -> None:
             try:
-                made = work(step)
+                result = work(step)
             except Stopped:
                 return
             except Exception as error:  # the view shows it
                 self._view.call_later(self._finish, number, failed, error)
             else:
-                self._view.call_later(self._finish, number, done, made)
+                self._view.call_later(self._finish, number, done, result)
 
         threading.Thread(target=run, name="dispatch-cli explore", daemon=True).start()
 

@@ -112,14 +112,14 @@ class Crumb(Contained, Widget):
 
     def show(self, *parts: str | None) -> None:
         """The state, and what is further in; None for what the user is not at."""
-        crumbs = tuple(safe(one) for one in parts if one)
+        crumbs = tuple(safe(part) for part in parts if part)
         if crumbs != self.parts:
             self.parts = crumbs
             self.refresh()
 
     def render(self) -> Content:
         state, *inside = self.parts or ("",)
-        room = self.content_size.width - sum(len(one) + len(_INSIDE) for one in inside)
+        room = self.content_size.width - sum(len(part) + len(_INSIDE) for part in inside)
         if len(state) > room:
             state = f"…{state[len(state) - max(0, room - 1) :]}"
         return Content(_INSIDE.join((state, *inside)))
@@ -144,8 +144,8 @@ def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = Fal
     except UnicodeEncodeError:  # a file's name that is not UTF-8
         app.notify("The command line has bytes that are not text.", severity="warning")
         return
-    said = "Copied" if is_shown else f"Copied: {line}"
-    app.notify(f"{said} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
+    notice = "Copied" if is_shown else f"Copied: {line}"
+    app.notify(f"{notice} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
 class CommandBar(Contained, Widget):
@@ -220,7 +220,7 @@ class KeyBar(Contained, Widget):
 
     def _keys(self) -> list[tuple[str, str, str]]:
         """Key, how it is shown, what it does: those of the view first, those that are the same everywhere last."""
-        found: dict[str, tuple[str, str, str]] = {}
+        keys: dict[str, tuple[str, str, str]] = {}
         ranks: dict[str, int] = {}
         typing = isinstance(self.app.focused, Input)
         for active in self.screen.active_bindings.values():
@@ -228,22 +228,22 @@ class KeyBar(Contained, Widget):
             shown = self.app.get_key_display(binding)
             if typing and len(shown) == 1 and shown.isascii():  # it is typed
                 continue
-            if binding.show and active.enabled and binding.action not in found:
-                found[binding.action] = (binding.key, shown, binding.description)
+            if binding.show and active.enabled and binding.action not in keys:
+                keys[binding.action] = (binding.key, shown, binding.description)
                 common = 2 + (binding.key in _LAST) if active.node is self.app else 1
                 ranks[binding.action] = 0 if binding.key in _own_keys(type(active.node)) and common == 1 else common
-        return [found[action] for action in sorted(found, key=ranks.__getitem__)]
+        return [keys[action] for action in sorted(keys, key=ranks.__getitem__)]
 
     def _fitting(self) -> list[tuple[str, str, str]]:
         """Those for which there is room: first those that are wanted everywhere, then those that come first."""
         keys, room = self.keys, self.content_size.width + 2  # nothing comes behind the last
         there = []
-        for one in sorted(keys, key=lambda one: one[0] not in _ALWAYS):
-            width = len(one[1]) + len(one[2]) + 3
+        for key in sorted(keys, key=lambda one: one[0] not in _ALWAYS):
+            width = len(key[1]) + len(key[2]) + 3
             if width <= room:
                 room -= width
-                there.append(one)
-        return [one for one in keys if one in there]
+                there.append(key)
+        return [key for key in keys if key in there]
 
     def render(self) -> Content:
         parts: list[tuple[str, str]] = []
@@ -269,4 +269,4 @@ _ALWAYS = ("question_mark", "y", "u", "e")
 @cache
 def _own_keys(kind: type[DOMNode]) -> frozenset[str]:
     """The keys that a class itself has, and not those that it is derived from."""
-    return frozenset(one.key for one in Binding.make_bindings(kind.__dict__.get("BINDINGS", ())))
+    return frozenset(binding.key for binding in Binding.make_bindings(kind.__dict__.get("BINDINGS", ())))

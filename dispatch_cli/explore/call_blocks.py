@@ -89,10 +89,10 @@ def target_of(item: object) -> CallTarget | None:
 
 def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]:
     """Why a call cannot be made. draft: the last one that could, whose answer is shown below."""
-    for one in problems:
-        yield Paragraph(Run(f"! {one.message}", Tone.BAD), hang=2)
-        if one.hint:
-            yield Paragraph(Run(one.hint, Tone.WARN), indent=2)
+    for problem in problems:
+        yield Paragraph(Run(f"! {problem.message}", Tone.BAD), hang=2)
+        if problem.hint:
+            yield Paragraph(Run(problem.hint, Tone.WARN), indent=2)
     if draft is None:
         return
     yield Gap()
@@ -154,7 +154,7 @@ def _before(report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | N
         yield Paragraph(Run(f"{CHANGED} Without the changes: {before[0].message}", Tone.WARN), hang=2)
     elif isinstance(before, ResolveReport) and isinstance(report, ResolveReport):
         ends = end_sentence(report, short), end_sentence(before, short)
-        paths = [" > ".join(step.hop.slot for step in one.steps) for one in (report, before)]
+        paths = [" > ".join(step.hop.slot for step in call_report.steps) for call_report in (report, before)]
         if ends[0] != ends[1]:
             yield Paragraph(Run(f"{CHANGED} Without the changes: {ends[1]}", Tone.WARN), hang=2)
         if paths[0] != paths[1]:
@@ -205,16 +205,16 @@ def _step_texts(row: StepLine, short: bool) -> tuple[Run, ...]:
     """Texts on a step: its action, and its differences."""
     step = row.step
     sentence = step_sentence(step, short).removeprefix(f"{step.hop.slot}: ")
-    found = [Run(sentence, resolve.DOES_TONES.get(step.hop.does, Tone.PLAIN))]
+    texts = [Run(sentence, resolve.DOES_TONES.get(step.hop.does, Tone.PLAIN))]
     if step.canonical is not None:
-        found.append(Run(f"stale: should be {kernel_label(step.canonical, short)}", Tone.BAD, breaks=True))
+        texts.append(Run(f"stale: should be {kernel_label(step.canonical, short)}", Tone.BAD, breaks=True))
     if row.is_changed:
         was = row.before
         text = "there is no such step" if was is None else f"{kernel_phrase(was, short)} at {was.hop.slot}"
-        found.append(Run(f"without the changes: {text}", Tone.WARN, breaks=True))
+        texts.append(Run(f"without the changes: {text}", Tone.WARN, breaks=True))
     if step.entry.before is not None:
-        found.append(Run(f"before: {before_label(step.entry.before, short)}", Tone.WARN, breaks=True))
-    return tuple(found)
+        texts.append(Run(f"before: {before_label(step.entry.before, short)}", Tone.WARN, breaks=True))
+    return tuple(texts)
 
 
 def _higher_order_columns() -> list[Column[HigherOrderStep]]:

@@ -92,12 +92,12 @@ def completions(universe: Universe, text: str) -> Iterator[tuple[str, str]]:
     if match is None or (match[2] is None and match[4] is None):
         begun = "" if match is None else match[1]
         blank = " " * (match is None and text[-1:].strip() != "")
-        yield from ((one, f"{text}{blank}{one[len(begun) :]} ") for one in starting(PARTS, begun))
+        yield from ((word, f"{text}{blank}{word[len(begun) :]} ") for word in starting(PARTS, begun))
         return
     part, value = match[1], match[3] if match[2] else match[4]
     quote = "" if match[2] or value else "'"
-    for shown, one in _values(universe, part, value, text):
-        yield shown, f"{text[: len(text) - len(value)]}{quote}{one}"
+    for shown, whole in _values(universe, part, value, text):
+        yield shown, f"{text[: len(text) - len(value)]}{quote}{whole}"
 
 
 def _values(universe: Universe, part: str, value: str, text: str) -> Iterator[tuple[str, str]]:
@@ -105,18 +105,18 @@ def _values(universe: Universe, part: str, value: str, text: str) -> Iterator[tu
     if part == PARTS[0]:
         *given, begun = re.split(r" +", value)
         before = "".join(f"{word} " for word in given)
-        yield from ((one, f"{before}{one}") for one in starting(tensor_words(universe, given), begun))
+        yield from ((word, f"{before}{word}") for word in starting(tensor_words(universe, given), begun))
     elif part == PARTS[1]:
         devices = devices_of(universe, _tensors(text))
-        yield from ((one.text, one.text) for one in context_completions(universe, value, devices))
+        yield from ((completion.text, completion.text) for completion in context_completions(universe, value, devices))
     elif part == PARTS[2]:
         name, equals, begun = value.partition("=")
         if equals and name in OPTIONS:
-            yield from ((one, f"{name}={one}") for one in starting(option_words(universe, name), begun))
+            yield from ((word, f"{name}={word}") for word in starting(option_words(universe, name), begun))
         else:
-            yield from ((f"{one}=", f"{one}=") for one in starting(OPTIONS, value))
+            yield from ((f"{option}=", f"{option}=") for option in starting(OPTIONS, value))
     else:
-        yield from ((one.text, one.text) for one in key_set_completions(universe, value))
+        yield from ((completion.text, completion.text) for completion in key_set_completions(universe, value))
 
 
 def _tensors(text: str) -> tuple[str, ...]:

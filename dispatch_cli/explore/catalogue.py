@@ -94,40 +94,40 @@ class Catalogue:
     def marks(self) -> tuple[Marked, ...]:
         """The marks that there can be: without a base, no operator differs from others by being of the files."""
         has = {Marked.OWN: self._has_others, Marked.CALLED: self.called is not None}
-        return tuple(one for one in Marked if has.get(one, True))
+        return tuple(mark for mark in Marked if has.get(mark, True))
 
     def counts(self, entry: ListedOperator) -> Iterator[tuple[str, Severity | None]]:
         """Counts behind a name: of the operator's calls, and of its findings of each severity."""
         if calls := (self.called or {}).get(entry.name):
             yield f" {CALLED}{calls:,}", None
-        found = (self.found or {}).get(entry.name, {})
+        by_severity = (self.found or {}).get(entry.name, {})
         for severity, sign in SEVERITIES.items():
-            if found.get(severity):
-                yield f" {found[severity]}{sign}", severity
+            if by_severity.get(severity):
+                yield f" {by_severity[severity]}{sign}", severity
 
     def find(self, query: str, marked: Marked = Marked.ALL) -> list[int]:
         """The numbers of the operators that a query finds, best first."""
-        found, names = self.matcher.find(query), self.names(marked)
-        return found if names is None else [number for number in found if self.entries[number].name in names]
+        matches, names = self.matcher.find(query), self.names(marked)
+        return matches if names is None else [number for number in matches if self.entries[number].name in names]
 
     def search(self, query: str, marked: Marked = Marked.ALL) -> tuple[list[int], str]:
         """As `find`; where a query finds nothing, what it may mean, and what that is in a few words.
 
         Where it finds only names that have its letters here and there, those that it may misspell come before them.
         """
-        found = self.find(query, marked)
-        if not query.strip() or (found and not is_scattered(self.entries[found[0]].name, query)):
-            return found, ""
+        matches = self.find(query, marked)
+        if not query.strip() or (matches and not is_scattered(self.entries[matches[0]].name, query)):
+            return matches, ""
         from dispatch_cli.explore.nearest import MISSPELT, nearest
 
         names = self.names(marked)
         numbers = [number for number, one in enumerate(self.entries) if names is None or one.name in names]
-        ways = (MISSPELT,) if found else ()
+        ways = (MISSPELT,) if matches else ()
         meant, what = nearest([self.entries[number].name for number in numbers], query, *ways)
-        near = [numbers[one] for one in meant]
-        if not near or (found and found[0] in near):
-            return found, ""
-        return (list(dict.fromkeys((*near, *found))), what) if found else (near, f"none; {what}")
+        near = [numbers[index] for index in meant]
+        if not near or (matches and matches[0] in near):
+            return matches, ""
+        return (list(dict.fromkeys((*near, *matches))), what) if matches else (near, f"none; {what}")
 
     def number_of(self, spot: Spot) -> int | None:
         """The number of the operator of a place; None where it has none."""

@@ -92,8 +92,8 @@ class CellsView(LinesView):
     @property
     def place(self) -> ShownKeys | None:
         """Place under the cursor."""
-        found: ShownKeys | None = self.target
-        return found
+        shown_keys: ShownKeys | None = self.target
+        return shown_keys
 
     def lay_out(self, width: int) -> None:
         self.cells = self._make(width)
@@ -116,8 +116,8 @@ class CellsView(LinesView):
         return len(self.cells.targets)
 
     def choice(self, number: int) -> Openable:
-        one = self.cells.targets[number]
-        return Openable(one.first, one.end, one.place)
+        target = self.cells.targets[number]
+        return Openable(target.first, target.end, target.place)
 
     def choice_of_line(self, line: int) -> int | None:
         here = self.cells.targets[self._cursor] if self._cursor < len(self.cells.targets) else None
@@ -156,11 +156,11 @@ class CellsView(LinesView):
         super().move_to(number)
         if not self.cells.targets:
             return
-        one = self.cells.targets[self._cursor]
-        self._key = self._key if self._key in one.place.keys else one.place.keys[0]
-        if one.width:
+        target = self.cells.targets[self._cursor]
+        self._key = self._key if self._key in target.place.keys else target.place.keys[0]
+        if target.width:
             left, room = self.scroll_offset.x, self.scrollable_content_region.width
-            start, end = one.x + _MARK, one.x + _MARK + one.width
+            start, end = target.x + _MARK, target.x + _MARK + target.width
             if end > left + room:
                 left = end - room
             elif start < left + _MARK:
@@ -178,8 +178,8 @@ class CellsView(LinesView):
             return
         y = offset.y - len(self.cells.top) + self.scroll_offset.y
         x = offset.x + self.scroll_offset.x - _MARK
-        for number, one in enumerate(targets):
-            if one.first <= y < one.end and one.x <= x < one.x + one.width:
+        for number, target in enumerate(targets):
+            if target.first <= y < target.end and target.x <= x < target.x + target.width:
                 if number == self._cursor:
                     self.action_open()
                 else:
@@ -192,7 +192,7 @@ class CellsView(LinesView):
         targets = self.cells.targets
         if not targets or not targets[0].width:
             return super().render_line(y)
-        one, number = targets[self._cursor], y - len(self.cells.top) + self.scroll_offset.y
+        target, number = targets[self._cursor], y - len(self.cells.top) + self.scroll_offset.y
         base = self.look()
         if y < len(self.cells.top):
             line: TextLine = self.cells.top[y]
@@ -200,7 +200,7 @@ class CellsView(LinesView):
             line = self.cells.lines[number]
         else:
             return Strip.blank(self.size.width, base)
-        here = y >= len(self.cells.top) and one.first <= number < one.end
+        here = y >= len(self.cells.top) and target.first <= number < target.end
         segments = [
             Segment(MARK[not here], base),
             *(Segment(run.text, self.tone_look(run.tone)) for run in line),
@@ -208,7 +208,7 @@ class CellsView(LinesView):
         strip = Strip(segments)
         left, right = self.scroll_offset.x, self.scroll_offset.x + self.size.width
         if here:
-            strip = self._with_cell(strip.extend_cell_length(one.x + one.width + _MARK + 1, base), one)
+            strip = self._with_cell(strip.extend_cell_length(target.x + target.width + _MARK + 1, base), target)
         return strip.crop_extend(left, right, base).simplify()
 
     def _with_cell(self, strip: Strip, one: Target) -> Strip:

@@ -88,10 +88,10 @@ def blocks(
     looked for. opened: the first slots of rows whose slots are listed one by one.
     """
     tried = session.whatif
-    made = [MadeChange(number, change) for number, change in enumerate(tried.changes, start=1)]
-    if made:
+    changes = [MadeChange(number, change) for number, change in enumerate(tried.changes, start=1)]
+    if changes:
         yield _section("Changes")
-        yield TableBlock(_CHANGES, made)
+        yield TableBlock(_CHANGES, changes)
     else:
         yield Paragraph("Nothing is changed. x switches the registration under the cursor off, a adds one.")
     yield Gap()
@@ -100,14 +100,14 @@ def blocks(
         yield TableBlock(_REGISTRATIONS, there)
     else:
         yield Paragraph("There are none.")
-    if not made:
+    if not changes:
         return
     yield Gap()
     if not tried.has_slots:
         yield Paragraph("Slots that change are being looked for…")
         return
     slots, python_slots = tried.slots, tried.python_slots
-    places = {one.place for one in slots} | {one.place for one in python_slots}
+    places = {slot.place for slot in slots} | {slot.place for slot in python_slots}
     operators = plural(len({operator for operator, _ in places}), "operator")
     yield _section(f"{plural(len(places), 'slot')} of {operators} changed" if places else "No slot changed")
     yield from change_slots.blocks(session.state.dispatcher.universe, slots, python_slots, opened)
@@ -122,7 +122,7 @@ def _findings(found: FindingsEffect | None) -> Iterator[Block]:
     for findings, word, is_new in ((found.new, "new", True), (found.gone, "gone", False)):
         yield _section(f"{plural(len(findings), 'finding')} {word}" if findings else f"No finding is {word}")
         if findings:
-            yield TableBlock(_FINDINGS, [FindingChange(one, is_new) for one in findings[:MOST]])
+            yield TableBlock(_FINDINGS, [FindingChange(finding, is_new) for finding in findings[:MOST]])
 
 
 def _section(text: str) -> Paragraph:
@@ -168,22 +168,22 @@ def kernel_choices(owner: OperatorName | None, key: str, there: Sequence[NamedRe
     """Kernels that can be registered at a key: one of its own, a fallthrough, and those registered at other keys."""
     short = "fallback" if owner is None else owner.name.rpartition("::")[2]
     name = f"{short}_{key}".lower()
-    found = [
+    choices = [
         _new_kernel(name),
         KernelChoice("a fallthrough", Kernel("fallthrough", "fallthrough", fallthrough=True)),
     ]
     seen = set()
-    for one in there:
-        if not one.fallthrough and one.kernel not in seen:
-            seen.add(one.kernel)
-            words = f"the same as at {one.name.key}: {short_kernel(one.kernel)}"
-            found.append(KernelChoice(words, Kernel(one.kernel, one.function)))
-    return found
+    for registration in there:
+        if not registration.fallthrough and registration.kernel not in seen:
+            seen.add(registration.kernel)
+            words = f"the same as at {registration.name.key}: {short_kernel(registration.kernel)}"
+            choices.append(KernelChoice(words, Kernel(registration.kernel, registration.function)))
+    return choices
 
 
 def named_kernel(name: str) -> KernelChoice | str:
     """A new kernel of a name that is typed, or why it cannot have that name."""
-    if any(one.isspace() or not one.isprintable() for one in name):
+    if any(sign.isspace() or not sign.isprintable() for sign in name):
         return "The name of a new kernel has no blanks: write at::native::my_kernel, or wrap<int,float>"
     return _new_kernel(name)
 

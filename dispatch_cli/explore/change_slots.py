@@ -27,8 +27,8 @@ class SlotLine(NamedTuple):
     @property
     def first(self) -> SlotEffect | PythonSlotEffect:
         """The slot that speaks for all."""
-        found: SlotEffect | PythonSlotEffect = self.slots[0]
-        return found
+        slot: SlotEffect | PythonSlotEffect = self.slots[0]
+        return slot
 
     @property
     def span(self) -> Span | None:
@@ -48,7 +48,7 @@ def blocks(
     words = _Words(universe)
     yield from _table(words.columns(), folded(slots, words.what), opened)
     changed = {slot.place for slot in slots}
-    only_in_python = [one for one in python_slots if one.place not in changed]
+    only_in_python = [slot for slot in python_slots if slot.place not in changed]
     if only_in_python:
         yield from _table(_PYTHON_SLOTS, folded(only_in_python, _python_what), opened)
 
@@ -59,12 +59,12 @@ def folded(slots: Sequence[Any], what: Callable[[Any], Hashable]) -> list[SlotLi
     what: what happens to a slot; it must be equal for those of one row.
     """
     of_operator: dict[Hashable, list[Any]] = {}
-    for one in slots:
-        of_operator.setdefault((one.operator, what(one)), []).append(one)
+    for slot in slots:
+        of_operator.setdefault((slot.operator, what(slot)), []).append(slot)
     rows: dict[Hashable, list[Any]] = {}
-    for found in of_operator.values():
-        rows.setdefault((tuple(one.key for one in found), what(found[0])), []).extend(found)
-    return [SlotLine(tuple(found)) for found in rows.values()]
+    for group in of_operator.values():
+        rows.setdefault((tuple(slot.key for slot in group), what(group[0])), []).extend(group)
+    return [SlotLine(tuple(row)) for row in rows.values()]
 
 
 def _table(
@@ -74,7 +74,7 @@ def _table(
     for line in lines:
         shown.append(line)
         if len(line.slots) > 1 and line.first.place in opened:
-            shown += (SlotLine((one,), True) for one in line.slots)
+            shown += (SlotLine((slot,), True) for slot in line.slots)
     yield TableBlock(columns, shown[:MOST])
     if len(shown) > MOST:
         more = sum(len(line.slots) for line in shown[MOST:])
@@ -135,13 +135,13 @@ def _changes(line: SlotLine, short: bool) -> Inline:  # noqa: ARG001
 
 
 def _operator(line: SlotLine, short: bool) -> Inline:  # noqa: ARG001
-    operators = dict.fromkeys(one.operator for one in line.slots)
+    operators = dict.fromkeys(slot.operator for slot in line.slots)
     first = f"{'  ' * line.is_below}{line.first.operator}"
     return first if len(operators) == 1 else f"{first} and {len(operators) - 1:,} more"
 
 
 def _keys(line: SlotLine, short: bool) -> Inline:
-    return keys_label(tuple(dict.fromkeys(one.key for one in line.slots)), short)
+    return keys_label(tuple(dict.fromkeys(slot.key for slot in line.slots)), short)
 
 
 def _python_what(slot: PythonSlotEffect) -> Hashable:

@@ -72,16 +72,16 @@ class Choose(Contained, ModalScreen[Any]):
         event.stop()
         wanted = event.value.lower().split()
         rows: Sequence[Any] = self._table.rows
-        found = [row for row in rows if all(one in self._text(row) for one in wanted)]
-        found.sort(key=lambda row: self._text(row) != event.value.lower())
+        matches = [row for row in rows if all(word in self._text(row) for word in wanted)]
+        matches.sort(key=lambda row: self._text(row) != event.value.lower())
         typed = event.value.strip()
         own = self._own(typed) if self._own is not None and typed else None
-        if own is not None and not isinstance(own, str) and own not in found:
-            found.append(own)
-        self._nothing.display = not found
-        if not found:
+        if own is not None and not isinstance(own, str) and own not in matches:
+            matches.append(own)
+        self._nothing.display = not matches
+        if not matches:
             self._nothing.update(safe(own if isinstance(own, str) else self._unknown(typed)))
-        self.list.show(TableBlock(self._table.columns, found))
+        self.list.show(TableBlock(self._table.columns, matches))
 
     def _unknown(self, typed: str) -> str:
         meant = suggestion(typed, (_first(self._table, row) for row in self._table.rows))

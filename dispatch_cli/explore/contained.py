@@ -88,13 +88,13 @@ class SizedScrollView(ScrollView):
 
     def look(self, *styles: str) -> Style:
         """The style of the view with others over it, such as ``bold $text-success``."""
-        found = self._looks.get(styles)
-        if found is None:
+        style = self._looks.get(styles)
+        if style is None:
             whole = self.visual_style
-            for one in styles:
-                whole += self.app.stylesheet.parse_style(one)
-            found = self._looks[styles] = whole.rich_style
-        return found
+            for text in styles:
+                whole += self.app.stylesheet.parse_style(text)
+            style = self._looks[styles] = whole.rich_style
+        return style
 
     @property
     def cursor_style(self) -> str:

@@ -59,14 +59,14 @@ def difference_rows(report: DiffReport) -> list[ChangedRow]:
     for group in report.slots:
         for each in group.operators:
             slots[each.operator] += len(group.keys)
-    registrations.update(one.operator for one in report.registrations)
-    registrations.update(one.operator for one in report.moved)
-    registrations.update(one.operator for one in report.python_kernels)
-    schemas = {one.operator for one in report.schemas}
-    what = {one.operator: ChangeKind.ADDED.value for one in report.operators_added}
-    what |= {one.operator: ChangeKind.REMOVED.value for one in report.operators_removed}
-    what |= {one.new: f"was {one.old}" for one in report.operators_renamed}
-    refused = {one.operator for one in report.refused if one.operator is not None}
+    registrations.update(registration.operator for registration in report.registrations)
+    registrations.update(registration.operator for registration in report.moved)
+    registrations.update(kernel.operator for kernel in report.python_kernels)
+    schemas = {schema.operator for schema in report.schemas}
+    what = {change.operator: ChangeKind.ADDED.value for change in report.operators_added}
+    what |= {change.operator: ChangeKind.REMOVED.value for change in report.operators_removed}
+    what |= {renaming.new: f"was {renaming.old}" for renaming in report.operators_renamed}
+    refused = {refusal.operator for refusal in report.refused if refusal.operator is not None}
     cells = {cell.operator for cell in report.cells}
     names = sorted({*slots, *registrations, *schemas, *what, *refused, *cells})
     rows = [
@@ -76,8 +76,8 @@ def difference_rows(report: DiffReport) -> list[ChangedRow]:
         for name in names
     ]
     others = [
-        ChangedRow(Spot(higher_order=one.name), one.change.value, False, len(one.impls), 0)
-        for one in report.higher_order_operators
+        ChangedRow(Spot(higher_order=operator.name), operator.change.value, False, len(operator.impls), 0)
+        for operator in report.higher_order_operators
     ]
     counts = report.counts
     total = counts.registrations_added + counts.registrations_removed + counts.registrations_replaced

@@ -77,7 +77,7 @@ def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
     """
     variable = "VISUAL" if environment.get("VISUAL") else "EDITOR"
     path = environment.get("PATH")
-    named = environment.get(variable) or next((one for one in _USUAL if shutil.which(one, path=path)), "")
+    named = environment.get(variable) or next((program for program in _USUAL if shutil.which(program, path=path)), "")
     file = _existing(span)
     try:
         words = shlex.split(named)

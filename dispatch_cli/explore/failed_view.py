@@ -40,7 +40,9 @@ class FailedView(Contained, VerticalScroll):
     def compose(self) -> ComposeResult:
         text = str(self.error)[:2_000]
         where = traceback.extract_tb(self.error.__traceback__)[-_FRAMES:]
-        calls = "\n".join(f"  {one.filename.rpartition('dispatch_cli')[2]}:{one.lineno} in {one.name}" for one in where)
+        calls = "\n".join(
+            f"  {frame.filename.rpartition('dispatch_cli')[2]}:{frame.lineno} in {frame.name}" for frame in where
+        )
         yield Static(
             Content.assemble(
                 (f"{self.title} cannot be shown\n\n", "bold $text-error"),

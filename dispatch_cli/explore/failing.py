@@ -43,12 +43,12 @@ class Failing(App[None]):
 
 def _widget_of(error: BaseException, stage: PaneStage) -> Widget | None:
     """The innermost widget of a view in whose code an error happened."""
-    found, step = None, error.__traceback__
+    innermost, step = None, error.__traceback__
     while step is not None:
         widget = step.tb_frame.f_locals.get("self")
         if isinstance(widget, Widget) and widget.is_attached and stage.id_of(widget) is not None:
-            found = widget
+            innermost = widget
         step = step.tb_next
-    if found is None and isinstance(error, WorkerFailed):
+    if innermost is None and isinstance(error, WorkerFailed):
         return _widget_of(error.error, stage)
-    return found
+    return innermost

@@ -64,12 +64,12 @@ class Filters(Contained, Widget):
 
     def _with(self, number: Callable[[int], str]) -> list[tuple[Marked, str]]:
         parts = []
-        for one in self.catalogue.marks:
-            names = self.catalogue.names(one)
+        for mark in self.catalogue.marks:
+            names = self.catalogue.names(mark)
             count = len(self.catalogue.entries) if names is None else len(names)
-            is_found = one is Marked.FOUND
+            is_found = mark is Marked.FOUND
             text = "" if is_found and self.catalogue.found is None else number(count)
-            parts.append((one, f"{_SIGNS[one]}{text}{'…' if is_found and self.checking else ''}"))
+            parts.append((mark, f"{_SIGNS[mark]}{text}{'…' if is_found and self.checking else ''}"))
         return parts
 
     def _width(self, parts: list[tuple[Marked, str]]) -> int:
@@ -84,8 +84,8 @@ class Filters(Contained, Widget):
     def on_click(self, event: Click) -> None:
         at = event.get_content_offset(self)
         end = 0
-        for one, text in () if self.near else self._parts():
+        for mark, text in () if self.near else self._parts():
             end += len(text) + 2
             if at is not None and at.x < end:
-                self.post_message(self.FilterPicked(one))
+                self.post_message(self.FilterPicked(mark))
                 return

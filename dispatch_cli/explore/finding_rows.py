@@ -71,17 +71,17 @@ class FindingRow(NamedTuple):
 
 def finding_rows(report: FindingsReport, new: frozenset[str], gone: Sequence[Finding]) -> list[FindingRow]:
     """The findings of a report, a row for those with one sentence. new: fingerprints; gone: what is found no more."""
-    marks = {id(one.finding): NEW for one in report.findings if one.fingerprint in new}
-    listed = [one.finding for one in report.findings]
+    marks = {id(reported.finding): NEW for reported in report.findings if reported.fingerprint in new}
+    listed = [reported.finding for reported in report.findings]
     rows = [_row(group, marks.get(id(group[0]), SAME)) for group in grouped(listed)]
     rows += [_row(group, GONE) for group in grouped(gone)]
     rows.sort(key=lambda row: (row.mark == SAME, row.severity.rank))
-    return rows + [FindingRow(SAME, one.check, one.severity, None, (), one.span, (), one) for one in report.unlisted]
+    return rows + [FindingRow(SAME, row.check, row.severity, None, (), row.span, (), row) for row in report.unlisted]
 
 
 def _row(group: Sequence[Finding], mark: str) -> FindingRow:
     first = group[0]
-    keys = tuple(dict.fromkeys(one.key for one in group if one.key is not None))
+    keys = tuple(dict.fromkeys(finding.key for finding in group if finding.key is not None))
     return FindingRow(mark, first.check, first.severity, first.operator, keys, first.span, tuple(group))
 
 
@@ -118,7 +118,7 @@ class FindingDetail:
     def __init__(self, state: State, row: FindingRow) -> None:
         self._state = state
         self._row = row
-        self._notes = {note_fact(one): one.span for finding in row.findings for one in finding.related}
+        self._notes = {note_fact(note): note.span for finding in row.findings for note in finding.related}
         self._slots: dict[Fact, Spot] = {}
         self._fixes: dict[int, tuple[Block, FindingFix]] = {}
 
@@ -131,7 +131,7 @@ class FindingDetail:
             yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
         if row.findings:
             blocks = finding_blocks([*row.findings], width)
-            yield from (one for one in blocks if not _is_code(one))  # the line stands below, with its neighbours
+            yield from (block for block in blocks if not _is_code(block))  # the line stands below, with its neighbours
         yield from self._places()
         yield from source_blocks(row.span, width)
         yield from self._fix()
@@ -180,7 +180,7 @@ class FindingDetail:
             yield Facts([fact for fact, _ in facts], 4, Tone.DIM)
 
     def _fix(self) -> Iterator[Block]:
-        edits = dict.fromkeys(edit for one in self._row.findings for edit in one.fix)
+        edits = dict.fromkeys(edit for finding in self._row.findings for edit in finding.fix)
         text = fragment(edits)
         if text is not None:
             yield Gap()

@@ -40,7 +40,7 @@ class Matcher:
         if globs:
             self._last = ""
             chosen = [self._globbed(glob) for glob in globs]
-            numbers = [number for number, name in enumerate(self.names) if all(name in one for one in chosen)]
+            numbers = [number for number, name in enumerate(self.names) if all(name in group for group in chosen)]
             return self._ranked(numbers, words) if words else numbers
         if not words:
             self._last, self._found = "", [*range(len(self.names))]
@@ -61,10 +61,10 @@ class Matcher:
         """Those of some names that words find, best first."""
         patterns = [_pattern(word).match for word in words]
         lower = self._lower
-        found = [number for number in candidates if all(match(lower[number]) for match in patterns)]
-        ranks = {number: self._rank(number, words) for number in found}
-        found.sort(key=ranks.__getitem__)
-        return found
+        numbers = [number for number in candidates if all(match(lower[number]) for match in patterns)]
+        ranks = {number: self._rank(number, words) for number in numbers}
+        numbers.sort(key=ranks.__getitem__)
+        return numbers
 
     def _rank(self, number: int, words: Sequence[str]) -> tuple[int, int, int]:
         name = self._lower[number]
@@ -76,10 +76,10 @@ class Matcher:
 def matched(name: str, query: str) -> list[int]:
     """The places of the letters of a name that a query finds."""
     lower = name.lower()
-    found: set[int] = set()
+    places: set[int] = set()
     for word in words_of(query):
-        found.update(_places(lower, word))
-    return sorted(found)
+        places.update(_places(lower, word))
+    return sorted(places)
 
 
 def is_scattered(name: str, query: str) -> bool:
@@ -117,7 +117,7 @@ def words_of(query: str) -> list[str]:
 
 def _pattern(word: str) -> re.Pattern[str]:
     """The letters in order, from the start of a name; each as early as it can be, so that nothing is tried twice."""
-    return re.compile("".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in word))
+    return re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in word))
 
 
 def _start(name: str) -> int:
@@ -168,9 +168,9 @@ def _places(name: str, word: str) -> list[int]:
 
 def _next(name: str, letter: str, first: int, last: int) -> int:
     """The first place of a letter that begins a part; else the first of all. There is one up to *last*."""
-    found = at = name.find(letter, first)
+    first_place = at = name.find(letter, first)
     while 0 <= at <= last:
         if at == 0 or name[at - 1] in _BOUNDARY:
             return at
         at = name.find(letter, at + 1)
-    return found
+    return first_place

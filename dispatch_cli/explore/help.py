@@ -123,11 +123,11 @@ def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
 
 def key_rows(kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
     """The keys of a class of ours, and what they do; keys for the same on one row."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in kind.__mro__:
-        if one.__module__.startswith("dispatch_cli."):
-            for binding in Binding.make_bindings(one.__dict__.get("BINDINGS", ())):
+    rows: dict[tuple[str, str], list[str]] = {}
+    for ancestor in kind.__mro__:
+        if ancestor.__module__.startswith("dispatch_cli."):
+            for binding in Binding.make_bindings(ancestor.__dict__.get("BINDINGS", ())):
                 if binding.description:
                     shown = binding.key_display or _NAMED.get(binding.key, binding.key)
-                    found.setdefault((binding.action, binding.tooltip or binding.description), []).append(shown)
-    return tuple((", ".join(keys), text) for (_, text), keys in found.items())
+                    rows.setdefault((binding.action, binding.tooltip or binding.description), []).append(shown)
+    return tuple((", ".join(keys), text) for (_, text), keys in rows.items())

@@ -77,5 +77,7 @@ class KeysInTurn(App[None]):
         if self.message_queue_size or self.screen._callbacks:  # to the application; for after the next frame
             return False
         return not any(
-            one.message_queue_size or not one._is_mounted for one in self._registry if not (one._closing or one._closed)
+            node.message_queue_size or not node._is_mounted
+            for node in self._registry
+            if not (node._closing or node._closed)
         )

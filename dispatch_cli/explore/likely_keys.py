@@ -31,10 +31,19 @@ def likely_keys(state: State, aliases: bool) -> tuple[LikelyKey, ...]:
     universe = state.dispatcher.universe
     of_files, operators = _of_files(state), _operators(state)
     backends = [backend_of(universe, key) for key in backend_keys(universe)]
-    plain = {one.key for one in backends if one.device is not None and universe.runtime_parts[one.key][1] is not None}
-    beside = {key for one in backends if one.key in of_files or one.autograd in of_files for key in _all_keys(one)}
+    plain = {
+        backend.key
+        for backend in backends
+        if backend.device is not None and universe.runtime_parts[backend.key][1] is not None
+    }
+    beside = {
+        key
+        for backend in backends
+        if backend.key in of_files or backend.autograd in of_files
+        for key in _all_keys(backend)
+    }
     used = {key for key in plain if operators[key]} | universe.aliases.keys()
-    autograd = {one.autograd for one in backends if one.key in used}
+    autograd = {backend.autograd for backend in backends if backend.key in used}
     kinds: tuple[Callable[[str], bool], ...] = (
         of_files.__contains__, beside.__contains__, used.__contains__, autograd.__contains__
     )  # fmt: skip
@@ -71,8 +80,8 @@ def _operators(state: State) -> Counter[str]:
     """Number of operators with a kernel at each key. Operators with equal sets of keys are counted together."""
     dispatcher = state.dispatcher
     sets = Counter(dispatcher.shape(name)[0] for name in dispatcher)
-    found = Counter[str]()
+    counts = Counter[str]()
     for bits, count in sets.items():
         for key in dispatcher.keys_in(bits):
-            found[key] += count
-    return found
+            counts[key] += count
+    return counts

@@ -121,14 +121,14 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
             return
         number = max(0, min(number, count - 1))
         moved, self._cursor = number != self._cursor, number
-        one = self.choice(number)
-        top = 0 if number == 0 else one.first
+        choice = self.choice(number)
+        top = 0 if number == 0 else choice.first
         self.scroll_to_region(
-            Region(0, top, 1, one.end - top + len(self.top_lines())), animate=False, force=True, immediate=True
+            Region(0, top, 1, choice.end - top + len(self.top_lines())), animate=False, force=True, immediate=True
         )
         self.refresh()
         if moved:
-            self.post_message(self.Moved(self, one.target))
+            self.post_message(self.Moved(self, choice.target))
 
     def action_move(self, by: int) -> None:
         """The next part; where that is far away, the next line."""
@@ -137,9 +137,9 @@ class LinesView(Contained, SizedScrollView, can_focus=True):
         if not 0 <= following < self.choices():
             self.scroll_relative(y=by, animate=False)
             return
-        one = self.choice(following)
+        choice = self.choice(following)
         offset = self.scroll_offset.y
-        if one.first > offset + 2 * room or one.end < offset - room:
+        if choice.first > offset + 2 * room or choice.end < offset - room:
             self.scroll_relative(y=by, animate=False)
         else:
             self.move_to(following)

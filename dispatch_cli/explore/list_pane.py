@@ -40,7 +40,7 @@ class RowDetail(Blocks):
 
     def action_leave(self) -> None:
         """Back to the list."""
-        next(one for one in self.ancestors if isinstance(one, ListPane)).list.focus()
+        next(ancestor for ancestor in self.ancestors if isinstance(ancestor, ListPane)).list.focus()
 
 
 class Filter(TextInput):
@@ -55,7 +55,7 @@ class Filter(TextInput):
         """To the list. clears: without the words."""
         if clears:
             self.value = ""
-        next(one for one in self.ancestors if isinstance(one, ListPane)).list.focus()
+        next(ancestor for ancestor in self.ancestors if isinstance(ancestor, ListPane)).list.focus()
 
 
 class ListPane(Pane):
@@ -169,7 +169,7 @@ class ListPane(Pane):
 
     def say(self, *parts: str | tuple[str, str]) -> None:
         """Set the line above the list. parts: texts, some with a style; ``\\n`` by itself begins a line."""
-        texts = (_safe(one) if isinstance(one, str) else (safe(one[0]), one[1]) for one in parts)
+        texts = (_safe(part) if isinstance(part, str) else (safe(part[0]), part[1]) for part in parts)
         self.head.update(Content.assemble(*texts))
 
     def show_details(self) -> None:

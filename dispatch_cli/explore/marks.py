@@ -72,7 +72,7 @@ def other_marks(before: Found | None, after: Found) -> frozenset[str] | None:
 def counted(findings: Iterable[Finding]) -> Found:
     """Number of findings of each severity for every operator."""
     counts: dict[str, Counter[Severity]] = {}
-    for one in findings:
-        if one.operator is not None:
-            counts.setdefault(one.operator, Counter())[one.severity] += 1
+    for finding in findings:
+        if finding.operator is not None:
+            counts.setdefault(finding.operator, Counter())[finding.severity] += 1
     return counts

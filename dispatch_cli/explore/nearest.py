@@ -21,4 +21,4 @@ def nearest(names: Sequence[str], query: str, alike: float = ALIKE) -> tuple[lis
         return Matcher([name.lower() for name in names]).find(query.lower()), "in another case:"
     numbers = {name: number for number, name in enumerate(names)}
     near = nearest_names(names, ".".join(words_of(query)), alike)
-    return [numbers[name] for one in near for name in one.names], "the nearest:"
+    return [numbers[name] for match in near for name in match.names], "the nearest:"

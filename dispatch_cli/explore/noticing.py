@@ -31,13 +31,13 @@ class Noticing(App[None]):
     ) -> None:
         """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
         text = safe_lines(message)
-        for same in [one for one in self._notifications if (one.message, one.title) == (text, title)]:
+        for same in [notice for notice in self._notifications if (notice.message, notice.title) == (text, title)]:
             self._unnotify(same, refresh=False)
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     async def on_event(self, event: Event) -> None:
         """textual's. Each key takes away the notices of those before."""
         if isinstance(event, Key):
-            for old in [one for one in self._notifications if time() - one.raised_at > SEEN]:
+            for old in [notice for notice in self._notifications if time() - notice.raised_at > SEEN]:
                 self._unnotify(old)
         await super().on_event(event)

@@ -213,9 +213,9 @@ class OperatorList(Contained, SizedScrollView):
             return
         rows = self.cursor, row
         self.cursor = row
-        for one in rows:
-            self._strips.pop(one, None)
-            self.refresh_lines(one, 1)
+        for number in rows:
+            self._strips.pop(number, None)
+            self.refresh_lines(number, 1)
         self._show_cursor()
 
     def _show_cursor(self) -> None:
@@ -262,7 +262,7 @@ class OperatorList(Contained, SizedScrollView):
             Segment(text, self._style(is_here, _DIM if severity is None else _FOUND_STYLES[severity]))
             for text, severity in self.catalogue.counts(entry)
         ]
-        taken = sum(len(one.text) for one in counts)
+        taken = sum(len(count.text) for count in counts)
         segments += self._letters(row, is_here, max(4, width - _MARKS - taken))
         strip = Strip(segments)
         strip = strip.adjust_cell_length(max(0, width - taken), self._style(is_here))
@@ -283,5 +283,5 @@ class OperatorList(Contained, SizedScrollView):
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
         near = (entries[number].name for number in self.found[max(0, row - BESIDE) : row + BESIDE])
         dim = self._style(is_here, _DIM if entry.higher_order else "")
-        found = dim + Style(bold=True, underline=True)
-        return [Segment(text, found if hit else dim) for text, hit in short_pieces(name, room, near, hits)]
+        hit_style = dim + Style(bold=True, underline=True)
+        return [Segment(text, hit_style if hit else dim) for text, hit in short_pieces(name, room, near, hits)]

@@ -49,7 +49,7 @@ class OperatorInput(TextInput):
         """Typing is over."""
 
     def action_list(self, name: str, number: int) -> None:
-        shown = next(one for one in self.ancestors if isinstance(one, Operators))
+        shown = next(ancestor for ancestor in self.ancestors if isinstance(ancestor, Operators))
         shown.search()
         (shown.list.action_move if name == "move" else shown.list.action_page)(number)
 
@@ -91,17 +91,17 @@ class Operators(Contained, Vertical):
 
     def _catalogue(self) -> Catalogue:
         """The operators as they are now."""
-        made = Catalogue(self.session.original)
+        catalogue = Catalogue(self.session.original)
         if self.session.trace is not None:
             from dispatch_cli.explore.answers.trace import called_operators
 
-            made.called = called_operators(self.session.trace)
-        return made
+            catalogue.called = called_operators(self.session.trace)
+        return catalogue
 
     def read_again(self) -> None:
         """The session has another original state; the checks run anew, and until then findings are marked as before."""
-        found, self.catalogue = self.catalogue.found, self._catalogue()
-        self.catalogue.found = found
+        findings, self.catalogue = self.catalogue.found, self._catalogue()
+        self.catalogue.found = findings
         self.filters.catalogue = self.catalogue
         self._original = None
         self.list.renew(self.catalogue)

@@ -82,16 +82,16 @@ def higher_order_rows(shown: HigherOrderSlots, every: bool, width: int) -> Shown
     top = [title, *(line for line in rest[:1] if line)]
     rows = laid_out(higher_order.ENTRIES[1:], folding.rows, width, places_of(folding.rows))
     asides = tuple(aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE))
-    found = whole_table(top, rows, (), width)
+    table = whole_table(top, rows, (), width)
     others = asked_impls(shown.impls)
     if not others:
         return whole_table(top, rows, asides, width)
     columns = [column for column in higher_order.ASKED if column.header in ("Kernel", "Declared at")]
-    asked = laid_out(columns, others, width, [ShownKeys(_names(one), one) for one in others], head="Asked for")
-    lines = [*found.lines, [], asked.header]
+    asked = laid_out(columns, others, width, [ShownKeys(_names(other), other) for other in others], head="Asked for")
+    lines = [*table.lines, [], asked.header]
     below = len(lines)
-    moved = [one._replace(first=one.first + below, end=one.end + below) for one in asked.targets]
-    return ShownSlots([*lines, *asked.lines, *lines_of(asides, width)], [*found.targets, *moved], found.top)
+    moved = [target._replace(first=target.first + below, end=target.end + below) for target in asked.targets]
+    return ShownSlots([*lines, *asked.lines, *lines_of(asides, width)], [*table.targets, *moved], table.top)
 
 
 def _names(row: ImplRow) -> tuple[str, ...]:

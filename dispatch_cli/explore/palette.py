@@ -62,17 +62,17 @@ class ExploreCommands(Provider):
         return cast(Explorer, self.app)
 
     async def discover(self) -> Hits:
-        for one in self._commands():
-            yield DiscoveryHit(Content(one.title), one.run, one.title, one.help)
+        for command in self._commands():
+            yield DiscoveryHit(Content(command.title), command.run, command.title, command.help)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for one in (*self._commands(), *self._slots(), *self._backends()):
-            whole = all(word in one.title.lower() for word in query.lower().split())
-            letters = 0 if whole else matcher.match(one.title)
+        for command in (*self._commands(), *self._slots(), *self._backends()):
+            whole = all(word in command.title.lower() for word in query.lower().split())
+            letters = 0 if whole else matcher.match(command.title)
             score = 1.0 if whole else 0.3 * letters / (1 + letters)  # operators are between the two
             if score > 0:
-                yield Hit(score, marked_text(one.title, query), one.run, one.title, one.help)
+                yield Hit(score, marked_text(command.title, query), command.run, command.title, command.help)
         async for hit in self._operators(query):
             yield hit
 
@@ -99,8 +99,8 @@ class ExploreCommands(Provider):
     def _backends(self) -> Iterator[PaletteEntry]:
         from dispatch_cli.explore.answers.coverage import backends
 
-        for one in backends(self.explorer.session):
-            yield PaletteEntry(f"Coverage: {one.key}", "What serves each operator", partial(self._cover, one))
+        for backend in backends(self.explorer.session):
+            yield PaletteEntry(f"Coverage: {backend.key}", "What serves each operator", partial(self._cover, backend))
 
     async def _cover(self, backend: CoveredBackend) -> None:
         await self.explorer.action_pane("coverage")
@@ -121,7 +121,7 @@ class ExploreCommands(Provider):
 def _is_own(node: DOMNode, binding: Binding) -> bool:
     """True if a key is worth a command: not one that textual gives its widgets, and none that moves a cursor."""
     own = (kind for kind in type(node).__mro__ if kind.__module__.startswith("dispatch_cli."))
-    keys = {one.key for kind in own for one in Binding.make_bindings(kind.__dict__.get("BINDINGS", ()))}
+    keys = {binding.key for kind in own for binding in Binding.make_bindings(kind.__dict__.get("BINDINGS", ()))}
     return binding.key in keys and binding.action.partition("(")[0] not in _NOT_COMMANDS
 
 

@@ -105,8 +105,8 @@ class Pane(Contained, Vertical):
         """Leave registrations out on trial, and say so where these are several, or where it concerns all operators."""
         from dispatch_cli.explore import switch
 
-        if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (said := switch.said_of(ones)):
-            self.notify(said)
+        if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (notice := switch.said_of(ones)):
+            self.notify(notice)
 
     def try_advice(self, edits: Iterable[Edit], more: str = "") -> None:
         """Make advised changes on trial. more: to be said then."""

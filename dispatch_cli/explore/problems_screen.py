@@ -47,6 +47,6 @@ class ProblemsScreen(Contained, ModalScreen[None]):
             yield Blocks()
 
     def on_mount(self) -> None:
-        found = self.error.problems
-        self.query_one(Blocks).show(problems(found) if found else [Paragraph(str(self.error))])
+        file_problems = self.error.problems
+        self.query_one(Blocks).show(problems(file_problems) if file_problems else [Paragraph(str(self.error))])
         self.query_one(Blocks).focus()

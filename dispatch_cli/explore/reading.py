@@ -123,7 +123,7 @@ class ReadingAgain(App[None]):
 def stamp_of(file: str) -> Stamp:
     """Current stamp of a file."""
     try:
-        found = Path(file).stat()
+        stat = Path(file).stat()
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size

@@ -103,10 +103,10 @@ def _is_alike(other: str, shown: str) -> bool:
     """True if the shown text fits another name, too."""
     parts, at = shown.split(CUT), 0
     for part in parts[:-1]:
-        found = other.find(part, at)
-        if found < 0:
+        start = other.find(part, at)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return other.endswith(parts[-1])
 
 

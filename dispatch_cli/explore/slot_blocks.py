@@ -117,8 +117,8 @@ class SlotBlocks:
     def _filling(self) -> Target | None:
         """The registration at the slot's own key that fills it, by the rule that fired."""
         what = self.report.what if isinstance(self.report, ExplainReport) else None
-        found = what.registrations if isinstance(what, SlotExplanation) else ()
-        return next((ToRegistration(one, True) for one in found if one.role is Role.FILLS), None)
+        registrations = what.registrations if isinstance(what, SlotExplanation) else ()
+        return next((ToRegistration(row, True) for row in registrations if row.role is Role.FILLS), None)
 
     def _slot(self, report: ExplainReport, what: SlotExplanation, width: int) -> Iterator[Block]:
         """The answer first, then what it follows from."""
@@ -150,7 +150,7 @@ class SlotBlocks:
             yield Gap()
             yield TableBlock(explain.REGISTRATIONS, what.registrations)
         yield from self._switched_off()
-        origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
+        origins = [(report.span, report.origin), *((row.span, row.origin) for row in what.registrations)]
         for line in inherited_lines(origins):
             yield Paragraph(Run(line, Tone.DIM))
         yield from self._around(what)
@@ -175,11 +175,11 @@ class SlotBlocks:
             yield block if row is None else self._leading(block, ToSlot(row.key))
 
     def _advice(self, advice: tuple[Advice, ...]) -> Iterator[Block]:
-        for one, new, text in zip(advice, new_changes(advice), advice_lines(advice), strict=True):
+        for piece, new, text in zip(advice, new_changes(advice), advice_lines(advice), strict=True):
             yield Gap()
-            change = next(iter(new or one.changes), None)
+            change = next(iter(new or piece.changes), None)
             tries = () if change is None else (Run(f" ({_tries(change, len(new))})", Tone.DIM),)
-            yield self._leading(Paragraph((*text, *tries)), ToAdvice(one, change))
+            yield self._leading(Paragraph((*text, *tries)), ToAdvice(piece, change))
         if self.working:
             yield Gap()
             yield Paragraph(Run(WORKING, Tone.DIM))

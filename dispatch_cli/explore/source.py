@@ -26,7 +26,7 @@ def source_lines(span: Span | None, width: int) -> Iterator[TextLine]:
     if span is None or not 0 < span.line <= len(lines):
         return
     first = max(1, span.line - AROUND)
-    shown = [safe(one[:_LONGEST].expandtabs(4)) for one in lines[first - 1 : span.line + AROUND]]
+    shown = [safe(line[:_LONGEST].expandtabs(4)) for line in lines[first - 1 : span.line + AROUND]]
     digits = len(str(span.line + AROUND))
     yield cut([Run(str(span), Tone.PLACE)], width)
     for number, text in enumerate(dedent("\n".join(shown)).split("\n"), first):
@@ -45,5 +45,5 @@ def source_blocks(span: Span | None, width: int) -> Iterator[Block]:
 
 def _highlighted(text: str) -> Iterator[Run]:
     """Comments and strings have tones of their own."""
-    for found in _TOKENS.finditer(text):
-        yield Run(found[0], _TONES[(found.lastindex or 1) - 1])
+    for match in _TOKENS.finditer(text):
+        yield Run(match[0], _TONES[(match.lastindex or 1) - 1])

@@ -27,8 +27,8 @@ BESIDE = ("table", "slot")
 def pane_class(entry: PaneEntry) -> type[Pane]:
     """The class of a view, whose module is imported now."""
     module = import_module(f"dispatch_cli.explore.panes.{entry.id}")
-    own = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__)
-    return next(one for one in own if issubclass(one, Pane))
+    own = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
+    return next(kind for kind in own if issubclass(kind, Pane))
 
 
 class PaneStage(Contained, Horizontal):
@@ -65,21 +65,21 @@ class PaneStage(Contained, Horizontal):
 
     def beside(self, front: str, wide: bool) -> tuple[str, ...]:
         """The views to show where one is in front."""
-        both = wide and front in BESIDE and all(one in self.entries for one in BESIDE)
+        both = wide and front in BESIDE and all(view_id in self.entries for view_id in BESIDE)
         return BESIDE if both else (front,)
 
     async def show(self, ids: tuple[str, ...], spot: Spot) -> None:
         """Bring views to the front, and open a place in those that were not there."""
-        new = [one for one in ids if one not in self.shown or one not in self.views]
+        new = [view_id for view_id in ids if view_id not in self.shown or view_id not in self.views]
         self.shown = ids
-        for one in ids:
-            if one not in self.views:
-                await self.mount(self._made(one))
+        for view_id in ids:
+            if view_id not in self.views:
+                await self.mount(self._made(view_id))
         for name, view in self.views.items():
             view.display = name in ids
             view.set_class(name in ids[1:], "-second")
-        for one in new:
-            self.open(one, spot)
+        for view_id in new:
+            self.open(view_id, spot)
 
     def open(self, name: str, spot: Spot) -> None:
         """Tell a view where the user is."""
@@ -143,9 +143,9 @@ class PaneStage(Contained, Horizontal):
             return
         last = self._focused.get(name)
         targets = [*([last] if last is not None and last.is_attached else []), view, *view.query("*")]
-        targets = [one for one in targets if one.focusable]
+        targets = [target for target in targets if target.focusable]
         # what is typed into comes last: keys of the view would be text there
-        target = next((one for one in targets if not isinstance(one, Input)), next(iter(targets), None))
+        target = next((target for target in targets if not isinstance(target, Input)), next(iter(targets), None))
         if target is not None:
             self.screen.set_focus(target)
 

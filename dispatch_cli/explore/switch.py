@@ -32,33 +32,33 @@ def switch_off(session: Session, spot: Spot, ones: Sequence[Concerned]) -> None:
     Errors: Refused, where one cannot be left out.
     """
     whatif = session.whatif
-    found = [
-        registration_of(whatif.registrations(None if one.backend_fallback else spot.operator), one) for one in ones
+    registrations = [
+        registration_of(whatif.registrations(None if row.backend_fallback else spot.operator), row) for row in ones
     ]
-    removals = [Removal(one.name) for one in found if one is not None]
+    removals = [Removal(registration.name) for registration in registrations if registration is not None]
     if removals:
         whatif.apply(*removals)
 
 
 def ways_off(ones: Sequence[Concerned]) -> TableBlock[WhichOff]:
     """Ways to switch several registrations off: all of them, or one."""
-    each = [WhichOff(one.key, "fallthrough" if one.fallthrough else short_kernel(one.kernel), (one,)) for one in ones]
-    kernels = {one.kernel for one in each}
+    each = [WhichOff(row.key, "fallthrough" if row.fallthrough else short_kernel(row.kernel), (row,)) for row in ones]
+    kernels = {way.kernel for way in each}
     rows = [WhichOff(f"all {len(ones)}", kernels.pop() if len(kernels) == 1 else "", tuple(ones)), *each]
     return TableBlock((Column("registered at", lambda one, _: one.words), Column("", lambda one, _: one.kernel)), rows)
 
 
 def said_of(ones: Sequence[Concerned]) -> str:
     """Notice about registrations that are switched off; empty for one of an operator, which shows."""
-    at = some_of([one.key for one in ones])
-    if all(one.backend_fallback for one in ones):
-        one, is_off, they, them = (
+    at = some_of([row.key for row in ones])
+    if all(row.backend_fallback for row in ones):
+        subject, is_off, they, them = (
             ("The backend fallback", "is", "it", "it")
             if len(ones) == 1
             else (f"{len(ones)} backend fallbacks", "are", "they", "them")
         )
         return (
-            f"{one} at {at} {is_off} off for all operators; 4 shows the slots that {they} filled. "
+            f"{subject} at {at} {is_off} off for all operators; 4 shows the slots that {they} filled. "
             f"u switches {them} on again."
         )
     return f"{len(ones)} registrations are off, at {at}. u switches them on again." if len(ones) > 1 else ""
@@ -71,8 +71,8 @@ def take_advice(session: Session, edits: Iterable[Edit]) -> None:
     changes: list[Change] = []
     for edit in edits:
         if edit.action is Action.REMOVE:
-            there = [one for one in session.whatif.registrations(edit.operator) if one.name.key == edit.key]
-            changes += [Removal(one.name) for one in there[-1:]]
+            there = [item for item in session.whatif.registrations(edit.operator) if item.name.key == edit.key]
+            changes += [Removal(item.name) for item in there[-1:]]
         else:
             changes.append(Addition(edit.operator, edit.key, kernel_of(edit, session.state.dispatcher)))
     session.whatif.apply(*changes)
@@ -80,13 +80,13 @@ def take_advice(session: Session, edits: Iterable[Edit]) -> None:
 
 def registration_of(registrations: Sequence[NamedRegistration], concerned: Concerned) -> NamedRegistration | None:
     """The registration that an explanation names. registrations: oldest first."""
-    at_key = [one for one in registrations if one.name.key == concerned.key]
+    at_key = [item for item in registrations if item.name.key == concerned.key]
     if concerned.role is Role.OVERRIDDEN:
         at_key = at_key[:-1]
     fitting = [
-        one for one in at_key if _place(one) == concerned.span and concerned.kernel in (one.kernel, one.function)
+        item for item in at_key if _place(item) == concerned.span and concerned.kernel in (item.kernel, item.function)
     ]
-    fitting = fitting or [one for one in at_key if _place(one) == concerned.span]
+    fitting = fitting or [item for item in at_key if _place(item) == concerned.span]
     return fitting[-1] if fitting else None
 
 
@@ -101,20 +101,20 @@ def filling(session: Session, spot: Spot) -> Concerned | None:
         return None
     roles = (Role.FILLS, Role.IN_CONFLICT)
     concerned = explain_slot(session.state, spot.operator, spot.key).registrations
-    return next((one for one in concerned if one.role in roles), None)
+    return next((row for row in concerned if row.role in roles), None)
 
 
 def all_filling(session: Session, spot: Spot, keys: Sequence[str]) -> tuple[Concerned, ...]:
     """The registrations that fill slots of the operator at a spot, each once. keys: of the slots."""
-    found = (filling(session, spot._replace(key=key)) for key in keys)
-    return tuple({(one.key, one.backend_fallback): one for one in found if one is not None}.values())
+    registrations = (filling(session, spot._replace(key=key)) for key in keys)
+    return tuple({(row.key, row.backend_fallback): row for row in registrations if row is not None}.values())
 
 
 def switch_at(session: Session, spot: Spot) -> bool:
     """Leave out on trial what a key without a slot has, an alias key or a functionality; where that is done, take it
     back. Whether there is something to do. Errors: Refused.
     """
-    there = [one for one in session.whatif.registrations(spot.operator) if one.name.key == spot.key]
+    there = [item for item in session.whatif.registrations(spot.operator) if item.name.key == spot.key]
     off = [number for number, removal in switched_off(session, spot) if removal.which.key == spot.key]
     if there:
         session.whatif.apply(Removal(there[-1].name))
@@ -139,12 +139,12 @@ def registration_beside(
     there: Sequence[NamedRegistration], item: NamedRegistration, by: int, block: bool
 ) -> NamedRegistration | None:
     """The next registration of the files, before or after one; for a block, one of another block."""
-    declared = [one for one in there if isinstance(one.step, Implement | Fallback)]
+    declared = [item for item in there if isinstance(item.step, Implement | Fallback)]
     at = next((number for number, one in enumerate(declared) if one.identity == item.identity), None)
     if at is None:
         return None
     others = declared[:at][::-1] if by < 0 else declared[at + 1 :]
-    return next((one for one in others if not block or _block(one) != _block(item)), None)
+    return next((other for other in others if not block or _block(other) != _block(item)), None)
 
 
 def _block(one: NamedRegistration) -> object:

@@ -23,20 +23,20 @@ _GAP = 2
 
 def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Before], width: int) -> ShownSlots:
     """An operator's table as a grid, then the slots that are not per backend, and what the codes mean."""
-    found = _GridLines(tried, width)
+    grid_lines = _GridLines(tried, width)
     laid_out = grid_of(shown, universe)
     if laid_out.lines:
-        matrix = TextMatrix(grid.matrix_of(laid_out, found.cell), width)
-        found.lines = [*lines_of(matrix.blocks(), width), []]
-        found.targets = [
+        matrix = TextMatrix(grid.matrix_of(laid_out, grid_lines.cell), width)
+        grid_lines.lines = [*lines_of(matrix.blocks(), width), []]
+        grid_lines.targets = [
             Target(ShownKeys((cell.target.key,), cell.target), line, line + 1, x, cell_width)
             for cell, line, x, cell_width in matrix.cells
             if isinstance(cell.target, TableRow)
         ]
-    found.others(laid_out.others)
+    grid_lines.others(laid_out.others)
     after = (*grid.legend(shown.entries), *meaning_of_tried(shown, tried))
-    found.lines += lines_of((*after, *table.notes(shown), *table.stale_note(shown)), width)
-    return ShownSlots(found.lines, found.targets, title_lines(shown, width))
+    grid_lines.lines += lines_of((*after, *table.notes(shown), *table.stale_note(shown)), width)
+    return ShownSlots(grid_lines.lines, grid_lines.targets, title_lines(shown, width))
 
 
 def meaning_of_tried(shown: OperatorTable, tried: Mapping[str, Before]) -> Iterator[Block]:
@@ -58,8 +58,8 @@ class _GridLines:
         tried = None if row is None else self._tried.get(row.key)
         if row is None or tried is None:
             return grid.cell_of(row)
-        found = grid.cell_of(row._replace(before=None))
-        return found._replace(target=row, marks=(*grid.before_marks(tried), *found.marks, Mark(TRIED, Tone.WARN)))
+        code = grid.cell_of(row._replace(before=None))
+        return code._replace(target=row, marks=(*grid.before_marks(tried), *code.marks, Mark(TRIED, Tone.WARN)))
 
     def others(self, rows: tuple[TableRow, ...]) -> None:
         """The slots that are not per backend, in as many columns as there is room for, down and then across."""

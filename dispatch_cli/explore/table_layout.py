@@ -84,11 +84,11 @@ def laid_out_rows(table: TableBlock[Any], width: int) -> list[tuple[Any, list[Te
     """A table with a line for each row, below its header; cells that have no room are cut."""
     columns, cells, widths = _fitting(table.columns, table.rows, width)
     right = [column.right for column in columns]
-    found: list[tuple[Any, list[TextLine]]] = [(None, [_header(columns, widths)])]
+    rows: list[tuple[Any, list[TextLine]]] = [(None, [_header(columns, widths)])]
     for row, line in zip(table.rows, cells, strict=True):
         fitted = [[cut_inside(cell[0], room)] for cell, room in zip(line, widths, strict=True)]
-        found.append((row, beside(fitted, widths, right, table.indent)))
-    return found
+        rows.append((row, beside(fitted, widths, right, table.indent)))
+    return rows
 
 
 def _header(columns: Sequence[Column[Any]], widths: Sequence[int]) -> TextLine:
@@ -114,12 +114,12 @@ def _without_under(columns: Sequence[Column[Any]], rows: Sequence[Any]) -> Itera
 
 def _with(column: Column[Any], added: Sequence[Column[Any]]) -> Callable[[Any, bool], Inline]:
     def cell(row: Any, short: bool) -> Inline:
-        found = runs_of(column.cell(row, short))
-        for one in added:
-            first, *rest = runs_of(one.cell(row, True)) or (None,)
+        runs = runs_of(column.cell(row, short))
+        for extra in added:
+            first, *rest = runs_of(extra.cell(row, True)) or (None,)
             if first is not None:
-                found = (*found, first._replace(breaks=True), *rest)
-        return found
+                runs = (*runs, first._replace(breaks=True), *rest)
+        return runs
 
     return cell
 
@@ -142,7 +142,7 @@ def _fitting(
     left = [*range(len(columns))]
     for narrow in (Narrow.DROP, Narrow.BELOW):
         for at in reversed(range(len(columns))):
-            if sum(wishes[one] + GAP for one in left) - GAP > width and columns[at].narrow is narrow:
+            if sum(wishes[number] + GAP for number in left) - GAP > width and columns[at].narrow is narrow:
                 left.remove(at)
     chosen, wishes = [columns[at] for at in left], [wishes[at] for at in left]
     floors = [min(wish, LEAST if at else width * 9 // 20) for at, wish in enumerate(wishes)]
@@ -166,13 +166,13 @@ def cut_inside(line: TextLine, width: int) -> TextLine:
 
 def flow(inline: Inline, width: int, tone: Tone = Tone.PLAIN) -> list[TextLine]:
     """A text in lines that are not wider, broken at blanks where there are some."""
-    found: list[TextLine] = []
+    lines: list[TextLine] = []
     for shown in shown_lines(inline, tone):
         if line_width(shown) <= width:
-            found.append(shown)
+            lines.append(shown)
         else:
-            found += _flowing(shown, width)
-    return found
+            lines += _flowing(shown, width)
+    return lines
 
 
 def _flowing(shown: TextLine, width: int) -> Iterator[TextLine]:

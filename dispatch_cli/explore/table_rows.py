@@ -42,10 +42,10 @@ def cpp_rows(
 
     def kernel(run: Folded[TableRow], short: bool) -> Inline:
         was = tried.get(run.answer.key)
-        found = kernel_column.cell(run, short)
+        cell = kernel_column.cell(run, short)
         if was is None:
-            return found
-        return joined(found, Run(f"before the trial: {before_trial(run.answer, was, short)}", Tone.WARN, breaks=True))
+            return cell
+        return joined(cell, Run(f"before the trial: {before_trial(run.answer, was, short)}", Tone.WARN, breaks=True))
 
     of_answer = [column for column in table.columns(folding) if column.header != "Key"]
     kernel_column = next(column for column in of_answer if column.header == "Kernel")
@@ -60,10 +60,10 @@ def cpp_rows(
 def title_lines(shown: OperatorTable | PythonTable, width: int) -> list[TextLine]:
     """The operator, in few lines, and whether the base has it."""
     title = schema_label(shown.operator, shown.schema)
-    found = few_lines(title, width)
+    lines = few_lines(title, width)
     if isinstance(shown, OperatorTable) and shown.new:
-        found.append(cut([Run("new: the base does not have it", Tone.WARN)], width))
-    return found
+        lines.append(cut([Run("new: the base does not have it", Tone.WARN)], width))
+    return lines
 
 
 def few_lines(text: str, width: int) -> list[TextLine]:
@@ -110,15 +110,15 @@ def several(place: ShownKeys, here: str) -> Iterator[str]:
 
 def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> Iterator[Block]:
     """Meaning of the marks that are used in rows."""
-    said = [(TRIED, "changed on trial", sum(row.key in tried for row in rows))]
-    said.append(
+    meanings = [(TRIED, "changed on trial", sum(row.key in tried for row in rows))]
+    meanings.append(
         (slot_marks.CHANGED, "differs from the base", sum(row.before is not None and not row.stale for row in rows))
     )
-    said.append((slot_marks.STALE, "stale", sum(row.stale and row.before is None for row in rows)))
-    said.append(
+    meanings.append((slot_marks.STALE, "stale", sum(row.stale and row.before is None for row in rows)))
+    meanings.append(
         (slot_marks.BOTH, "stale, and differs from the base", sum(row.stale and row.before is not None for row in rows))
     )
-    texts = [f"{sign} {meaning} ({plural(count, 'slot')})" for sign, meaning, count in said if count]
+    texts = [f"{sign} {meaning} ({plural(count, 'slot')})" for sign, meaning, count in meanings if count]
     if texts:
         yield Gap()
         yield Paragraph(Run(", ".join(texts), Tone.WARN))
@@ -142,17 +142,17 @@ def whole_table(title: Sequence[TextLine], rows: LaidOut, after: Iterable[Block]
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
     """Blocks as lines that are not wider."""
-    found: list[TextLine] = []
+    lines: list[TextLine] = []
     for block in blocks:
         if isinstance(block, Gap):
-            found.append([])
+            lines.append([])
         elif isinstance(block, Paragraph) and not block.indent:
-            found += flow(block.inline, width, Tone.HEAD if block.kind in HEADS else Tone.PLAIN)
+            lines += flow(block.inline, width, Tone.HEAD if block.kind in HEADS else Tone.PLAIN)
         elif isinstance(block, TableBlock):
             listed = list_layout(block, width)
-            found += (listed.header(), *map(listed.line, block.rows))
+            lines += (listed.header(), *map(listed.line, block.rows))
         else:
             from dispatch_cli.render.text_parts import parts_of
 
-            found += (line for part in parts_of(block, width) for line in part.lines)
-    return found
+            lines += (line for part in parts_of(block, width) for line in part.lines)
+    return lines

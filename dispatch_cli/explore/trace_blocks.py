@@ -70,7 +70,7 @@ def words_of(row: ShownLine | TraceFinding) -> str:
         return ""
     keys = () if call.path is None else (kernel.key for kernel in call.path.kernels)
     return " ".join(
-        (call.operator, *keys, *(one.value for one in call.facts), "" if row.place is None else str(row.place))
+        (call.operator, *keys, *(fact.value for fact in call.facts), "" if row.place is None else str(row.place))
     )
 
 
@@ -127,8 +127,8 @@ def title_of(shown: ShownCalls, chosen: Sequence[str], is_wide: bool = True) -> 
     report, counts = shown.report, shown.report.counts
     yield (f"Trace of {' '.join(report.argv) or report.recording}", "bold")
     threads = f" on {plural(counts.threads, 'thread')}" if counts.threads > 1 else ""
-    found = plural(len(report.findings), "finding")
-    yield f": {plural(counts.calls, 'call')} of {plural(counts.operators, 'operator')}{threads}, {found}"
+    findings = plural(len(report.findings), "finding")
+    yield f": {plural(counts.calls, 'call')} of {plural(counts.operators, 'operator')}{threads}, {findings}"
     if chosen:
         yield "\n"
         yield f"{plural(counts.shown, 'call')} {', '.join(chosen)}"
@@ -174,8 +174,8 @@ class TraceDetail:
             return
         yield Paragraph(Run(f"Call {row.number:,} of {row.operator}", Tone.HEAD))
         yield Facts([*self._facts(report, row)])
-        for one in findings_about(report, row):
-            yield Paragraph(Run(f"! {finding_text(one)}", Tone.WARN), hang=2)
+        for finding in findings_about(report, row):
+            yield Paragraph(Run(f"! {finding_text(finding)}", Tone.WARN), hang=2)
         yield Gap()
         if explained is not None:
             yield from call_blocks(view.happened.of_call(row.number).state, explained.report)
@@ -188,7 +188,7 @@ class TraceDetail:
         yield Paragraph(f"{finding.operator}: {finding_text(finding)}")
         yield Paragraph(finding_help(finding))
         facts = [Fact("Registered at", Run(finding.registered_at, Tone.PLACE))] if finding.registered_at else []
-        facts += [self._place("Python line", one) for one in finding.places]
+        facts += [self._place("Python line", place) for place in finding.places]
         if facts:
             yield Gap()
             yield Facts(facts)

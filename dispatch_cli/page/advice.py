@@ -37,10 +37,10 @@ def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, in
     for name, key in islice(dict.fromkeys(_slots(state, findings)), MOST_LOOKED_AT):
         if advised == MOST_ADVISED:
             break
-        found = slot_advice(state, name, key)
-        advised += bool(found)
+        pieces = slot_advice(state, name, key)
+        advised += bool(pieces)
         slot = state.dispatcher.universe.slot[key]
-        operators.setdefault(numbers[str(name)], []).extend((slot, values.made(found, _advice)))
+        operators.setdefault(numbers[str(name)], []).extend((slot, values.made(pieces, _advice)))
     return {"values": values.values, "operators": operators}
 
 
@@ -59,7 +59,7 @@ def _slots(state: State, findings: FindingsReport) -> Iterator[tuple[OperatorNam
     universe = dispatcher.universe
     own = state.own_operators()
     by_name = {str(name): name for name in own}
-    for finding in (one.finding for one in findings.findings):
+    for finding in (row.finding for row in findings.findings):
         name = by_name.get(finding.operator or "")
         if name is not None and finding.key is not None and finding.key in universe.slot:
             yield name, finding.key
@@ -71,4 +71,4 @@ def _slots(state: State, findings: FindingsReport) -> Iterator[tuple[OperatorNam
         for key in dispatcher.operator(name).kernels:
             if key in universe.slot:
                 above = autograd_key_of(universe, key)
-                yield from ((name, one) for one in (key, above) if one is not None)
+                yield from ((name, slot_key) for slot_key in (key, above) if slot_key is not None)

@@ -32,13 +32,13 @@ def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...])
     return {
         "arguments": DiffArguments(below, files, options).arguments,
         "outcome": outcome(report),
-        "registrations": [_row(one) for one in report.registrations[:MOST_REGISTRATIONS]],
+        "registrations": [_row(registration) for registration in report.registrations[:MOST_REGISTRATIONS]],
         "more_registrations": max(0, len(report.registrations) - MOST_REGISTRATIONS),
     }
 
 
 def _row(one: DiffRegistration) -> dict[str, Any]:
-    before, after = (found[0] if found else None for found in (one.before, one.after))
+    before, after = (kernels[0] if kernels else None for kernels in (one.before, one.after))
     shown = after or before
     return {
         "operator": one.operator,

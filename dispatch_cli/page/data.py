@@ -81,7 +81,7 @@ def page_data(
     outcomes = Outcomes(dispatcher, pools)
     operators = OperatorColumns(state, outcomes, pools).data(names)
     above, below = (
-        [-1 if found is None else universe.slot[found] for found in (of(universe, key) for key in universe.slots)]
+        [-1 if other is None else universe.slot[other] for other in (of(universe, key) for key in universe.slots)]
         for of in (autograd_key_of, backend_key_below)
     )
     return {
@@ -112,7 +112,7 @@ def page_data(
         "autograd": [pools.key[key] for key in universe.covered_by("Autograd")],
         "keys": report_data(universe_report(universe)),
         "ambiguous": AMBIGUOUS_KERNEL.label,
-        "fallbacks": [data_of(one) for one in backend_fallbacks_report(state).fallbacks],
+        "fallbacks": [data_of(fallback) for fallback in backend_fallbacks_report(state).fallbacks],
         "decisions": outcomes.decisions.values,
         "lines": outcomes.lines.values,
         "reasons": outcomes.reasons.values,
@@ -125,7 +125,7 @@ def page_data(
         "support": support_data(state),
         "findings": report_data(findings),
         "fixes": {
-            one.fingerprint: text for one in findings.findings if (text := fragment(one.finding.fix)) is not None
+            row.fingerprint: text for row in findings.findings if (text := fragment(row.finding.fix)) is not None
         },
         "summary": data_of(findings.summary),
         "affected": data_of(findings.affected),
@@ -140,6 +140,6 @@ def page_data(
 
 def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
     """The order of the operators in a list: their numbers; higher-order ones are counted behind the others."""
-    others = [ListedOperator(one.name, True) for one in state.higher_order_operators]
+    others = [ListedOperator(operator.name, True) for operator in state.higher_order_operators]
     numbers = {one: number for number, one in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
-    return [numbers[one] for one in listed_operators(state)]
+    return [numbers[operator] for operator in listed_operators(state)]

@@ -14,17 +14,17 @@ def higher_order_data(state: State) -> dict[str, Any]:
     """operators: each with its implementations, and the number of a row for each slot. rows: without their keys."""
     rows = Pool()
     operators = []
-    for one in slots_of(state, state.higher_order_operators):
-        numbers = [rows.made(row._replace(key=""), _row) for row in one.entries]
-        operators.append(data_of(one._replace(entries=())) | {"entries": numbers})
+    for slot in slots_of(state, state.higher_order_operators):
+        numbers = [rows.made(row._replace(key=""), _row) for row in slot.entries]
+        operators.append(data_of(slot._replace(entries=())) | {"entries": numbers})
     return {
         "operators": operators,
         "rows": rows.values,
-        "own": [one.name for one in state.own_higher_order_operators()],
+        "own": [operator.name for operator in state.own_higher_order_operators()],
     }
 
 
 def _row(row: HigherOrderRow) -> Any:
-    found = data_of(row)
-    del found["key"]
-    return found
+    data = data_of(row)
+    del data["key"]
+    return data

@@ -100,10 +100,10 @@ class OperatorColumns:
             self.headers.made(header, data_of),
             pools.place(None if definition is None else definition.span),
             self.outcomes.plan_of(name),
-            [number for found in self._by_key(operator.kernels) for one in found for number in self._kernel(one)],
+            [number for group in self._by_key(operator.kernels) for row in group for number in self._kernel(row)],
             [
-                [pools.key[one.dispatch_key], one.kernel, pools.place(one.span), all_text(one.when) or None]
-                for one in state.python_kernels(name)
+                [pools.key[row.dispatch_key], row.kernel, pools.place(row.span), all_text(row.when) or None]
+                for row in state.python_kernels(name)
             ],
             *self._table(number, name, schema),
             (OWN if name in self._own else 0) | (NEW if is_new else 0),

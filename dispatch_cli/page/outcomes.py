@@ -47,14 +47,14 @@ class Outcomes:
         """For each slot a decision and a reason. name: an operator with these kernels."""
         dispatcher = self.dispatcher
         decisions = plan(dispatcher.layout, registered, dispatcher.fallback_bits).decisions
-        found = []
+        numbers = []
         for slot, decision in zip(self._slots, decisions, strict=True):
             situation = slot.situation(registered)
             reason = self._numbers.get(situation)
             if reason is None:
                 reason = self._numbers[situation] = self._reason(name, slot.key)
-            found += [self.decision(decision, slot.key), reason]
-        return found
+            numbers += [self.decision(decision, slot.key), reason]
+        return numbers
 
     def decision(self, decision: Decision, key: str) -> int:
         """The number of a decision about the slot of *key*."""
@@ -62,7 +62,7 @@ class Outcomes:
 
     def _decision(self, decision: Decision, key: str) -> list[Any]:
         own = [] if decision.otherwise is None else [self._decision(decision.otherwise, key)]
-        blockers = [self._key[one] for one in self.dispatcher.keys_in(decision.blockers)]
+        blockers = [self._key[key] for key in self.dispatcher.keys_in(decision.blockers)]
         source = NO_KEY if decision.source is None else self._place(decision.source, key)
         return [decision.rule.value, decision.number, source, blockers, *own]
 
@@ -79,12 +79,12 @@ class Outcomes:
         """The number of the rule, the role, the key (`NO_KEY` for the backend fallback), whether overridden too."""
         return tuple(
             (
-                one.rule_number,
-                one.role.value,
-                NO_KEY if one.key is None else self._place(one.key, key),
-                int(one.and_overridden),
+                registration.rule_number,
+                registration.role.value,
+                NO_KEY if registration.key is None else self._place(registration.key, key),
+                int(registration.and_overridden),
             )
-            for one in concerned_keys(self.dispatcher, name, answers)
+            for registration in concerned_keys(self.dispatcher, name, answers)
         )
 
     def _next(self, answers: tuple[SlotAnswer, ...], key: str) -> int:
@@ -115,8 +115,8 @@ class _SlotRules:
         own, *others = layout.candidates[slot]
         self._own_bit = own.bit
         self._bits = own.closed
-        for one in others:
-            self._bits |= one.bits | one.closed
+        for other in others:
+            self._bits |= other.bits | other.closed
         self._always: Hashable = (
             *(tuple(others), bool(own.bit), key in dispatcher.fallbacks, key in layout.incomplete),
             *(layout.universe.autograd_backends.get(key, ()), key if self._bits & own.bit else None),

@@ -23,15 +23,15 @@ def python_data(state: State, names: Sequence[OperatorName], pools: Pools) -> di
     operators: by number, the slots: each is the number of a row, a text, a place and an error.
     """
     rows = Pool()
-    found: dict[int, list[int]] = {}
+    operators: dict[int, list[int]] = {}
     keys: dict[Hashable, frozenset[str]] = {}
     for number, name in enumerate(names):
-        kernels = tuple(one.dispatch_key for one in state.python_kernels(name))
+        kernels = tuple(kernel.dispatch_key for kernel in state.python_kernels(name))
         alike = state.dispatcher.shape(name), kernels
         if alike not in keys:
             keys[alike] = _other_slots(state, name, kernels)
         if keys[alike]:
-            found[number] = [
+            operators[number] = [
                 part
                 for row in python_table_of(state, name, keys[alike]).entries
                 for part in (
@@ -39,7 +39,7 @@ def python_data(state: State, names: Sequence[OperatorName], pools: Pools) -> di
                     *(pools.texts.opt(row.kernel), pools.place(row.span), pools.texts.opt(row.error)),
                 )
             ]
-    return {"rows": rows.values, "operators": found}
+    return {"rows": rows.values, "operators": operators}
 
 
 def _other_slots(state: State, name: OperatorName, kernels: tuple[str, ...]) -> frozenset[str]:
@@ -47,9 +47,9 @@ def _other_slots(state: State, name: OperatorName, kernels: tuple[str, ...]) -> 
     dispatcher = state.dispatcher
     chosen = zip(dispatcher.universe.slots, decisions(dispatcher, name, kernels), strict=True)
     in_python = {key for key, decision in chosen if chosen_key(key, decision) in kernels}
-    return frozenset(in_python.union(one.key for one in divergences(dispatcher, name, kernels)))
+    return frozenset(in_python.union(divergence.key for divergence in divergences(dispatcher, name, kernels)))
 
 
 def _row(row: PythonRow) -> Any:
-    found = {name: value for name, value in data_of(row).items() if name not in _OF_OPERATOR}
-    return found | {"why": None if row.differs is None else because_text(row.differs)}
+    values = {name: value for name, value in data_of(row).items() if name not in _OF_OPERATOR}
+    return values | {"why": None if row.differs is None else because_text(row.differs)}

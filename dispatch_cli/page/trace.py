@@ -64,8 +64,8 @@ def trace_data(view: TraceView, argument: str) -> dict[str, Any]:
         "paths": lines.paths.values,
         "places": lines.places.values,
         "called": lines.operators.values,
-        "totals": [[lines.operators.add(one.operator), one.calls] for one in report.operators],
-        "findings": [lines.finding(one) for one in report.findings],
+        "totals": [[lines.operators.add(operator.operator), operator.calls] for operator in report.operators],
+        "findings": [lines.finding(finding) for finding in report.findings],
     }
 
 

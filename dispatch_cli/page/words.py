@@ -45,4 +45,4 @@ def _code(code: Any) -> list[str]:
 
 def unsafe() -> str:
     """Characters that are spelled out: inside of a class of a regular expression, as JavaScript with ``u`` has it."""
-    return "".join(one if one == "-" else f"\\u{{{ord(one):x}}}" for one in f"\t\n{CONTROL}{UNSEEN}")
+    return "".join(sign if sign == "-" else f"\\u{{{ord(sign):x}}}" for sign in f"\t\n{CONTROL}{UNSEEN}")

@@ -96,7 +96,7 @@ def _cut(value: Any, above: _Above, declared: tuple[str, ...]) -> Any:
             name: _kept(one, above) if name in declared else _cut(one, above, declared) for name, one in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_cut(one, above, declared) for one in value]
+        return [_cut(item, above, declared) for item in value]
     return value
 
 
@@ -111,12 +111,12 @@ def _digest(text: str) -> str:
 def _script(kind: str) -> str:
     """The scripts whose names begin so, one after the other."""
     folder = files("dispatch_cli.page").joinpath("assets")
-    names = sorted(one.name for one in folder.iterdir() if one.name.startswith(kind) and one.name.endswith(".js"))
+    names = sorted(path.name for path in folder.iterdir() if path.name.startswith(kind) and path.name.endswith(".js"))
     # the file with the plain name comes first: a point sorts before letters
     return "".join(map(_asset, names))
 
 
 def _asset(name: str) -> str:
-    found = files("dispatch_cli.page").joinpath("assets", name).read_text(encoding="utf-8")
-    assert name.endswith(".html") or _ENDS.search(found) is None, f"{name} would end its element"
-    return found
+    text = files("dispatch_cli.page").joinpath("assets", name).read_text(encoding="utf-8")
+    assert name.endswith(".html") or _ENDS.search(text) is None, f"{name} would end its element"
+    return text

@@ -54,7 +54,7 @@ def first_draft(state: State, spot: Spot, like: Draft | None = None) -> Draft:
     schema = schema_of(state, spot)
     if schema is None:
         return Draft((tensor,), contexts)
-    taking = [one.type for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
+    taking = [arg.type for arg in schema.arguments if is_tensor(arg.type) or is_tensor_list(arg.type)]
     optional = [kind.kind is TypeKind.OPTIONAL for kind in taking]
     if all(optional):  # with None alone, no tensor would be asked for
         optional = [False] * len(taking)
@@ -70,7 +70,7 @@ def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
 
 def call_arguments(draft: Draft) -> tuple[str, ...]:
     """A draft as arguments."""
-    options = (one for option, text in draft.options.given for one in ("--argument", f"{option}={text}"))
+    options = (word for option, text in draft.options.given for word in ("--argument", f"{option}={text}"))
     return (*_thread_arguments(draft), *options, *(() if draft.keyset is None else ("--keyset", draft.keyset)))
 
 
@@ -94,14 +94,14 @@ def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
         return answer_of_keys(session, key_answer(universe, draft.keyset), (draft.keyset,))
     if not draft.tensors and not draft.contexts:
         return None
-    found = keys_of_call(universe, draft.tensors, draft.contexts)
-    return answer_of_keys(session, found, after=tuple(_thread_arguments(draft)))
+    keys = keys_of_call(universe, draft.tensors, draft.contexts)
+    return answer_of_keys(session, keys, after=tuple(_thread_arguments(draft)))
 
 
 def _thread_arguments(draft: Draft) -> Iterator[str]:
     """The tensors and the contexts of a draft as arguments."""
-    yield from (one for text in draft.tensors for one in ("--tensor", text))
-    yield from (one for text in draft.contexts for one in ("--context", text))
+    yield from (word for text in draft.tensors for word in ("--tensor", text))
+    yield from (word for text in draft.contexts for word in ("--context", text))
 
 
 def changed_steps(

@@ -85,6 +85,6 @@ def wanted_diff(session: Session) -> WantedDiff | None:
     if sides is None:
         return None
     touched = session.whatif.touched
-    names = sorted({name for one in touched for name in one.operators}, key=str)
-    is_of_all = len(names) > MOST_NAMED or any(one.keys for one in touched)
+    names = sorted({name for change in touched for name in change.operators}, key=str)
+    is_of_all = len(names) > MOST_NAMED or any(change.keys for change in touched)
     return WantedDiff(sides, () if is_of_all else tuple(names))

@@ -44,13 +44,13 @@ def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
 
     Several views need them; they are looked for once.
     """
-    copy, found, is_of_files = state_before(session), session.original_findings, bool(session.files)
+    copy, cache, is_of_files = state_before(session), session.original_findings, bool(session.files)
     command = session.command_before("check-invariants", *ALL)
 
     def find(progress: Progress) -> FindingsReport:
         return _report(session, copy, *checked_operators(copy, is_of_files), None, progress)
 
-    return lambda progress: PaneAnswer(found.get(lambda: find(progress)), command)
+    return lambda progress: PaneAnswer(cache.get(lambda: find(progress)), command)
 
 
 def whole_report(
@@ -66,9 +66,9 @@ def operator_findings(
     """The findings of the operator of a spot, as ``check-invariants --op`` gives them. state, check: as above."""
     names = () if spot.operator is None else (spot.operator,)
     higher_order = () if spot.higher_order is None else (state.higher_order_operator(spot.higher_order),)
-    found = tuple(one for one in higher_order if one is not None)
-    guarded = frozenset((*names, *(OperatorName(one.name) for one in found)))
-    return _report(session, state, names, found, guarded, progress, check)
+    operators = tuple(operator for operator in higher_order if operator is not None)
+    guarded = frozenset((*names, *(OperatorName(operator.name) for operator in operators)))
+    return _report(session, state, names, operators, guarded, progress, check)
 
 
 def chosen_search(session: Session, spot: Spot | None, check: str | None) -> Callable[[Progress], PaneAnswer]:
@@ -129,5 +129,5 @@ def has_files(session: Session) -> bool:
 
 def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:
     """The fingerprints of the findings that came with what is being tried. new: what came with it."""
-    old = frozenset(map(id, beyond([one.finding for one in report.findings], new, Entry.of)))
-    return frozenset(one.fingerprint for one in report.findings if id(one.finding) not in old)
+    old = frozenset(map(id, beyond([reported.finding for reported in report.findings], new, Entry.of)))
+    return frozenset(reported.fingerprint for reported in report.findings if id(reported.finding) not in old)

@@ -26,9 +26,9 @@ class Old(NamedTuple):
 def olds(session: Session) -> list[Old]:
     """States that a session's state can be compared with: first what the files start from, then the other versions."""
     own = [*session.original.over][:1]
-    found = [Old(None)] if tried_file(session) else []
-    found += [Old(name) for name in own if session.files and name in bases.names()]
-    return found + [Old(name) for name in bases.names() if name not in own]
+    choices = [Old(None)] if tried_file(session) else []
+    choices += [Old(name) for name in own if session.files and name in bases.names()]
+    return choices + [Old(name) for name in bases.names() if name not in own]
 
 
 def old_of(session: Session, chosen: Old | None) -> Old | None:
@@ -74,7 +74,7 @@ def _bases_in(options: tuple[str, ...]) -> tuple[str, ...]:
 
 def _without_base(options: tuple[str, ...]) -> tuple[str, ...]:
     """Options without --base and --universe, which count for files alone."""
-    found: list[str] = []
+    kept: list[str] = []
     skipped = False
     for text in options:
         if skipped:
@@ -82,5 +82,5 @@ def _without_base(options: tuple[str, ...]) -> tuple[str, ...]:
         elif text in ("--base", "--universe"):
             skipped = True
         else:
-            found.append(text)
-    return tuple(found)
+            kept.append(text)
+    return tuple(kept)

@@ -10,20 +10,20 @@ from dispatch_cli.model.declarations import Declarations
 
 def snapshot(state: State, guarded: Declarations | None = None) -> State:
     """The same state once more, computed anew. guarded: what is said of checks, guards included; None as it is."""
-    said = state.declarations
-    if guarded is None and not any(said[2:]):  # an embedded state, of which nothing is said
+    declarations = state.declarations
+    if guarded is None and not any(declarations[2:]):  # an embedded state, of which nothing is said
         dispatcher = state.dispatcher
-        found = State(Dispatcher(dispatcher.universe, base=dispatcher.base), source=state.source)
+        copy = State(Dispatcher(dispatcher.universe, base=dispatcher.base), source=state.source)
     else:
         if guarded is not None:
-            said = said._replace(
+            declarations = declarations._replace(
                 guards=guarded.guards,
                 promises=guarded.promises,
                 suppressions=guarded.suppressions,
                 settings=guarded.settings,
                 files=guarded.files,
             )
-        found = run(said, state.source)
-    found.variants = state.variants
-    found.over_assumed = state.over_assumed
-    return found
+        copy = run(declarations, state.source)
+    copy.variants = state.variants
+    copy.over_assumed = state.over_assumed
+    return copy

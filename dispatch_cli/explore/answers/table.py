@@ -142,9 +142,9 @@ def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:
     before, after = session.original, session.state
     if before is after or name not in before.dispatcher or name not in after.dispatcher:
         return {}
-    found = {}
+    answers = {}
     tables = [state.dispatcher.live_table(name) for state in (before, after)]
     for was, became in changed_slots(*tables):
         kernel = was.kernel
-        found[became.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
-    return found
+        answers[became.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
+    return answers

@@ -28,7 +28,7 @@ _STEP = 500
 
 _BAD = (CallFact.FALLBACK, CallFact.NO_GRADIENT, CallFact.STALE)
 """Facts that the user may want to act on."""
-ONLY: tuple[tuple[CallFact, ...], ...] = ((), _BAD, *((one,) for one in CallFact))
+ONLY: tuple[tuple[CallFact, ...], ...] = ((), _BAD, *((fact,) for fact in CallFact))
 """The facts that calls are chosen by, one choice after another."""
 
 
@@ -87,17 +87,17 @@ def _read(
 ) -> tuple[Sequence[tuple[TraceThread, Sequence[TraceRow]]], bool]:
     """The threads with their rows, and whether there are more rows than are shown."""
     left = MOST_LINES
-    found: list[tuple[TraceThread, Sequence[TraceRow]]] = []
+    threads: list[tuple[TraceThread, Sequence[TraceRow]]] = []
     for thread in report.threads:
         rows: list[TraceRow] = []
         while left and (some := [*islice(thread.rows, min(left, _STEP))]):
             rows += some
             left -= len(some)
             step(f"Reading the calls… {MOST_LINES - left:,} lines")
-        found.append((thread, rows))
+        threads.append((thread, rows))
         if not left and next(thread.rows, None) is not None:
-            return found, True
-    return found, False
+            return threads, True
+    return threads, False
 
 
 def explained_answer(session: Session, call: int) -> PaneAnswer | None:
@@ -112,7 +112,7 @@ def findings_about(report: TraceReport, row: TraceRow) -> Iterator[TraceFinding]
     if row.path is None:
         return
     keys = {*(kernel.key for kernel in row.path.kernels), *row.path.skipped}
-    yield from (one for one in report.findings if one.operator == row.operator and one.key in keys)
+    yield from (finding for finding in report.findings if finding.operator == row.operator and finding.key in keys)
 
 
 def spot_of_call(session: Session, row: TraceRow) -> Spot | None:
@@ -131,10 +131,10 @@ def spot_in(session: Session, operator: str, key: str | None) -> Spot | None:
 
 def called_operators(view: TraceView) -> Mapping[str, int]:
     """The operators that the program called, and how often."""
-    recording, found = view.recording, Counter[str]()
+    recording, counts = view.recording, Counter[str]()
     for signature, count in Counter(recording.calls.signature).items():
-        found[recording.operators[recording.signatures[signature]["operator"]]] += count
-    return found
+        counts[recording.operators[recording.signatures[signature]["operator"]]] += count
+    return counts
 
 
 def _file(view: TraceView) -> str:

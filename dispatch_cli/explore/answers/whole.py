@@ -11,7 +11,7 @@ Report = TypeVar("Report")
 
 def whole(report: Report) -> Report:
     """A report (a dataclass) with tuples in the place of its iterators."""
-    made: Any = report
-    values = ((field.name, getattr(made, field.name)) for field in fields(made))
-    found: Report = replace(made, **{name: tuple(value) for name, value in values if isinstance(value, Iterator)})
-    return found
+    instance: Any = report
+    values = ((field.name, getattr(instance, field.name)) for field in fields(instance))
+    result: Report = replace(instance, **{name: tuple(value) for name, value in values if isinstance(value, Iterator)})
+    return result

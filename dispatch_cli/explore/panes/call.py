@@ -114,7 +114,7 @@ class CallPane(Pane):
         following = dict.fromkeys(one for one, _ in islice(completions(universe, text), _WORDS))
         self.words.update(Content(safe(" ".join(following))))
         begun = _LAST_WORD.search(text)
-        if begun is not None and begun[0] not in following and any(one.startswith(begun[0]) for one in following):
+        if begun is not None and begun[0] not in following and any(word.startswith(begun[0]) for word in following):
             return  # the answer stays until the word is whole
         try:
             typed = call_of(text)

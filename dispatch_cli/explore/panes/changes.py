@@ -119,13 +119,13 @@ class ChangesPane(Pane):
             self._search()
 
     def _show(self, keep: bool) -> None:
-        found = self.session.whatif.findings
+        effect = self.session.whatif.findings
         self.view.show(
-            [*change_blocks.blocks(self.session, self.owner, self._listed, found, self._opened)],
+            [*change_blocks.blocks(self.session, self.owner, self._listed, effect, self._opened)],
             change_blocks.is_choice,
             keep,
         )
-        self._has_findings = found is not None
+        self._has_findings = effect is not None
         self._say_command()
 
     def _say_command(self) -> None:
@@ -239,7 +239,7 @@ class ChangesPane(Pane):
             return
         keys = likely_keys(self.session.original, aliases=owner is not None)
         whose = "the backend fallback" if owner is None else str(owner)
-        here = next((one for one in keys if one.key == self._spot.key), None)
+        here = next((row for row in keys if row.key == self._spot.key), None)
         self.app.push_screen(
             Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), here),
             lambda one: None if one is None else self._choose_kernel(owner, one.key),

@@ -258,7 +258,7 @@ class CoveragePane(ListPane):
     def action_backend(self) -> None:
         """Choose a backend from a list."""
         known = backends(self.session)
-        now = next((one for one in known if one.key == self.backend), None)
+        now = next((backend for backend in known if backend.key == self.backend), None)
         self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), self.take)
 
     def take(self, backend: CoveredBackend | None) -> None:
@@ -291,8 +291,8 @@ class CoveragePane(ListPane):
 
     def action_service(self) -> None:
         """Only what is served in the next way."""
-        found = [] if self._report is None else [*dict.fromkeys(one.service for one in self._report.services)]
-        values = [None, *found]
+        services = [] if self._report is None else [*dict.fromkeys(row.service for row in self._report.services)]
+        values = [None, *services]
         at = values.index(self._service) if self._service in values else -1
         self._service = values[(at + 1) % len(values)]
         self.refill()

@@ -87,7 +87,7 @@ class FindingsPane(ListPane):
 
     def _rows_of(self, report: FindingsReport) -> list[FindingRow]:
         asked = {check.id for check in report.checks}
-        gone = [one for one in self._effect.gone if one.check in asked]
+        gone = [finding for finding in self._effect.gone if finding.check in asked]
         return finding_rows(report, new_findings(report, self._effect.new), gone)
 
     @property
@@ -165,7 +165,7 @@ class FindingsPane(ListPane):
             yield (outcome(summary).text, "bold")
         else:
             yield ("No operator was checked", "bold")
-            yield "".join(f"; {one}" for one in not_checked_sentences(summary.not_checked))
+            yield "".join(f"; {sentence}" for sentence in not_checked_sentences(summary.not_checked))
         gone = sum(row.mark == GONE for row in self._rows)
         if gone:
             yield "\n"
@@ -200,7 +200,7 @@ class FindingsPane(ListPane):
         return self._part.blocks(width)
 
     def _none(self) -> str:
-        unlisted = 0 if self._report is None else sum(one.findings for one in self._report.unlisted)
+        unlisted = 0 if self._report is None else sum(row.findings for row in self._report.unlisted)
         if not unlisted:
             return "No finding is like that."
         return f"No listed finding is like that. {unlisted:,} more are not listed: t lists those of an operator."
@@ -229,8 +229,8 @@ class FindingsPane(ListPane):
 
     def action_check(self) -> None:
         """Only those of the next check that found something."""
-        found = [] if self._whole is None else [one.check for one in self._whole.report.summary]
-        self._check = _next([None, *found], self._check)
+        checks = [] if self._whole is None else [row.check for row in self._whole.report.summary]
+        self._check = _next([None, *checks], self._check)
         self._look_closer(keep=False)
 
     def action_this(self) -> None:

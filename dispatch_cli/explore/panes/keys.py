@@ -117,17 +117,17 @@ class KeysPane(ListPane):
     def rows(self) -> Sequence[Any]:
         """Alias keys in the order of the rules, functionalities by priority, Undefined and runtime keys by slot."""
         if self._registered is not None:
-            found: KeyRegistrationsReport = self._registered.report
-            return found.keys[0].kernels
+            registered: KeyRegistrationsReport = self._registered.report
+            return registered.keys[0].kernels
         if self._all is None:
             return ()
         report: UniverseReport = self._all.report
-        runtime = [KeyLine(one.key, KeyKind.RUNTIME, one.functionality, one.backend or "", 0) for one in report.keys]
-        aliases = (KeyLine(one.alias, KeyKind.ALIAS, "", "", one.slots) for one in report.aliases)
+        runtime = [KeyLine(row.key, KeyKind.RUNTIME, row.functionality, row.backend or "", 0) for row in report.keys]
+        aliases = (KeyLine(row.alias, KeyKind.ALIAS, "", "", row.slots) for row in report.aliases)
         blocks = (
-            KeyLine(one.functionality, KeyKind.FUNCTIONALITY, "", "", len(one.keys))
-            for one in report.functionalities
-            if one.per_backend
+            KeyLine(row.functionality, KeyKind.FUNCTIONALITY, "", "", len(row.keys))
+            for row in report.functionalities
+            if row.per_backend
         )
         undefined = KeyLine(self._universe.slots[0], KeyKind.UNDEFINED, "", "", 0)
         return [*aliases, *blocks, undefined, *runtime]

@@ -167,9 +167,9 @@ class SlotPane(Pane):
         if isinstance(target, ToSwitchedOff):
             self.try_out(lambda: self.session.whatif.take_back(target.number))
             return
-        one = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
-        if one is not None:
-            self.switch_off(self._spot, one)
+        registration = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
+        if registration is not None:
+            self.switch_off(self._spot, registration)
         elif self._spot.key in self.session.state.dispatcher.universe.slot:
             self.notify(f"No registration fills {self._spot.key}: there is none to switch off.")
         elif self._spot.operator is not None:
@@ -183,8 +183,8 @@ class SlotPane(Pane):
     def action_edit(self) -> None:
         """See the place under the cursor in the editor; of the rule that fired, that of what fills the slot."""
         target = self.view.target
-        one = filling(self.session, self._spot) if isinstance(target, ToSlot) and target.by_rule else None
-        self._edit(target if one is None else ToRegistration(one))
+        registration = filling(self.session, self._spot) if isinstance(target, ToSlot) and target.by_rule else None
+        self._edit(target if registration is None else ToRegistration(registration))
 
     def _edit(self, target: Target | None) -> None:
         span: Span | None = None

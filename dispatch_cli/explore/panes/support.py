@@ -124,7 +124,7 @@ class SupportPane(Pane):
         if cell.call is None:
             self.post_message(self.Went(spot, "table"))
             return
-        options = NO_OPTIONS._replace(**dict(one.split("=", 1) for one in cell.call.arguments))
+        options = NO_OPTIONS._replace(**dict(argument.split("=", 1) for argument in cell.call.arguments))
         self.session.asked[spot] = Draft(cell.call.tensors, cell.call.contexts, options)
         self.post_message(self.Went(spot, "call"))
 

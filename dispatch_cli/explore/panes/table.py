@@ -205,17 +205,17 @@ class TablePane(Pane):
         """Switch the registration off that fills the slot under the cursor; where a row has several, it is asked."""
         from dispatch_cli.explore.switch import all_filling, filling, ways_off
 
-        found = () if self.place is None else all_filling(self.session, self._spot, self.place.keys)
-        if len(found) > 1:
+        registrations = () if self.place is None else all_filling(self.session, self._spot, self.place.keys)
+        if len(registrations) > 1:
             from dispatch_cli.explore.choose import Choose
 
-            ways = ways_off(found)
-            one = filling(self.session, self._spot)
-            here = next((way for way in ways.rows if one is not None and way.words == one.key), None)
+            ways = ways_off(registrations)
+            registration = filling(self.session, self._spot)
+            here = next((way for way in ways.rows if registration is not None and way.words == registration.key), None)
             asked = Choose("Which registration is to be switched off?", ways, here)
             self.app.push_screen(asked, partial(self._switch, self._spot))
-        elif found:
-            self.switch_off(self._spot, *found)
+        elif registrations:
+            self.switch_off(self._spot, *registrations)
         else:
             self.notify("There is no registration here to switch off.")
 

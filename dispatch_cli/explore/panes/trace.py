@@ -138,7 +138,7 @@ class TracePane(ListPane):
         if self._asked.operator is not None:
             yield f"of {self._asked.operator}"
         if self._asked.facts:
-            yield f"only {' or '.join(one.value for one in self._asked.facts)}"
+            yield f"only {' or '.join(fact.value for fact in self._asked.facts)}"
 
     @property
     def apart(self) -> str:
