@@ -37,17 +37,17 @@ class Background:
         work: Callable[[Step], Made],
         done: Callable[[Made], object],
         failed: Callable[[Exception], object],
-        told: Callable[[str], object],
+        report: Callable[[str], object],
     ) -> None:
         """Work in a thread, in the place of earlier work.
 
-        done, failed: get the result, or the error. told: gets the text of each step.
+        done, failed: get the result, or the error. report: gets the text of each step.
         """
         self._number += 1
         number, self.busy = self._number, True
 
         def step(text: str) -> None:
-            if number != self._number or not self._view.call_later(self._tell, number, told, text):
+            if number != self._number or not self._view.call_later(self._tell, number, report, text):
                 raise Stopped
 
         def run() -> None:
@@ -67,11 +67,11 @@ class Background:
         self._number += 1
         self.busy = False
 
-    def _tell(self, number: int, told: Callable[[str], object], text: str) -> None:
+    def _tell(self, number: int, report: Callable[[str], object], text: str) -> None:
         if number == self._number and self.busy:
-            told(text)
+            report(text)
 
-    def _finish(self, number: int, take: Callable[[Made], object], made: Made) -> None:
+    def _finish(self, number: int, take: Callable[[Made], object], result: Made) -> None:
         if number == self._number:
             self.busy = False
-            take(made)
+            take(result)

@@ -238,7 +238,7 @@ class KeyBar(Contained, Widget):
         """Those for which there is room: first those that are wanted everywhere, then those that come first."""
         keys, room = self.keys, self.content_size.width + 2  # nothing comes behind the last
         there = []
-        for key in sorted(keys, key=lambda one: one[0] not in _ALWAYS):
+        for key in sorted(keys, key=lambda row: row[0] not in _ALWAYS):
             width = len(key[1]) + len(key[2]) + 3
             if width <= room:
                 room -= width

@@ -73,7 +73,7 @@ def call_of(text: str) -> TypedCall:
 
 def _split(text: str) -> list[str]:
     """The words of a shell; a quotation that is not closed yet goes to the end."""
-    return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in _WORD.findall(text)]
+    return [_QUOTED.sub(lambda match: match[1] or match[2] or "", word) for word in _WORD.findall(text)]
 
 
 def _bad(message: str, hint: str) -> InputError:
@@ -134,7 +134,7 @@ class _Completion(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """textual's: the first way in which the line goes on; not before the first letter of a word."""
         is_begun = value[-1:] not in ("", " ", "'", '"')
-        endings = (one for _, one in completions(self._universe, value) if one.startswith(value) and one != value)
+        endings = (line for _, line in completions(self._universe, value) if line.startswith(value) and line != value)
         return next(endings, None) if is_begun else None
 
 
@@ -165,7 +165,7 @@ class CallLine(TextInput):
         if self.cursor_position < len(self.value):
             raise SkipAction
         following = next(
-            (one for _, one in completions(self._universe, self.value) if one.startswith(self.value)), None
+            (line for _, line in completions(self._universe, self.value) if line.startswith(self.value)), None
         )
         if following is None or following == self.value:
             raise SkipAction

@@ -70,10 +70,10 @@ class Catalogue:
         """Number of operators in each namespace."""
         return Counter(namespace_of(entry.name) for entry in self.entries)
 
-    def folded(self, found: Sequence[int], namespaces: Container[str]) -> Iterator[int]:
+    def folded(self, numbers: Sequence[int], namespaces: Container[str]) -> Iterator[int]:
         """Operators, of some namespaces only the first."""
         before = set[str]()
-        for number in found:
+        for number in numbers:
             namespace = namespace_of(self.entries[number].name)
             if namespace not in before:
                 yield number
@@ -121,7 +121,7 @@ class Catalogue:
         from dispatch_cli.explore.nearest import MISSPELT, nearest
 
         names = self.names(marked)
-        numbers = [number for number, one in enumerate(self.entries) if names is None or one.name in names]
+        numbers = [number for number, entry in enumerate(self.entries) if names is None or entry.name in names]
         ways = (MISSPELT,) if matches else ()
         meant, what = nearest([self.entries[number].name for number in numbers], query, *ways)
         near = [numbers[index] for index in meant]

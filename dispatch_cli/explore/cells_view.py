@@ -83,7 +83,7 @@ class CellsView(LinesView):
         targets = self.cells.targets
         if self._cursor < len(targets) and self._key in targets[self._cursor].place.keys:
             return self._cursor
-        return next((n for n, one in enumerate(targets) if self._key in one.place.keys), None)
+        return next((n for n, target in enumerate(targets) if self._key in target.place.keys), None)
 
     def again(self, keep: bool = False) -> None:
         with self.prevent(self.Moved):
@@ -123,7 +123,7 @@ class CellsView(LinesView):
         here = self.cells.targets[self._cursor] if self._cursor < len(self.cells.targets) else None
         if here is not None and here.first <= line < here.end:
             return self._cursor
-        return next((n for n, one in enumerate(self.cells.targets) if one.first <= line < one.end), None)
+        return next((n for n, target in enumerate(self.cells.targets) if target.first <= line < target.end), None)
 
     def top_lines(self) -> Sequence[TextLine]:
         return self.cells.top
@@ -137,7 +137,7 @@ class CellsView(LinesView):
             super().action_move(by)
             return
         here = targets[self._cursor]
-        beyond = [n for n, one in enumerate(targets) if (one.first - here.first) * by > 0]
+        beyond = [n for n, target in enumerate(targets) if (target.first - here.first) * by > 0]
         if beyond:
             self.move_to(min(beyond, key=lambda n: (abs(targets[n].first - here.first), abs(targets[n].x - here.x))))
         else:
@@ -211,9 +211,9 @@ class CellsView(LinesView):
             strip = self._with_cell(strip.extend_cell_length(target.x + target.width + _MARK + 1, base), target)
         return strip.crop_extend(left, right, base).simplify()
 
-    def _with_cell(self, strip: Strip, one: Target) -> Strip:
+    def _with_cell(self, strip: Strip, target: Target) -> Strip:
         cursor = self.look(self.cursor_style)
-        start = one.x + _MARK
-        before, cell, after = strip.divide([start, start + one.width, strip.cell_length])
+        start = target.x + _MARK
+        before, cell, after = strip.divide([start, start + target.width, strip.cell_length])
         marked = [Segment(text, (style or Style()) + cursor) for text, style, _ in cell]
         return Strip.join([before, Strip(marked), after])

@@ -79,12 +79,12 @@ def blocks(
     session: Session,
     owner: OperatorName | None,
     there: Sequence[NamedRegistration],
-    found: FindingsEffect | None,
+    effect: FindingsEffect | None,
     opened: Container[SlotPlace] = (),
 ) -> Iterator[Block]:
     """The whole view.
 
-    owner, there: whose registrations are listed; None for the backend fallbacks. found: None while findings are
+    owner, there: whose registrations are listed; None for the backend fallbacks. effect: None while findings are
     looked for. opened: the first slots of rows whose slots are listed one by one.
     """
     tried = session.whatif
@@ -112,14 +112,14 @@ def blocks(
     yield _section(f"{plural(len(places), 'slot')} of {operators} changed" if places else "No slot changed")
     yield from change_slots.blocks(session.state.dispatcher.universe, slots, python_slots, opened)
     yield Gap()
-    yield from _findings(found)
+    yield from _findings(effect)
 
 
-def _findings(found: FindingsEffect | None) -> Iterator[Block]:
-    if found is None:
+def _findings(effect: FindingsEffect | None) -> Iterator[Block]:
+    if effect is None:
         yield Paragraph("Findings are being looked for…")
         return
-    for findings, word, is_new in ((found.new, "new", True), (found.gone, "gone", False)):
+    for findings, word, is_new in ((effect.new, "new", True), (effect.gone, "gone", False)):
         yield _section(f"{plural(len(findings), 'finding')} {word}" if findings else f"No finding is {word}")
         if findings:
             yield TableBlock(_FINDINGS, [FindingChange(finding, is_new) for finding in findings[:MOST]])
@@ -129,31 +129,31 @@ def _section(text: str) -> Paragraph:
     return Paragraph(Run(text, Tone.HEAD), kind=ParagraphKind.SECTION)
 
 
-def _kernel(one: NamedRegistration, short: bool) -> Inline:  # noqa: ARG001
-    if one.fallthrough:
+def _kernel(row: NamedRegistration, short: bool) -> Inline:  # noqa: ARG001
+    if row.fallthrough:
         return Run("fallthrough", Tone.DIM)
-    return Run(short_kernel(one.kernel), Tone.KERNEL)
+    return Run(short_kernel(row.kernel), Tone.KERNEL)
 
 
-def _severity(one: FindingChange, short: bool) -> Inline:  # noqa: ARG001
-    severity = one.finding.severity
+def _severity(row: FindingChange, short: bool) -> Inline:  # noqa: ARG001
+    severity = row.finding.severity
     return Run(severity.value, _TONES.get(severity, Tone.PLAIN))
 
 
 _CHANGES: tuple[Column[MadeChange], ...] = (
-    Column("", lambda one, _: str(one.number), right=True),
-    Column("change", lambda one, _: change_text(one.change)),
+    Column("", lambda row, _: str(row.number), right=True),
+    Column("change", lambda row, _: change_text(row.change)),
 )
 _REGISTRATIONS: tuple[Column[NamedRegistration], ...] = (
-    Column("key", lambda one, _: f"{one.name.key} (in Python)" if one.name.python else one.name.key),
+    Column("key", lambda row, _: f"{row.name.key} (in Python)" if row.name.python else row.name.key),
     Column("kernel", _kernel),
-    Column("declared at", lambda one, _: place_cell(one.span), Narrow.DROP, optional=True),
+    Column("declared at", lambda row, _: place_cell(row.span), Narrow.DROP, optional=True),
 )
 _FINDINGS: tuple[Column[FindingChange], ...] = (
-    Column("", lambda one, _: "+" if one.is_new else "-"),
+    Column("", lambda row, _: "+" if row.is_new else "-"),
     Column("severity", _severity, Narrow.DROP),
-    Column("check", lambda one, _: one.finding.check),
-    Column("finding", lambda one, _: one.finding.message),
+    Column("check", lambda row, _: row.finding.check),
+    Column("finding", lambda row, _: row.finding.message),
 )
 
 

@@ -59,7 +59,7 @@ class Filters(Contained, Widget):
         if self._width(parts) > self.content_size.width:
             parts = self._with(short_number)
         if self._width(parts) > self.content_size.width:
-            parts = [(one, text.removeprefix(_SIGNS[Marked.ALL])) for one, text in parts]
+            parts = [(mark, text.removeprefix(_SIGNS[Marked.ALL])) for mark, text in parts]
         return parts
 
     def _with(self, number: Callable[[int], str]) -> list[tuple[Marked, str]]:
@@ -78,7 +78,7 @@ class Filters(Contained, Widget):
     def render(self) -> Content:
         if self.near:
             return Content.styled(self.near, "$text-warning")
-        parts = [(f"[{text}]", "bold") if one is self.marked else (f" {text} ", "") for one, text in self._parts()]
+        parts = [(f"[{text}]", "bold") if mark is self.marked else (f" {text} ", "") for mark, text in self._parts()]
         return Content.assemble(*parts)
 
     def on_click(self, event: Click) -> None:

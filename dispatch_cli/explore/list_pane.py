@@ -88,7 +88,7 @@ class ListPane(Pane):
         super().__init__(session, id=id)
         self.spot = Spot()
         self._following = Following(self, SOON, self.show_details)
-        self._said_apart = ""
+        self._shown_remark = ""
         self.head = FittedText(classes="head")
         self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
         self.list = Rows(id="list")
@@ -140,7 +140,7 @@ class ListPane(Pane):
         return ()
 
     @property
-    def apart(self) -> str:
+    def remark(self) -> str:
         """The rows that are chosen here, and not by the command."""
         words = self.filter.value.strip()
         chosen = [*self.chosen_rows(), *([f"with “{words}”"] if words else [])]
@@ -159,8 +159,8 @@ class ListPane(Pane):
             self.list.show(self.table(shown))
             self.list.move_to(same)
         self.say(*self.title(len(shown), len(rows)))
-        if self.apart != self._said_apart:
-            self._said_apart = self.apart
+        if self.remark != self._shown_remark:
+            self._shown_remark = self.remark
             self.answered(self.answer)
         if shown and self.list.target is None:  # it has no lines before it has a width
             self.set_timer(SOON, self.show_details)

@@ -37,7 +37,7 @@ def original_findings(session: Session) -> Callable[[Step], Found]:
 
     search = original_search(session)
 
-    def found(step: Step) -> Found:
+    def find(step: Step) -> Found:
         def progress(*_: object) -> None:
             step("")
             time.sleep(_PAUSE)
@@ -45,15 +45,15 @@ def original_findings(session: Session) -> Callable[[Step], Found]:
         report: FindingsReport = search(progress).report
         return report.affected
 
-    return found
+    return find
 
 
-def with_changes(found: Found, effect: FindingsEffect) -> Found:
+def with_changes(findings: Found, effect: FindingsEffect) -> Found:
     """The findings with the changes on trial. effect: those that come and go by them."""
-    counts, new, gone = dict(found), counted(effect.new), counted(effect.gone)
+    counts, new, gone = dict(findings), counted(effect.new), counted(effect.gone)
     for operator in new.keys() | gone.keys():
         # without those that are gone; none is counted less than not at all
-        left = Counter(found.get(operator, {})) + Counter(new.get(operator, {})) - Counter(gone.get(operator, {}))
+        left = Counter(findings.get(operator, {})) + Counter(new.get(operator, {})) - Counter(gone.get(operator, {}))
         if left:
             counts[operator] = left
         else:

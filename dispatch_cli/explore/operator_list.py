@@ -158,7 +158,7 @@ class OperatorList(Contained, SizedScrollView):
     def show_name(self, name: str) -> None:
         """The cursor begins at the operator of a name, if it is in the list."""
         names = (self.catalogue.entries[number].name for number in self.found)
-        self.cursor = next((row for row, one in enumerate(names) if one == name), self.cursor)
+        self.cursor = next((row for row, other in enumerate(names) if other == name), self.cursor)
 
     def action_move(self, by: int) -> None:
         self._user_goes(self.cursor + by)

@@ -155,8 +155,8 @@ class Operators(Contained, Vertical):
         self.filters.note_checking(True)
         self._background().start(original_findings(self.session), self._checked, self._not_checked, _untold)
 
-    def _checked(self, found: Found) -> None:
-        self._original = found
+    def _checked(self, findings: Found) -> None:
+        self._original = findings
         self.marks_changed()
         self.call_after_refresh(self.app.keep_all)  # type: ignore[attr-defined]
 
@@ -188,8 +188,8 @@ class Operators(Contained, Vertical):
         tried = self.session.whatif
         changes, look = tried.changes, tried.look()
 
-        def done(found: SlotsFound) -> None:
-            if tried.take_slots(changes, found):
+        def done(slots: SlotsFound) -> None:
+            if tried.take_slots(changes, slots):
                 self.post_message(self.SlotsKnown())
 
         self._looking = self._looking or Background(self)
@@ -215,8 +215,8 @@ class Operators(Contained, Vertical):
         if effect is None:
             search = tried.search()
 
-            def done(found: FindingsEffect) -> None:
-                if tried.take(changes, found):
+            def done(result: FindingsEffect) -> None:
+                if tried.take(changes, result):
                     self._mark_findings()
 
             self.filters.note_checking(True)
@@ -224,12 +224,12 @@ class Operators(Contained, Vertical):
             return
         self._show_findings(with_changes(self._original, effect))
 
-    def _show_findings(self, found: Found) -> None:
+    def _show_findings(self, findings: Found) -> None:
         from dispatch_cli.explore.marks import other_marks
 
         self.filters.note_checking(False)
-        before, self.catalogue.found = self.catalogue.found, found
-        names = other_marks(before, found)
+        before, self.catalogue.found = self.catalogue.found, findings
+        names = other_marks(before, findings)
         if names is None or names:
             self._repaint(names)
 

@@ -71,7 +71,7 @@ class Pane(Contained, Vertical):
         raise NotImplementedError
 
     @property
-    def apart(self) -> str:
+    def remark(self) -> str:
         """In which way the command line prints something else than what is shown; empty where it does not."""
         return ""
 
@@ -105,7 +105,7 @@ class Pane(Contained, Vertical):
         """Leave registrations out on trial, and say so where these are several, or where it concerns all operators."""
         from dispatch_cli.explore import switch
 
-        if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (notice := switch.said_of(ones)):
+        if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (notice := switch.notice_of(ones)):
             self.notify(notice)
 
     def try_advice(self, edits: Iterable[Edit], more: str = "") -> None:

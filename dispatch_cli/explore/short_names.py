@@ -35,7 +35,7 @@ def short_name(name: str, room: int, beside: Iterable[str] = ()) -> Letters:
             return form
     forms = zip(_forms(name, room), *(_forms(other, room) for other in alike), strict=True)
     texts = (
-        (form, [_text(other, one) for other, one in zip((name, *alike), (form, *shown), strict=True)])
+        (form, [_text(other, cut) for other, cut in zip((name, *alike), (form, *shown), strict=True)])
         for form, *shown in forms
     )
     return next((form for form, (own, *those) in texts if own not in those), first)
@@ -50,7 +50,7 @@ def short_pieces(name: str, room: int, beside: Iterable[str], hits: Container[in
     """The short form of a name in pieces, safe to print; of each, whether its letters are among those at *hits*."""
     shown = short_name(name, room, beside)
     letters = ((CUT, False) if at is None else (safe(name[at]), at in hits) for at in shown)
-    for is_hit, piece in groupby(letters, key=lambda one: one[1]):
+    for is_hit, piece in groupby(letters, key=lambda letter: letter[1]):
         yield "".join(text for text, _ in piece), is_hit
 
 
@@ -91,7 +91,7 @@ def _windows(name: str, room: int, alike: Sequence[str]) -> Iterator[Letters]:
 def _differ_at(name: str, other: str) -> int:
     """Index at which two names begin to differ."""
     both = zip(name, other, strict=False)
-    return next((at for at, (one, two) in enumerate(both) if one != two), min(len(name), len(other)))
+    return next((at for at, (left, right) in enumerate(both) if left != right), min(len(name), len(other)))
 
 
 def _start(name: str) -> int:

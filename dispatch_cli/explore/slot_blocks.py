@@ -40,7 +40,7 @@ class ToSlot(NamedTuple):
 class ToRegistration(NamedTuple):
     """Leads to the place of a registration, which can be switched off. by_rule: from the rule that fired."""
 
-    one: Concerned
+    concerned: Concerned
     by_rule: bool = False
 
 

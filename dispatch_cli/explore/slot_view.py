@@ -80,7 +80,8 @@ class ExplainedSlot(Blocks):
 def _is_same(was: Target, now: Target) -> bool:
     """True if two parts are of one thing; what is switched off, or on again, stays the same."""
     if isinstance(was, ToRegistration) and isinstance(now, ToRegistration):
-        return (*_at(was), was.one.kernel, was.one.span) == (*_at(now), now.one.kernel, now.one.span)
+        before, after = was.concerned, now.concerned
+        return (*_at(was), before.kernel, before.span) == (*_at(now), after.kernel, after.span)
     if isinstance(was, ToRegistration | ToSwitchedOff) and isinstance(now, ToRegistration | ToSwitchedOff):
         return _at(was) == _at(now)
     return was == now or (isinstance(was, ToSlot) and isinstance(now, ToSlot) and was.key == now.key)
@@ -90,4 +91,4 @@ def _at(target: ToRegistration | ToSwitchedOff) -> tuple[str, bool]:
     """The key of a registration, and whether it is a backend fallback."""
     if isinstance(target, ToSwitchedOff):
         return target.which.key, target.which.operator is None
-    return target.one.key, target.one.backend_fallback
+    return target.concerned.key, target.concerned.backend_fallback

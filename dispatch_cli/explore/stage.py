@@ -99,7 +99,7 @@ class PaneStage(Contained, Horizontal):
     def id_of(self, view: Widget) -> str | None:
         """The id of the view that a widget is, or is in."""
         inside = set(view.ancestors_with_self)
-        return next((name for name, one in self.views.items() if one in inside), None)
+        return next((name for name, view in self.views.items() if view in inside), None)
 
     def fail(self, view: Widget, error: BaseException) -> bool:
         """Put an error in the place of the view in which it happened; False where it happened in none."""

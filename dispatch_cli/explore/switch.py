@@ -45,10 +45,10 @@ def ways_off(ones: Sequence[Concerned]) -> TableBlock[WhichOff]:
     each = [WhichOff(row.key, "fallthrough" if row.fallthrough else short_kernel(row.kernel), (row,)) for row in ones]
     kernels = {way.kernel for way in each}
     rows = [WhichOff(f"all {len(ones)}", kernels.pop() if len(kernels) == 1 else "", tuple(ones)), *each]
-    return TableBlock((Column("registered at", lambda one, _: one.words), Column("", lambda one, _: one.kernel)), rows)
+    return TableBlock((Column("registered at", lambda row, _: row.words), Column("", lambda row, _: row.kernel)), rows)
 
 
-def said_of(ones: Sequence[Concerned]) -> str:
+def notice_of(ones: Sequence[Concerned]) -> str:
     """Notice about registrations that are switched off; empty for one of an operator, which shows."""
     at = some_of([row.key for row in ones])
     if all(row.backend_fallback for row in ones):
@@ -90,9 +90,9 @@ def registration_of(registrations: Sequence[NamedRegistration], concerned: Conce
     return fitting[-1] if fitting else None
 
 
-def _place(one: NamedRegistration) -> Span | None:
+def _place(item: NamedRegistration) -> Span | None:
     """The place of the kernel, which an explanation names."""
-    return one.step.kernel.span if isinstance(one.step, Implement | Fallback) else one.span
+    return item.step.kernel.span if isinstance(item.step, Implement | Fallback) else item.span
 
 
 def filling(session: Session, spot: Spot) -> Concerned | None:
@@ -140,12 +140,12 @@ def registration_beside(
 ) -> NamedRegistration | None:
     """The next registration of the files, before or after one; for a block, one of another block."""
     declared = [item for item in there if isinstance(item.step, Implement | Fallback)]
-    at = next((number for number, one in enumerate(declared) if one.identity == item.identity), None)
+    at = next((number for number, other in enumerate(declared) if other.identity == item.identity), None)
     if at is None:
         return None
     others = declared[:at][::-1] if by < 0 else declared[at + 1 :]
     return next((other for other in others if not block or _block(other) != _block(item)), None)
 
 
-def _block(one: NamedRegistration) -> object:
-    return one.step.block if isinstance(one.step, Implement | Fallback) else None
+def _block(item: NamedRegistration) -> object:
+    return item.step.block if isinstance(item.step, Implement | Fallback) else None

@@ -47,12 +47,12 @@ from dispatch_cli.render.words import plural
 from dispatch_cli.trace.recording import PythonPlace
 
 FINDINGS: list[Column[TraceFinding]] = [
-    Column("Finding", lambda one, _: one.kind.value, wraps=False),
-    Column("Operator", lambda one, _: Run(one.operator, Tone.HEAD), wraps=False),
-    Column("Key", lambda one, _: one.key, wraps=False),
-    Column("Calls", lambda one, _: f"{one.calls:,}", right=True),
-    Column("First", lambda one, _: Run(str(one.first), Tone.DIM), right=True),
-    Column("Python lines", lambda one, _: Run(finding_places(one, None), Tone.PLACE), Narrow.BELOW, optional=True),
+    Column("Finding", lambda row, _: row.kind.value, wraps=False),
+    Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD), wraps=False),
+    Column("Key", lambda row, _: row.key, wraps=False),
+    Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
+    Column("First", lambda row, _: Run(str(row.first), Tone.DIM), right=True),
+    Column("Python lines", lambda row, _: Run(finding_places(row, None), Tone.PLACE), Narrow.BELOW, optional=True),
 ]
 
 

@@ -40,15 +40,15 @@ def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, in
         pieces = slot_advice(state, name, key)
         advised += bool(pieces)
         slot = state.dispatcher.universe.slot[key]
-        operators.setdefault(numbers[str(name)], []).extend((slot, values.made(pieces, _advice)))
+        operators.setdefault(numbers[str(name)], []).extend((slot, values.build(pieces, _advice)))
     return {"values": values.values, "operators": operators}
 
 
-def _advice(found: tuple[Advice, ...]) -> Any:
-    best = (changes[0].edits if changes else () for changes in new_changes(found))
+def _advice(advice: tuple[Advice, ...]) -> Any:
+    best = (changes[0].edits if changes else () for changes in new_changes(advice))
     return {
-        "advice": data_of(found),
-        "lines": [[run.text for run in runs] for runs in advice_lines(found)],
+        "advice": data_of(advice),
+        "lines": [[run.text for run in runs] for runs in advice_lines(advice)],
         "fixes": [*map(fragment, best)],
     }
 

@@ -37,13 +37,13 @@ def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...])
     }
 
 
-def _row(one: DiffRegistration) -> dict[str, Any]:
-    before, after = (kernels[0] if kernels else None for kernels in (one.before, one.after))
+def _row(row: DiffRegistration) -> dict[str, Any]:
+    before, after = (kernels[0] if kernels else None for kernels in (row.before, row.after))
     shown = after or before
     return {
-        "operator": one.operator,
-        "key": one.key,
-        "change": CHANGES[one.change],
+        "operator": row.operator,
+        "key": row.key,
+        "change": CHANGES[row.change],
         "kernel": kernels_words(before, after),
         "declared_at": None if shown is None else data_of(shown.span),
     }

@@ -46,7 +46,7 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         sizes[numbers[number]] += operators
     for number, operators in sizes.items():
         answered[kinds[number]] += operators
-    places = [answers.made(kind, _answer) for kind in kinds]
+    places = [answers.build(kind, _answer) for kind in kinds]
     counts = coverage_counts(answered)
     return {
         "backend": data_of(backend),

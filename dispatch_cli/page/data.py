@@ -141,5 +141,5 @@ def page_data(
 def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
     """The order of the operators in a list: their numbers; higher-order ones are counted behind the others."""
     others = [ListedOperator(operator.name, True) for operator in state.higher_order_operators]
-    numbers = {one: number for number, one in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
+    numbers = {entry: number for number, entry in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
     return [numbers[operator] for operator in listed_operators(state)]

@@ -15,7 +15,7 @@ def higher_order_data(state: State) -> dict[str, Any]:
     rows = Pool()
     operators = []
     for slot in slots_of(state, state.higher_order_operators):
-        numbers = [rows.made(row._replace(key=""), _row) for row in slot.entries]
+        numbers = [rows.build(row._replace(key=""), _row) for row in slot.entries]
         operators.append(data_of(slot._replace(entries=())) | {"entries": numbers})
     return {
         "operators": operators,

@@ -39,8 +39,8 @@ class _Attributes(NamedTuple):
     when: str | None
 
 
-def _attributes(found: _Attributes) -> Any:
-    return data_of(found) | {"flags": found.flags.split()}
+def _attributes(attributes: _Attributes) -> Any:
+    return data_of(attributes) | {"flags": attributes.flags.split()}
 
 
 class _Header(NamedTuple):
@@ -97,7 +97,7 @@ class OperatorColumns:
         return (
             str(name),
             pools.texts.opt(schema),
-            self.headers.made(header, data_of),
+            self.headers.build(header, data_of),
             pools.place(None if definition is None else definition.span),
             self.outcomes.plan_of(name),
             [number for group in self._by_key(operator.kernels) for row in group for number in self._kernel(row)],
@@ -129,7 +129,7 @@ class OperatorColumns:
             when=kernel.when,
         )
         text, place = pools.texts.add(kernel.label), pools.place(kernel.span)
-        return pools.key[registration.key], text, self.attributes.made(attributes, _attributes), place
+        return pools.key[registration.key], text, self.attributes.build(attributes, _attributes), place
 
     def _signature(self, signature: FunctionSchema | None) -> str | None:
         """A signature as text; most kernels share one with others."""
@@ -146,11 +146,11 @@ class OperatorColumns:
         table, stale, slots = dispatcher.table(name), dispatcher.stale_slots(name), dispatcher.universe.slot
         if stale:
             self.live[number] = [
-                [slots[key], data_of(row_of(state, one.live)), data_of(cause_of(one))] for key, one in stale.items()
+                [slots[key], data_of(row_of(state, slot.live)), data_of(cause_of(slot))] for key, slot in stale.items()
             ]
         takes = None if schema is None else takes_tensors(schema)
         shared = (*dispatcher.shape(name), takes, frozenset(stale))
         if shared not in self._notes:
-            self._notes[shared] = self.notes.made(table_notes(dispatcher, table, schema, [*table], stale), data_of)
+            self._notes[shared] = self.notes.build(table_notes(dispatcher, table, schema, [*table], stale), data_of)
         before = tuple((slots[key], was) for key, was in changed_slots(state, name).items())
-        return self._notes[shared], self.before.made(before, data_of)
+        return self._notes[shared], self.before.build(before, data_of)

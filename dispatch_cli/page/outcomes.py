@@ -41,7 +41,7 @@ class Outcomes:
     def plan_of(self, name: OperatorName) -> int:
         """The number of an operator's plan."""
         registered, _ = self.dispatcher.shape(name)
-        return self.plans.made(registered, lambda bits: self._plan(bits, name))
+        return self.plans.build(registered, lambda bits: self._plan(bits, name))
 
     def _plan(self, registered: int, name: OperatorName) -> list[int]:
         """For each slot a decision and a reason. name: an operator with these kernels."""
@@ -58,7 +58,7 @@ class Outcomes:
 
     def decision(self, decision: Decision, key: str) -> int:
         """The number of a decision about the slot of *key*."""
-        return self.decisions.made((decision, decision.source == key), lambda _: self._decision(decision, key))
+        return self.decisions.build((decision, decision.source == key), lambda _: self._decision(decision, key))
 
     def _decision(self, decision: Decision, key: str) -> list[Any]:
         own = [] if decision.otherwise is None else [self._decision(decision.otherwise, key)]
@@ -72,7 +72,7 @@ class Outcomes:
     def _reason(self, name: OperatorName, key: str) -> int:
         dispatcher = self.dispatcher
         answers = runners_up(dispatcher, name, key)
-        lines = tuple(self.lines.made(*_own(line, key)) for line in rule_lines(dispatcher, name, key, answers))
+        lines = tuple(self.lines.build(*_own(line, key)) for line in rule_lines(dispatcher, name, key, answers))
         return self.reasons.add((lines, self._concerned(name, key, answers), self._next(answers, key)))
 
     def _concerned(self, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]) -> Hashable:
@@ -101,8 +101,8 @@ def _own(line: RuleLine, key: str) -> tuple[tuple[RuleLine, str], Any]:
     return (line, text), _line
 
 
-def _line(found: tuple[RuleLine, str]) -> Any:
-    line, text = found
+def _line(pair: tuple[RuleLine, str]) -> Any:
+    line, text = pair
     return data_of(line) | {"name": rule_label(line, False), "text": text}
 
 

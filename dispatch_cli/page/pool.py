@@ -23,7 +23,7 @@ class Pool:
             self.values.append(value)
         return place
 
-    def made(self, key: _Key, make: Callable[[_Key], Any]) -> int:
+    def build(self, key: _Key, make: Callable[[_Key], Any]) -> int:
         """The number of what *make* gives for *key*; it is asked once for each key."""
         place = self._places.get(key)
         if place is None:

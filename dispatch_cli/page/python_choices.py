@@ -35,7 +35,7 @@ def python_data(state: State, names: Sequence[OperatorName], pools: Pools) -> di
                 part
                 for row in python_table_of(state, name, keys[alike]).entries
                 for part in (
-                    rows.made(row._replace(kernel=None, span=None, error=None), _row),
+                    rows.build(row._replace(kernel=None, span=None, error=None), _row),
                     *(pools.texts.opt(row.kernel), pools.place(row.span), pools.texts.opt(row.error)),
                 )
             ]

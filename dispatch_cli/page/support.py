@@ -46,7 +46,7 @@ def support_data(state: State) -> dict[str, Any] | None:
             for verdict, mark in MARKS.items()
             if verdict in used
         },
-        "rows": [[str(row.operator), *(answers.made(cell, _cell) for cell in row.cells)] for row in report.operators],
+        "rows": [[str(row.operator), *(answers.build(cell, _cell) for cell in row.cells)] for row in report.operators],
         "answers": answers.values,
         "drawn": dict(islice(_drawn(state, report), MOST_DRAWN)),
         "reasons": [_reason(reason, report) for reason in report.reasons],

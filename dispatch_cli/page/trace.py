@@ -93,18 +93,18 @@ class _Lines:
                 row.unfinished,
             )
 
-    def finding(self, one: TraceFinding) -> dict[str, Any]:
+    def finding(self, finding: TraceFinding) -> dict[str, Any]:
         """A finding, in words."""
         return {
-            "kind": one.kind.value,
-            "title": finding_title(one.kind),
-            "text": finding_text(one),
-            "help": finding_help(one),
-            "operator": self.operators.add(one.operator),
-            "key": one.key,
-            "first": one.first,
-            "places": [self._place(place) for place in one.places],
-            "more_places": one.more_places,
+            "kind": finding.kind.value,
+            "title": finding_title(finding.kind),
+            "text": finding_text(finding),
+            "help": finding_help(finding),
+            "operator": self.operators.add(finding.operator),
+            "key": finding.key,
+            "first": finding.first,
+            "places": [self._place(place) for place in finding.places],
+            "more_places": finding.more_places,
         }
 
     def _path(self, row: TraceRow) -> int:

@@ -28,10 +28,10 @@ def versions_data(report: HistoryReport, pages: Sequence[str]) -> dict[str, Any]
     marks, cells, texts = Pool(), Pool(), Pool()
 
     def shown(cell: MatrixCell) -> Any:
-        return [[marks.made(mark, _mark) for mark in cell.marks], cell.title, cell.target is not None]
+        return [[marks.build(mark, _mark) for mark in cell.marks], cell.title, cell.target is not None]
 
     rows = [
-        [row.label, *(cells.made(cell._replace(target=cell.target and True), shown) for cell in row.cells)]
+        [row.label, *(cells.build(cell._replace(target=cell.target and True), shown) for cell in row.cells)]
         for row in matrix.rows
     ]
     names = [short(version.name) for version in report.versions]

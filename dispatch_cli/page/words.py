@@ -32,7 +32,7 @@ def words_data() -> dict[str, Any]:
         "slots": {slot.value: slot_label(slot) for slot in Slot},
         "slots_aside": [slot.value for slot in ASIDE],
         "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
-        "services": {one.value: words for one, words in SERVICE_NAMES.items()},
+        "services": {service.value: words for service, words in SERVICE_NAMES.items()},
         "registered": REGISTERED.replace("(?P<", "(?<"),
         "of_pytorch": OF_PYTORCH,
         "unsafe": unsafe(),

@@ -93,7 +93,8 @@ def _cut(value: Any, above: _Above, declared: tuple[str, ...]) -> Any:
         return above.anywhere.sub("", value)
     if isinstance(value, dict):
         return {
-            name: _kept(one, above) if name in declared else _cut(one, above, declared) for name, one in value.items()
+            name: _kept(item, above) if name in declared else _cut(item, above, declared)
+            for name, item in value.items()
         }
     if isinstance(value, list | tuple):
         return [_cut(item, above, declared) for item in value]

@@ -265,9 +265,9 @@ def test_advice_is_tried_by_enter() -> None:
         assert "Its second step is yours: register the operators that aten::to.dtype decomposes to at" in notices
         # the advice is gone, and the cursor is on what the slot holds now
         await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToRegistration))
-        assert view.target.one.role is Role.FILLS
+        assert view.target.concerned.role is Role.FILLS
         await until(pilot, lambda: "Looking for what would help" not in screen_text(app))
-        assert view.target.one.role is Role.FILLS
+        assert view.target.concerned.role is Role.FILLS
         fills = advice.changes[0].fills
         entry = app.session.state.dispatcher.table(OperatorName.parse("aten::to.dtype"))[fills.key]
         assert (entry.rule, entry.decision.source) == (fills.rule, fills.source)
@@ -321,7 +321,7 @@ def test_the_cursor_stays_on_the_registration_that_is_switched_off_and_on(name: 
         view = app.query_one(ExplainedSlot)
 
         def is_on_it() -> bool:
-            return isinstance(view.target, ToRegistration) and view.target.one.key == key
+            return isinstance(view.target, ToRegistration) and view.target.concerned.key == key
 
         await until(pilot, is_on_it)
         for _ in range(2):

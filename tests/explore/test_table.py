@@ -329,12 +329,12 @@ def test_a_registration_opens_at_its_place_and_advice_comes_later() -> None:
         view = app.slot.view
         view.focus()
         numbers = [n for n in range(view.choices()) if isinstance(view.choice(n).target, ToRegistration)]
-        placed = [n for n in numbers if view.choice(n).target.one.span is not None]
+        placed = [n for n in numbers if view.choice(n).target.concerned.span is not None]
         view.move_to(placed[0])
         await pilot.press("e")
         await pilot.press("enter")
         await pilot.pause()
-        assert app.places == [str(view.choice(placed[0]).target.one.span)] * 2
+        assert app.places == [str(view.choice(placed[0]).target.concerned.span)] * 2
         whole = slot_answer(session, app.spot)
         for _ in range(100):
             if app.slot.answer == whole:

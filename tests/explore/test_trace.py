@@ -118,7 +118,7 @@ def test_too_many_lines_are_cut_and_it_is_said(monkeypatch: pytest.MonkeyPatch) 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await shown_in(app, pilot)
         assert "only the first" in screen_text(app)
-        assert "prints all lines; here the first" in pane.apart
+        assert "prints all lines; here the first" in pane.remark
 
     drive(session_of(REAL), steps)
 
@@ -248,7 +248,7 @@ def test_calls_are_chosen_by_operator_fact_and_words() -> None:
             await until(pilot, lambda fact=fact: command(pane) == f"trace {OWN} --only {fact.value} --full")
         await pilot.press("v", "f", *"twice")
         await until(pilot, lambda: command(pane) == f"trace {OWN} --full" and len(pane.list.rows) == 1)
-        assert "here only those with “twice”" in pane.apart
+        assert "here only those with “twice”" in pane.remark
 
     drive(session_of(OWN), steps)
 

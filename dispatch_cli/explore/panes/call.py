@@ -111,7 +111,7 @@ class CallPane(Pane):
         """A text of the line: its call, or why there is none; the call before that stays."""
         event.stop()
         text, universe = event.value, self.session.state.dispatcher.universe
-        following = dict.fromkeys(one for one, _ in islice(completions(universe, text), _WORDS))
+        following = dict.fromkeys(word for word, _ in islice(completions(universe, text), _WORDS))
         self.words.update(Content(safe(" ".join(following))))
         begun = _LAST_WORD.search(text)
         if begun is not None and begun[0] not in following and any(word.startswith(begun[0]) for word in following):

@@ -26,8 +26,8 @@ from dispatch_cli.whatif.effect import SlotPlace
 from dispatch_cli.whatif.findings import FindingsEffect
 
 _KEYS: tuple[Column[LikelyKey], ...] = (
-    Column("key", lambda one, _: one.key),
-    Column("operators there", lambda one, _: f"{one.operators:,}" if one.operators else "", right=True),
+    Column("key", lambda row, _: row.key),
+    Column("operators there", lambda row, _: f"{row.operators:,}" if row.operators else "", right=True),
 )
 
 
@@ -147,11 +147,11 @@ class ChangesPane(Pane):
             return
         changes, search = tried.changes, tried.search()
 
-        def found(effect: FindingsEffect) -> None:
+        def done(effect: FindingsEffect) -> None:
             if self.session.whatif.take(changes, effect):
                 self._show(keep=True)
 
-        self._searching.start(lambda _: search(), found, self._not_done, lambda _: None)
+        self._searching.start(lambda _: search(), done, self._not_done, lambda _: None)
 
     def _not_done(self, error: Exception) -> None:
         self.app.failed(error, self)  # type: ignore[attr-defined]
@@ -242,12 +242,12 @@ class ChangesPane(Pane):
         here = next((row for row in keys if row.key == self._spot.key), None)
         self.app.push_screen(
             Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), here),
-            lambda one: None if one is None else self._choose_kernel(owner, one.key),
+            lambda row: None if row is None else self._choose_kernel(owner, row.key),
         )
 
     def _choose_kernel(self, owner: OperatorName | None, key: str) -> None:
         choices = change_blocks.kernel_choices(owner, key, self.session.whatif.registrations(owner))
-        table = TableBlock((Column("kernel", lambda one, _: one.words),), choices)
+        table = TableBlock((Column("kernel", lambda row, _: row.words),), choices)
 
         def take(choice: KernelChoice | None) -> None:
             if choice is not None:

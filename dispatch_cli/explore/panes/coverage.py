@@ -52,9 +52,9 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.words import place_cell, plural
 
 _BACKENDS: list[Column[CoveredBackend]] = [
-    Column("Backend", lambda one, _: one.key),
-    Column("Device", lambda one, _: one.device or ""),
-    Column("Autograd", lambda one, _: one.autograd or ""),
+    Column("Backend", lambda row, _: row.key),
+    Column("Device", lambda row, _: row.device or ""),
+    Column("Autograd", lambda row, _: row.autograd or ""),
 ]
 
 

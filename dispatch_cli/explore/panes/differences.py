@@ -26,7 +26,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.render.document import Block, Column, TableBlock
 
 _WAYS = "enter on an operator in the list shows its differences whole, t those of the one that you are at."
-_OLDS: list[Column[Old]] = [Column("State", lambda one, _: one.name)]
+_OLDS: list[Column[Old]] = [Column("State", lambda row, _: row.name)]
 
 
 class DifferencesPane(ListPane):
@@ -87,7 +87,7 @@ class DifferencesPane(ListPane):
             new, original = snapshot(state), snapshot(self.session.original)
             self._work.start(
                 lambda step: everything(self.session, old, original, new, step),
-                lambda found: self._compared(*found),
+                lambda result: self._compared(*result),
                 self._failed,
                 lambda text: self.say(text),
             )
@@ -108,9 +108,9 @@ class DifferencesPane(ListPane):
         self.answered(None)
 
     @property
-    def apart(self) -> str:
+    def remark(self) -> str:
         """The command of one operator has nothing of the others."""
-        return super().apart if self._shown is self._whole else ""
+        return super().remark if self._shown is self._whole else ""
 
     # the list
 

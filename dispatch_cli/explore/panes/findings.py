@@ -70,11 +70,11 @@ class FindingsPane(ListPane):
             self.say("Checking…")
 
             def work(step: Step) -> tuple[PaneAnswer, FindingsEffect]:
-                return check(_told(step)), search()
+                return check(_progress(step)), search()
 
-            def done(found: tuple[PaneAnswer, FindingsEffect]) -> None:
-                tried.take(changes, found[1])
-                self._found(*found)
+            def done(result: tuple[PaneAnswer, FindingsEffect]) -> None:
+                tried.take(changes, result[1])
+                self._found(*result)
 
             self._work.start(work, done, self._failed, lambda text: self.say(text))
         elif moved and self._this:
@@ -118,7 +118,7 @@ class FindingsPane(ListPane):
             self._list()
 
         search = chosen_search(self.session, None if wanted[0] is None else self.spot, self._check)
-        self._closer_work.start(lambda step: search(_told(step)), done, self._failed, lambda _: None)
+        self._closer_work.start(lambda step: search(_progress(step)), done, self._failed, lambda _: None)
 
     def _list(self, keep: bool = True) -> None:
         report = self._report
@@ -250,10 +250,10 @@ def _next(values: Sequence[Any], value: Any) -> Any:
     return values[(at + 1) % len(values)]
 
 
-def _told(step: Step) -> Progress:
+def _progress(step: Step) -> Progress:
     """Progress of the checks, in words."""
 
-    def told(check: Check, before: int, count: int) -> None:
+    def progress(check: Check, before: int, count: int) -> None:
         step(f"Checking {before + 1} of {count}: {safe(check.id)}")
 
-    return told
+    return progress

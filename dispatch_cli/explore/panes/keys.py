@@ -43,11 +43,11 @@ _KINDS = {
     KeyKind.UNDEFINED: Run("undefined", Tone.DIM),
 }
 _COLUMNS: list[Column[KeyLine]] = [
-    Column("Key", lambda one, _: one.key),
-    Column("Kind", lambda one, _: _KINDS[one.kind]),
-    Column("Functionality", lambda one, _: one.functionality, Narrow.DROP, optional=True),
-    Column("Backend", lambda one, _: one.backend, Narrow.DROP, optional=True),
-    Column("Slots", lambda one, _: str(one.slots) if one.slots else "", optional=True, right=True),
+    Column("Key", lambda row, _: row.key),
+    Column("Kind", lambda row, _: _KINDS[row.kind]),
+    Column("Functionality", lambda row, _: row.functionality, Narrow.DROP, optional=True),
+    Column("Backend", lambda row, _: row.backend, Narrow.DROP, optional=True),
+    Column("Slots", lambda row, _: str(row.slots) if row.slots else "", optional=True, right=True),
 ]
 
 
@@ -108,9 +108,9 @@ class KeysPane(ListPane):
                 self.list.move_to(number)
 
     @property
-    def apart(self) -> str:
+    def remark(self) -> str:
         """The command of one key has nothing of the others."""
-        return super().apart if self._registered is not None or self._shown is self._all else ""
+        return super().remark if self._registered is not None or self._shown is self._all else ""
 
     # the list
 

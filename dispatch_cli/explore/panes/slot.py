@@ -167,7 +167,7 @@ class SlotPane(Pane):
         if isinstance(target, ToSwitchedOff):
             self.try_out(lambda: self.session.whatif.take_back(target.number))
             return
-        registration = target.one if isinstance(target, ToRegistration) else filling(self.session, self._spot)
+        registration = target.concerned if isinstance(target, ToRegistration) else filling(self.session, self._spot)
         if registration is not None:
             self.switch_off(self._spot, registration)
         elif self._spot.key in self.session.state.dispatcher.universe.slot:
@@ -191,9 +191,9 @@ class SlotPane(Pane):
         if isinstance(target, ToPlace):
             span = target.span
         elif isinstance(target, ToRegistration):
-            span = target.one.span
+            span = target.concerned.span
             if span is None:
-                self.say_no_file(target.one.origin.state)
+                self.say_no_file(target.concerned.origin.state)
                 return
         if span is not None:
             self.post_message(self.OpenPlace(span))

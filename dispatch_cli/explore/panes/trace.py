@@ -141,7 +141,7 @@ class TracePane(ListPane):
             yield f"only {' or '.join(fact.value for fact in self._asked.facts)}"
 
     @property
-    def apart(self) -> str:
+    def remark(self) -> str:
         """Remark on the filter, and on lines that are not shown for length; t and v are in the command line."""
         words = self.filter.value.strip()
         if self._explains or self._shown is None:
