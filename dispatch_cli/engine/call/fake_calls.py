@@ -1,4 +1,4 @@
-"""Whether an operator works on fake tensors: a call with real tensors, and the same call with fake ones."""
+"""Calls that show whether an operator works on fake tensors: one with real tensors, and the same with fake ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dispatch_cli.model.universe import META, Universe
 KINDS = ("", "sparse", "sparse_csr", "mkldnn")
 """The kinds of tensors that can be fake."""
 OF_THE_DATA = frozenset({fake_errors.DATA_DEPENDENT, fake_errors.DYNAMIC_SHAPE})
-"""What the mode raises for operators that need the data of their tensors, whatever is registered."""
+"""The errors that the mode raises for operators that need the data of their tensors, whatever is registered."""
 
 
 def failure_on_fake_tensors(state: State, name: OperatorName, keys: Iterable[str]) -> Error | None:
@@ -43,7 +43,7 @@ def failure_on_fake_tensors(state: State, name: OperatorName, keys: Iterable[str
     for spec in tried:
         options = Options(spec.device) if takes_device and not takes_tensors else NO_OPTIONS
         tensors = (spec,) if takes_tensors else ()
-        fake = tuple(one._replace(fake="") for one in tensors)
+        fake = tuple(tensor._replace(fake="") for tensor in tensors)
         works, _ = _call(state, name, tensors, (), options)
         if works:
             _, error = _call(state, name, fake, (Context(ContextKind.MODE, name=FAKE_TENSOR_MODE),), options)
@@ -55,7 +55,7 @@ def failure_on_fake_tensors(state: State, name: OperatorName, keys: Iterable[str
 def _call(
     state: State, name: OperatorName, tensors: tuple[TensorSpec, ...], contexts: tuple[Context, ...], options: Options
 ) -> tuple[bool, Error | None]:
-    """Whether a call works; the error of FakeTensorMode where that is what fails."""
+    """True if a call works; and the error of FakeTensorMode where that is what fails."""
     try:
         end = simulate(state, name, tensors, contexts, options=options).end
     except (CallError, Refused):
@@ -68,12 +68,12 @@ def _call(
 @lru_cache(maxsize=8)
 def _specs(universe: Universe) -> dict[str, TensorSpec]:
     """A tensor for each backend key that one can have."""
-    maker, found = TensorMaker(universe), dict[str, TensorSpec]()
+    maker, specs = TensorMaker(universe), dict[str, TensorSpec]()
     for device in universe.devices:
         for kind in KINDS:
             spec = TensorSpec.parse(f"{device} {kind}".strip())
             try:
-                found.setdefault(maker.own_key(spec), spec)
+                specs.setdefault(maker.own_key(spec), spec)
             except CallError:
                 continue
-    return found
+    return specs

@@ -38,11 +38,11 @@ def mismatch(
     """The error of a call at Meta; None where there is none, or where this PyTorch's is not known."""
     if not returns_tensors(schema):
         return None
-    return _found(universe, rules, name, [device for value in values if (device := _device(universe, value))])
+    return _mismatch(universe, rules, name, [device for value in values if (device := _device(universe, value))])
 
 
 def differ(universe: Universe, values: Sequence[Value]) -> bool:
-    """Whether there are fake tensors of different devices, and none of the device ``meta``."""
+    """True if there are fake tensors of different devices, and none of the device ``meta``."""
     devices = {device for value in values if (device := _device(universe, value))}
     return len(devices) > 1 and META not in map(_type, devices)
 
@@ -56,8 +56,8 @@ def foreach_mismatch(
     """
     if not returns_tensors(schema):
         return None
-    taking = [one for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
-    lists = sum(is_tensor_list(one.type) for one in taking)
+    taking = [argument for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)]
+    lists = sum(is_tensor_list(argument.type) for argument in taking)
     length, rest = divmod(len(values) - (len(taking) - lists), lists) if lists else (0, 1)
     if rest or length < 1:
         return None
@@ -68,21 +68,25 @@ def foreach_mismatch(
         if is_tensor_list(argument.type):
             for place, device in zip(places, own, strict=True):
                 place += [device] if device else []
-    return next((found for place in places if (found := _found(universe, rules, name, place)) is not None), None)
+    return next(
+        (mismatch for place in places if (mismatch := _mismatch(universe, rules, name, place)) is not None), None
+    )
 
 
 def returns_tensors(schema: FunctionSchema) -> bool:
-    """Whether there is a tensor among its results."""
-    return any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.returns)
+    """True if there is a tensor among the results."""
+    return any(is_tensor(result.type) or is_tensor_list(result.type) for result in schema.returns)
 
 
-def _found(universe: Universe, rules: FakeRules, name: OperatorName, devices: Sequence[str]) -> Mismatch | None:
+def _mismatch(universe: Universe, rules: FakeRules, name: OperatorName, devices: Sequence[str]) -> Mismatch | None:
     common = devices[0] if devices else ""
-    other = next((one for one in devices if one != common and rules.mixes not in {_type(one), _type(common)}), None)
+    other = next(
+        (other for other in devices if other != common and rules.mixes not in {_type(other), _type(common)}), None
+    )
     if other is None or universe.fake_device_error is None:
         return None
     error = fake_errors.two_devices(universe.fake_device_error, name, common, other)
-    elsewhere = {one for one in devices if _type(one) != CPU}
+    elsewhere = {device for device in devices if _type(device) != CPU}
     return Mismatch(error, len(elsewhere) <= 1 and not rules.zero_dim_counts and _type(CPU) in map(_type, devices))
 
 

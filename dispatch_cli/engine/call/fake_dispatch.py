@@ -1,4 +1,4 @@
-"""What FakeTensorMode does with a call that it takes: which of its ways it goes, and how that ends.
+"""Behaviour of FakeTensorMode for a call that it takes: the path that it chooses, and the outcome.
 
 Source: ``FakeTensorMode._dispatch_impl`` in ``torch/_subclasses/fake_tensor.py``; from PyTorch 2.4 to 2.15 it looks in
 the same order. It is followed for a mode without a ShapeEnv, whose tensors have sizes that are numbers and whose
@@ -36,7 +36,7 @@ from dispatch_cli.model.universe import IMPLICIT, META, Universe
 Inner = Callable[[OperatorName, tuple[Value, ...], Thread, Options], tuple[tuple[Hop, ...], End]]
 """Calls an operator on a thread."""
 MAX_GENERATED = 4
-"""How many generated kernels call one another, at most."""
+"""Maximum number of generated kernels that call one another."""
 Result = tuple[FakeOutcome, Error | None]
 Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value, ...]], Mismatch | None]
 """Says whether tensors of different devices fail."""
@@ -44,7 +44,7 @@ Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value
 FBGEMM = "fbgemm::gmm"
 """An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
 FOREACH = "aten::_foreach_"
-"""How the names of the operators begin whose results go to the devices of their lists (``fake_impls.py``)."""
+"""Prefix of the operators whose results go to the devices of their lists (``fake_impls.py``)."""
 CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
 FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
 DEVICE, META_DEVICE = "device", "meta"
@@ -87,9 +87,9 @@ class FakeCall(NamedTuple):
         return () if definition is None else definition.tags
 
     def dispatch(self) -> Result:
-        """What the mode does, and the error of a call that fails."""
+        """Outcome of the call, and the error if it fails."""
         ways = (self._before, self._decomposed, self._implemented, self._called)
-        return next(found for way in ways if (found := way()) is not None)
+        return next(result for way in ways if (result := way()) is not None)
 
     def _before(self) -> Result | None:
         """Questions, and calls without fake tensors."""
@@ -178,16 +178,16 @@ class FakeCall(NamedTuple):
         """The result of a call at Meta becomes fake tensors of one device."""
         if error is not None or self.schema is None:
             return outcome, error
-        found = judge(self.maker.universe, self.rules, self.operator.name, self.schema, self.values)
-        if found is None:
+        mismatch = judge(self.maker.universe, self.rules, self.operator.name, self.schema, self.values)
+        if mismatch is None:
             return outcome, None
-        return outcome._replace(zero_dim_works=found.zero_dim_works), found.error
+        return outcome._replace(zero_dim_works=mismatch.zero_dim_works), mismatch.error
 
     def _is_refused(self) -> bool:
-        """Whether the Python meta function raises NotImplementedError for an argument that is given."""
+        """True if the Python meta function raises NotImplementedError for an argument that is given."""
         arguments = zip(arguments_of(self.schema, len(self.values)), self.values, strict=True)
         refused = self.rules.meta_refuses
-        return any(one is not None and one.name in refused and not value.is_absent for one, value in arguments)
+        return any(item is not None and item.name in refused and not value.is_absent for item, value in arguments)
 
     def _has_meta(self) -> bool:
         """``has_meta``: the live table has something at Meta, a fallback perhaps."""
@@ -204,10 +204,10 @@ class FakeCall(NamedTuple):
         hops, end = self.inner(name, values, thread, options)
         last, error = hops[-1], end.error
         kernel, called, first = last.live.kernel, (name, tags), (last.slot, last.live)
-        found = FakeOutcome(
+        outcome = FakeOutcome(
             path, None, last.slot, None if kernel is None else kernel.debug, tuple(h.slot for h in hops)
         )
-        found = found if kernel is None else found._replace(span=kernel.span)
+        outcome = outcome if kernel is None else outcome._replace(span=kernel.span)
         for _ in range(MAX_GENERATED):
             other = None if kernel is None else called_by(self.dispatcher, name, tags, kernel.debug)
             if error is not None or other is None:
@@ -225,8 +225,8 @@ class FakeCall(NamedTuple):
             tags, schema = ((), None) if definition is None else (definition.tags, definition.known_schema)
         if path is FakePath.META and error is None:
             hidden = calls_hidden(last.slot, last.live) or (calls_more(*called) and calls_hidden(*first))
-            found = found._replace(followed=not hidden)
-        return found, error
+            outcome = outcome._replace(followed=not hidden)
+        return outcome, error
 
     def _unsafe(self, error: Error | None) -> Result:
         """``maybe_run_unsafe_fallback``. error: of the call at Meta."""

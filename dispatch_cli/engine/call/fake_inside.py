@@ -1,4 +1,4 @@
-"""What FakeTensorMode calls inside of itself: its own functions, and the thread and the tensors of other calls."""
+"""Calls that FakeTensorMode makes itself: its own functions, and the thread and the tensors of other calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_FOR_TWO_DEVICES = frozenset({"torch._subclasses.fake_impls.embedding"})
 
 
 def gives_up(function: str, universe: Universe, values: Sequence[Value]) -> bool:
-    """Whether one of the mode's own functions returns NotImplemented for tensors."""
+    """True if one of the mode's own functions returns NotImplemented for tensors."""
     if function in NOT_FOR_TWO_DEVICES:
         return differ(universe, values)
     sparse = any(value.spec is not None and value.spec.layout is Layout.SPARSE for value in values)

@@ -1,4 +1,4 @@
-"""What FakeTensorMode runs for a call, and what that comes to: plain results."""
+"""The code that FakeTensorMode runs for a call, and the outcome: plain results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dispatch_cli.model.span import Span
 
 
 class FakePath(Enum):
-    """How FakeTensorMode computes a call, in the order in which it looks (``FakeTensorMode._dispatch_impl``)."""
+    """Ways in which FakeTensorMode computes a call, in its order (``FakeTensorMode._dispatch_impl``)."""
 
     QUERY = "query"
     """It answers a question about a tensor by itself."""
@@ -36,7 +36,7 @@ class FakePath(Enum):
 
 
 class FakeOutcome(NamedTuple):
-    """What FakeTensorMode does with a call.
+    """Outcome of a call that FakeTensorMode takes.
 
     function: the Python function that runs, where it is known. key, kernel: of META and FALLBACK, where the call inside
     of the mode ends; of COMPOSITE, the kernel that decomposes. slots: the slots of the call inside of the mode.

@@ -1,4 +1,4 @@
-"""What FakeTensorMode makes of the tensors of a call: it passes the call on, refuses it, or computes.
+"""Decision of FakeTensorMode by the tensors of a call: it passes the call on, refuses it, or computes.
 
 Sources: ``FakeTensorMode._dispatch_impl`` and ``validate_and_convert_non_fake_tensors`` in
 ``torch/_subclasses/fake_tensor.py``. A mode that was made with ``allow_non_fake_inputs`` refuses nothing.
@@ -22,7 +22,7 @@ QUERIES = frozenset(
     {"aten::size", "aten::stride", "aten::storage_offset", "prim::device"}
     | {"aten::is_coalesced", "aten::dense_dim", "aten::sparse_dim", "profiler::_record_function_exit._RecordFunction"}
 )
-"""What it answers before it looks at the tensors (``_DISPATCH_META_HANDLERS``, ``_DISPATCH_HANDLE_DIRECTLY``)."""
+"""Operators answered before the tensors are looked at (``_DISPATCH_META_HANDLERS``, ``_DISPATCH_HANDLE_DIRECTLY``)."""
 LIFTS = frozenset({"aten::lift_fresh", "aten::lift_fresh_copy"})
 """They make a plain tensor fake (``FakeTensorMode.lift_fns``)."""
 _ARITHMETIC = ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide")
@@ -49,7 +49,7 @@ class Callee(NamedTuple):
 
     @property
     def takes_numbers(self) -> bool:
-        """Whether it takes numbers for tensors."""
+        """True if it takes numbers for tensors."""
         return self.name.rpartition("::")[2].partition(".")[0] in NUMBERS_AS_TENSORS
 
 
@@ -66,7 +66,7 @@ def class_of(value: Value) -> str:
 
 
 def passes_on(values: Iterable[Value]) -> bool:
-    """Whether the mode, and fake tensors, return NotImplemented: a tensor is of a subclass that they do not know."""
+    """True if the mode, and fake tensors, return NotImplemented: a tensor is of a subclass that they do not know."""
     return any(class_of(value) not in (TENSOR, FAKE_TENSOR) for value in values)
 
 

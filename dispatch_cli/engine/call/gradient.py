@@ -1,4 +1,4 @@
-"""What becomes of the gradient in a call, by the kernels that run in it."""
+"""Loss of the gradient in a call, by the kernels that run in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 
 class GradientLoss(Enum):
-    """What becomes of the gradient in a call with tensors that require it, where no autograd kernel gives one."""
+    """Fate of the gradient in a call with tensors that require it, where no autograd kernel gives one."""
 
     RAISES = "backward-raises"
     """PyTorch's kernel for operators without a backward ran: the backward pass raises."""
@@ -43,8 +43,8 @@ def autograd_keys(universe: Universe) -> tuple[str, ...]:
 
 
 def lost_in_call(call: Call, universe: Universe, schema: FunctionSchema | None) -> LostGradient | None:
-    """What becomes of the gradient in a simulated call; None where nothing is lost, and where the call raises."""
-    if call.end.kind is EndKind.ERROR or not any(one.requires_grad for one in call.tensors):
+    """Loss of the gradient in a simulated call; None where nothing is lost, and where the call raises."""
+    if call.end.kind is EndKind.ERROR or not any(tensor.requires_grad for tensor in call.tensors):
         return None
     thread = Contexts(TensorMaker(universe)).enter_all(call.contexts)
     lost = lost_gradient(call.hops, universe) if thread.gradients else None
@@ -59,7 +59,7 @@ def lost_in_call(call: Call, universe: Universe, schema: FunctionSchema | None) 
 
 
 def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | None:
-    """What becomes of the gradient where a tensor wants one, grad mode is on, and what runs gives none.
+    """Loss of the gradient where a tensor requires one, grad mode is on, and what runs gives none.
 
     hops: the kernels of the call, which does not raise. None where nothing is lost, and where a fallback that is not
     PyTorch's own, a Python handler or a call of the operator anew decides. Where the thread excludes autograd, as below
@@ -84,7 +84,7 @@ def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | Non
 
 
 def has_no_backward(kernel: Kernel | None) -> bool:
-    """Returns whether it is an autograd kernel of PyTorch's for operators without a backward, whose backward raises.
+    """True if it is an autograd kernel of PyTorch's for operators without a backward, whose backward raises.
 
     ``torch.library.custom_op`` makes one; C++ registers ``torch::autograd::autogradNotImplementedFallback()``.
     """

@@ -44,12 +44,12 @@ _TYPES = {
 def option_argument(schema: FunctionSchema | None, option: str) -> Argument | None:
     """The argument of the option's type: the one of its name, or else the first of several."""
     kind = _TYPES[option][1]
-    found = [one for one in schema.arguments if _is(one.real_type, kind)] if schema is not None else []
-    return next((one for one in found if one.name == option), found[0] if found else None)
+    choices = [argument for argument in schema.arguments if _is(argument.real_type, kind)] if schema is not None else []
+    return next((argument for argument in choices if argument.name == option), choices[0] if choices else None)
 
 
 def is_factory(schema: FunctionSchema | None) -> bool:
-    """Whether the operator is told where its result is to be."""
+    """True if the operator takes an option that says where its result is to be."""
     return option_argument(schema, "device") is not None or option_argument(schema, "layout") is not None
 
 
@@ -144,8 +144,8 @@ def alternatives(dispatcher: Dispatcher, name: OperatorName, by: ChosenBy) -> It
 
 def _chosen_by(moment: Moment) -> ChosenBy:
     """The options of the call, as far as the operator takes them."""
-    found = {option: _option(moment, option) for option in ("device", "layout", "dtype")}
-    device, layout, dtype = found.values()
+    given = {option: _option(moment, option) for option in ("device", "layout", "dtype")}
+    device, layout, dtype = given.values()
     if layout is None and option_argument(moment.schema, "layout") is not None:
         layout = Option(Layout.STRIDED.value, OptionOrigin.ASSUMED)
     if dtype is None and option_argument(moment.schema, "dtype") is not None:
@@ -158,14 +158,14 @@ def _assumed_device(moment: Moment) -> Option:
 
 
 def _option(moment: Moment, option: str) -> Option | None:
-    """What is given, or else what the schema has as a default; None where that is None, too."""
+    """The value given, or else the schema's default; None where that is None, too."""
     text: str | None = getattr(moment.options, option)
     if text is not None:
         return Option(_plain(option, text), OptionOrigin.GIVEN)
     argument = option_argument(moment.schema, option)
     default = None if argument is None or argument.default is None else argument.default.value
-    found = _of_default(moment, option, default)
-    return None if found is None else Option(found, OptionOrigin.SCHEMA)
+    word = _of_default(moment, option, default)
+    return None if word is None else Option(word, OptionOrigin.SCHEMA)
 
 
 def _plain(option: str, text: str) -> str:

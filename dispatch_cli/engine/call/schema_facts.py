@@ -1,4 +1,4 @@
-"""What core fallbacks ask of a schema."""
+"""Facts of a schema that core fallbacks depend on."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def arguments_of(schema: FunctionSchema | None, count: int) -> tuple[Argument | 
     """The argument that each of *count* tensors is passed for: one each in order, a list takes what is to spare."""
     if schema is None:
         return (None,) * count
-    taking = [one for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
-    found: list[Argument | None] = []
+    taking = [argument for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)]
+    result: list[Argument | None] = []
     for position, argument in enumerate(taking):
-        room = count - len(found)
+        room = count - len(result)
         after = len(taking) - position - 1
-        found += [argument] * (max(room - after, 0) if is_tensor_list(argument.type) else min(room, 1))
-    return tuple(found[:count]) + (None,) * (count - len(found))
+        result += [argument] * (max(room - after, 0) if is_tensor_list(argument.type) else min(room, 1))
+    return tuple(result[:count]) + (None,) * (count - len(result))
 
 
 def tensors_left_out(schema: FunctionSchema | None, count: int) -> tuple[str, ...]:
@@ -37,12 +37,14 @@ def tensors_left_out(schema: FunctionSchema | None, count: int) -> tuple[str, ..
     if schema is None:
         return ()
     given = [argument.name for argument in arguments_of(schema, count) if argument is not None]
-    needed = (one for one in schema.arguments if one.type.kind is TypeKind.TENSOR and one.default is None)
-    return tuple(one.name for one in needed if one.name not in given)
+    needed = (
+        argument for argument in schema.arguments if argument.type.kind is TypeKind.TENSOR and argument.default is None
+    )
+    return tuple(argument.name for argument in needed if argument.name not in given)
 
 
 def most_tensors(schema: FunctionSchema) -> int | None:
-    """How many tensors a call can have; None when there is a list among the arguments."""
+    """Maximum number of tensors of a call; None when there is a list among the arguments."""
     if any(is_tensor_list(argument.type) for argument in schema.arguments) or schema.is_vararg:
         return None
     return sum(is_tensor(argument.type) for argument in schema.arguments)
@@ -50,7 +52,7 @@ def most_tensors(schema: FunctionSchema) -> int | None:
 
 def has_aliases(schema: FunctionSchema | None) -> bool:
     """``hasAnyAliasInfo``."""
-    return schema is not None and any(one.alias is not None for one in (*schema.arguments, *schema.returns))
+    return schema is not None and any(argument.alias is not None for argument in (*schema.arguments, *schema.returns))
 
 
 def is_in_place(schema: FunctionSchema | None) -> bool:
@@ -64,34 +66,34 @@ def is_in_place(schema: FunctionSchema | None) -> bool:
 
 
 def is_view(schema: FunctionSchema | None) -> bool:
-    """Whether arguments alias results and none is written to, as the math-bit fallbacks look at it."""
+    """True if arguments alias results and none is written to, as the math-bit fallbacks look at it."""
     if schema is None:
         return False
-    with_alias = [one for one in schema.arguments if one.alias is not None]
+    with_alias = [argument for argument in schema.arguments if argument.alias is not None]
     return bool(with_alias) and not any(map(writes, with_alias))
 
 
 def mixes_aliases(schema: FunctionSchema | None) -> bool:
-    """Whether some arguments with aliases are written to and some are not."""
+    """True if some arguments with aliases are written to and some are not."""
     if schema is None:
         return False
-    return len({writes(one) for one in schema.arguments if one.alias is not None}) > 1
+    return len({writes(argument) for argument in schema.arguments if argument.alias is not None}) > 1
 
 
 def returns_tensors_only(schema: FunctionSchema | None) -> bool:
     """``areAllReturnsTensors``."""
-    return schema is None or all(one.type.kind is TypeKind.TENSOR for one in schema.returns)
+    return schema is None or all(result.type.kind is TypeKind.TENSOR for result in schema.returns)
 
 
 def takes_tensor_list(schema: FunctionSchema | None) -> bool:
     """``areAnyArgumentsTensorList``."""
     return schema is not None and any(
-        one.type.kind is TypeKind.LIST and is_tensor_list(one.type) for one in schema.arguments
+        argument.type.kind is TypeKind.LIST and is_tensor_list(argument.type) for argument in schema.arguments
     )
 
 
 def takes_device(schema: FunctionSchema) -> bool:
-    """Whether an argument ``device`` takes one (``_has_device_arg``)."""
+    """True if an argument ``device`` takes one (``_has_device_arg``)."""
     kinds = [argument.type for argument in schema.arguments if argument.name == "device"]
     kinds = [kind.contained[0] if kind.kind is TypeKind.OPTIONAL else kind for kind in kinds]
     return any(kind.kind is TypeKind.DEVICE for kind in kinds)

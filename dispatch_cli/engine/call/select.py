@@ -1,4 +1,4 @@
-"""From arguments and thread state to a key set and a slot.
+"""Selection of a slot: from arguments and thread state to a key set and its highest key.
 
 Sources: ``ATen/core/dispatch/DispatchKeyExtractor.h`` and ``.cpp``, ``c10/core/DispatchKeySet.h``.
 """
@@ -107,10 +107,10 @@ def _all_masks(layout: KeyLayout, fallthroughs: int) -> tuple[DispatchKeySet, ..
 @lru_cache(maxsize=4096)
 def _skipped(unmasked: DispatchKeySet, result: DispatchKeySet) -> tuple[str, ...]:
     """The slots of what the mask took away from above the selected slot and below it, highest first."""
-    found = []
+    slots = []
     rest = unmasked
     while (functionality := highest_functionality(rest)) is not None:
         if not result.has(functionality):
-            found.append(slot_of(rest))
+            slots.append(slot_of(rest))
         rest = rest.remove(functionality)
-    return tuple(found)
+    return tuple(slots)

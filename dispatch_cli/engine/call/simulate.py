@@ -36,7 +36,7 @@ def simulate(
     keyset: DispatchKeySet | None = None,
     options: Options = NO_OPTIONS,
 ) -> Call:
-    """What happens when the operator is called with those tensors, in those contexts.
+    """Simulate a call of the operator with those tensors, in those contexts.
 
     state: a dispatcher alone has no Python kernels. contexts: the outermost first.
     keyset: a key set to call with, as a redispatch does: the thread's state and the mask do not count then; without
@@ -84,7 +84,7 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
 
 def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
     """The wrappers with their levels, the innermost first."""
-    found: list[Wrapper] = []
+    wrappers: list[Wrapper] = []
     for kind, makers in MAKERS.items():
         own = [layer.level for layer in thread.layers if layer.kind in makers]
         wanted = [wrapper for wrapper in spec.wrappers if wrapper.kind is kind]
@@ -100,9 +100,9 @@ def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
         free = [level for level in own if level not in named]
         count = len(wanted) - len(named)
         taken = free[len(free) - count :] if count <= len(free) else [None] * (count - len(free)) + free
-        found += [Wrapper(kind, level) for level in [*taken, *named]]
+        wrappers += [Wrapper(kind, level) for level in [*taken, *named]]
     # those of transforms that are over are inside of all others
-    return sorted(found, key=lambda wrapper: wrapper.level or 0)
+    return sorted(wrappers, key=lambda wrapper: wrapper.level or 0)
 
 
 def _python_kernels(state: State, name: OperatorName) -> dict[str, str]:

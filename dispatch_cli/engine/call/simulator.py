@@ -37,13 +37,13 @@ from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
 from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER
 
 _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
-"""How the debug text of a kernel ends that Python code has registered."""
+"""End of the debug text of a kernel that Python code has registered."""
 MAX_HOPS = 4096
 """More than any stack of transforms that a user can write needs; what goes on longer has no end."""
 
 
 class _At(NamedTuple):
-    """Where a call is. selection: when it has just been made; reached: how."""
+    """State of a call at one point. selection: if it has just been made. reached: how it came there."""
 
     values: tuple[Value, ...]
     thread: Thread
@@ -214,7 +214,7 @@ class CallSimulator:
         return modes[-1]
 
     def _choose(self, slot: str) -> tuple[PythonChoice, TableEntry]:
-        """What Python chooses for a slot (``OpOverload._get_dispatch``), and the entry that a C++ kernel runs by."""
+        """Choice of Python for a slot (``OpOverload._get_dispatch``), and the entry that a C++ kernel runs by."""
         live = self._operator.live[slot]
         decision = live.decision
         if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
@@ -229,7 +229,7 @@ class CallSimulator:
         return choice, TableEntry(slot, decision, registration)
 
     def _other_canonical(self, slot: str, live: TableEntry) -> TableEntry | None:
-        """What the slot should hold, where that is not what it holds; two kernels of one function are two here."""
+        """Canonical entry of a slot, where it holds another one; two kernels of one function are two here."""
         canonical = self._canonical[slot]
         same = canonical.registration is live.registration and canonical.rule is live.rule
         return None if same else canonical
@@ -265,7 +265,7 @@ class CallSimulator:
 
 
 def _computes(end: End) -> bool:
-    """Whether the operator has a result, in FakeTensorMode perhaps."""
+    """True if the operator has a result, in FakeTensorMode perhaps."""
     computed = end.fake is not None and end.error is None
     return computed or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)
 
@@ -284,7 +284,7 @@ def _new_keys(before: DispatchKeySet, after: DispatchKeySet) -> DispatchKeySet |
 
 
 def runs_python(hop: Hop) -> bool:
-    """Whether the kernel is a Python function."""
+    """True if the kernel is a Python function."""
     if hop.python is not None and hop.python.kernel is not None:
         return True
     kernel = hop.live.kernel

@@ -1,4 +1,4 @@
-"""What one kernel does with a call: the answer of each piece of engine/call that knows a kind of kernel."""
+"""Step that one kernel makes of a call: the answer of each piece of engine/call that knows a kind of kernel."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Moment(NamedTuple):
     tags: tuple[str, ...] = ()
 
     def below(self, key: str) -> DispatchKeySet:
-        """What is left of the set below *key*."""
+        """Part of the set below *key*."""
         return self.keyset & DispatchKeySet.full_after(self.maker.universe, key)
 
 
 class KernelStep(NamedTuple):
-    """What a kernel does.
+    """Step that a kernel makes of a call.
 
     passes: the set of a redispatch. values, thread: with which a call continues; None where they are unchanged.
     end: when the call ends here. chosen_by: the options by which it chose what it passes.

@@ -17,7 +17,7 @@ from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, UNNAMED_BACKEND, Universe
 
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
-"""What a tensor with a ``__torch_dispatch__``, and a mode, adds."""
+"""Keys that a tensor with a ``__torch_dispatch__`` adds, and a mode."""
 BIT_KEYS = {Bit.CONJ: "Conjugate", Bit.NEG: "Negative", Bit.ZEROTENSOR: "ZeroTensor"}
 _FUNCTORCH_KEYS = ("FuncTorchBatched", "FuncTorchVmapMode", "Batched", "VmapMode", "FuncTorchGradWrapper")
 """``functorch_transforms_ks``: what functionalization does not take over from the tensor that it wraps."""
@@ -54,27 +54,27 @@ class Value(NamedTuple):
     is_immutable: bool = False
 
     def has(self, key: str) -> bool:
-        """Whether *key* is a key of the tensor; a key that the universe does not have is not."""
+        """True if *key* is a key of the tensor; a key that the universe does not have is not."""
         return key in self.keyset.layout.key_bits and self.keyset.has(key)
 
     @property
     def is_absent(self) -> bool:
-        """Whether it is no tensor: undefined, or None."""
+        """True if it is no tensor: undefined, or None."""
         return self.spec is not None and self.spec.absent is not None
 
     @property
     def is_undefined(self) -> bool:
-        """Whether it is an undefined tensor."""
+        """True if it is an undefined tensor."""
         return self.spec is not None and self.spec.absent is Absent.UNDEFINED
 
     def is_batched_at(self, level: int | None) -> bool:
-        """Whether the outermost wrapper is vmap's of that level; None: of any."""
+        """True if the outermost wrapper is vmap's of that level; None: of any."""
         wrapper = self.wrapper
         return wrapper is not None and wrapper.kind is WrapperKind.BATCHED and level in (None, wrapper.level)
 
 
 def is_functional(value: Value) -> bool:
-    """Whether functionalization has wrapped a tensor."""
+    """True if functionalization has wrapped a tensor."""
     return value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL
 
 
@@ -124,7 +124,7 @@ class TensorMaker:
         return Value(self.complete(kept, inference), text, value.spec, wrapper, value)
 
     def materialised(self, value: Value, bit: Bit, inference: bool) -> Value:
-        """What ``clone`` makes of a tensor that has *bit*; any other tensor as it is.
+        """The tensor that ``clone`` makes of one that has *bit*; any other tensor as it is.
 
         Of a grad wrapper, whose transform is over, it makes a plain tensor. Nor are the new
         zeros functional that a zero tensor becomes.
@@ -141,7 +141,7 @@ class TensorMaker:
             )
         if value.spec is None:
             return value._replace(keyset=value.keyset.remove(BIT_KEYS[bit]))
-        bits = tuple(one for one in value.spec.bits if one is not bit)
+        bits = tuple(other for other in value.spec.bits if other is not bit)
         return self.make(value.spec._replace(bits=bits, inference=inference), inference)
 
     def slice(self, value: Value, inference: bool) -> Value:
@@ -160,7 +160,7 @@ class TensorMaker:
         return self.make(spec._replace(inference=inference)) if spec.layout is Layout.SPARSE else value
 
     def complete(self, keyset: DispatchKeySet, inference: bool) -> DispatchKeySet:
-        """What ``TensorImpl``'s constructor makes of the keys that it is given.
+        """The keys of ``TensorImpl``, whose constructor completes those that it is given.
 
         It adds the autocast key, ADInplaceOrView and the autograd key of the highest backend; in inference mode, only
         the first.
@@ -262,7 +262,7 @@ class TensorMaker:
         return DispatchKeySet.of(self.universe, (key,))
 
     def _has_kinds(self, device: str | None, device_key: str) -> bool:
-        """Whether a device has tensors that are not strided."""
+        """True if a device has tensors that are not strided."""
         return device_key in self.universe.backends and device not in self.universe.plain_devices
 
     def _of_backend(self, functionality: str, device_key: str, text: str) -> str:
@@ -283,5 +283,5 @@ class TensorMaker:
             return without
         index = self.universe.backends.index(device_key)
         autocast = self.autocast_key(device_key)
-        found = DispatchKeySet(keyset.layout, without.bits | 1 << index)
-        return found.add(autocast) if autocast else found
+        exchanged = DispatchKeySet(keyset.layout, without.bits | 1 << index)
+        return exchanged.add(autocast) if autocast else exchanged

@@ -21,7 +21,7 @@ MAX_CONTEXTS = 256
 INFRA_MODES = ("FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode")
 """Modes with a place of their own (``TorchDispatchModeKey``), in order; they come after all others, the last first."""
 PRE_DISPATCH_MODES = ("ProxyTorchDispatchMode", "FunctionalTensorMode", "SchemaCheckMode")
-"""What can be on the stack of PreDispatch, the innermost last; the last one only alone.
+"""Modes that can be on the stack of PreDispatch, the innermost last; the last one only alone.
 
 Source: ``torch._ops._ModeStackStateForPreDispatch``.
 """
@@ -84,14 +84,14 @@ class Thread(NamedTuple):
         return max(self.modes, key=lambda mode: INFRA_MODES.index(mode.name), default=None)
 
     def include(self, *sets: DispatchKeySet) -> Thread:
-        """With those keys included, too."""
+        """The thread with those keys included, too."""
         included = self.keys.included
-        for one in sets:
-            included |= one
+        for keys in sets:
+            included |= keys
         return self._replace(keys=self.keys._replace(included=included))
 
     def exclude(self, keys: DispatchKeySet) -> Thread:
-        """With those keys excluded, too."""
+        """The thread with those keys excluded, too."""
         return self._replace(keys=self.keys._replace(excluded=self.keys.excluded | keys))
 
     def without_pre_dispatch_mode(self, key: DispatchKeySet) -> Thread:
@@ -100,7 +100,7 @@ class Thread(NamedTuple):
         return rest if rest.pre_dispatch_modes else rest.without_included(key)
 
     def without_included(self, keys: DispatchKeySet) -> Thread:
-        """With those keys no longer included."""
+        """The thread with those keys no longer included."""
         return self._replace(keys=self.keys._replace(included=self.keys.included - keys))
 
 
@@ -155,11 +155,11 @@ class Contexts:
         assert context.name is not None, "a mode has a name"
         mode = Mode(context.name, context.instance, position)
         others = thread.modes
-        if context.name in INFRA_MODES and any(one.name == mode.name for one in others):
+        if context.name in INFRA_MODES and any(other.name == mode.name for other in others):
             # there is one place for each; a second one of functionalization does nothing
             if context.name == FUNCTIONAL_TENSOR_MODE:
                 return thread
-            others = tuple(one for one in others if one.name != context.name)
+            others = tuple(other for other in others if other.name != context.name)
         return thread._replace(modes=(*others, mode)).include(self._needed(context, *PYTHON_KEYS))
 
     def _push_layer(self, thread: Thread, kind: ContextKind) -> Thread:

@@ -1,4 +1,4 @@
-"""What a simulated call did, step by step: plain results, without words for people.
+"""Trace of a simulated call, step by step: plain results, without words for people.
 
 A call begins with a *selection*: the arguments' key set, the thread's state and the fallthrough mask give the set whose
 highest key is the slot. Each kernel that runs is a *hop*. A kernel may redispatch, which leads straight to the next
@@ -21,7 +21,7 @@ from dispatch_cli.model.options import NO_OPTIONS, Options
 
 
 class MaskKind(Enum):
-    """Which fallthrough mask was used (``DispatchKeyExtractor``)."""
+    """Fallthrough mask that was used (``DispatchKeyExtractor``)."""
 
     COMMON = "common"
     """All backends have the same."""
@@ -49,7 +49,7 @@ class TensorArgument(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """From arguments to a key set.
+    """Selection of a key set by the arguments.
 
     arguments: the tensors, in order; keyset: the union of their key sets.
     included, excluded: the thread's state. unmasked: (keyset | included) - excluded.
@@ -69,7 +69,7 @@ class Selection(NamedTuple):
 
 
 class Reached(Enum):
-    """How a kernel came to be called."""
+    """Way in which a kernel came to be called."""
 
     CALL = "call"
     """The call itself."""
@@ -80,7 +80,7 @@ class Reached(Enum):
 
 
 class Does(Enum):
-    """What a kernel does with the call."""
+    """Kind of step that a kernel makes of the call."""
 
     ENDS = "ends"
     """It computes the result."""
@@ -99,7 +99,7 @@ class Does(Enum):
 
 
 class Why(Enum):
-    """How it is known what a kernel does."""
+    """Source of the knowledge of what a kernel does."""
 
     BACKEND = "backend"
     """A kernel at a backend key computes."""
@@ -125,7 +125,7 @@ class Why(Enum):
 
 
 class PythonChoice(NamedTuple):
-    """What the Python dispatcher chose at a slot (``OpOverload._get_dispatch``).
+    """Choice of the Python dispatcher at a slot (``OpOverload._get_dispatch``).
 
     chosen_key: the key whose kernel runs, None where none is found. kernel: the Python kernel there; None when it is a
         C++ one.
@@ -137,7 +137,7 @@ class PythonChoice(NamedTuple):
 
 
 class OptionOrigin(Enum):
-    """How it is known what an option of a factory is."""
+    """Origin of the value of an option of a factory."""
 
     GIVEN = "given"
     SCHEMA = "schema"
@@ -189,7 +189,7 @@ class Hop(NamedTuple):
 
 
 class ErrorKind(Enum):
-    """Which error PyTorch raises."""
+    """Kind of error that PyTorch raises."""
 
     NO_KERNEL = "no-kernel"
     """``Could not run 'OP' with arguments from the 'K' backend.``"""
@@ -247,7 +247,7 @@ class Error(NamedTuple):
 
 
 class HandlerKind(Enum):
-    """Who handles a call in Python."""
+    """Kind of handler of a call in Python."""
 
     MODE = "mode"
     SUBCLASS = "subclass"

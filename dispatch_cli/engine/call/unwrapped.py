@@ -24,7 +24,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrapped(universe: Universe, tensors: Sequence[TensorSpec], contexts: Iterable[Context]) -> Unwrapped | None:
-    """What is not wrapped; None where each transform wraps a tensor, or there is no tensor. Errors: CallError."""
+    """Transforms that wrap no tensor; None where each transform wraps one, or there is no tensor. Errors: CallError."""
     given = [spec for spec in tensors if spec.absent is None]
     thread = Contexts(TensorMaker(universe)).enter_all(tuple(contexts))
     if not given or not thread.layers:
@@ -35,7 +35,9 @@ def unwrapped(universe: Universe, tensors: Sequence[TensorSpec], contexts: Itera
         return None
     kinds = {layer.level: _wrapper_of(layer.kind) for layer in thread.layers}
     known = [*kinds.values()]
-    added = [Wrapper(kinds[one.level], one.level if known.count(kinds[one.level]) > 1 else None) for one in missing]
+    added = [
+        Wrapper(kinds[layer.level], layer.level if known.count(kinds[layer.level]) > 1 else None) for layer in missing
+    ]
     first = given[0]
     return Unwrapped(tuple(layer.kind for layer in missing), str(first._replace(wrappers=(*first.wrappers, *added))))
 

@@ -224,9 +224,9 @@ class Dispatcher:
         self._registry.restore(checkpoint.version)
         self._checkpoint = ref(checkpoint)
 
-    def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
+    def changed_between(self, first: Checkpoint | None, last: Checkpoint | None) -> tuple[set[OperatorName], bool]:
         """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
-        return self._registry.changed_between(*(point.version if point is not None else None for point in (one, other)))
+        return self._registry.changed_between(*(None if point is None else point.version for point in (first, last)))
 
     def present(self) -> set[OperatorName]:
         """The operators that do not simply wait in the base: something was registered for them, or they were asked for.

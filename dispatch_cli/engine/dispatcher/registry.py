@@ -211,9 +211,9 @@ class Registry:
             after = version
         self._latest = ref(wanted)
 
-    def changed_between(self, one: Version | None, other: Version | None) -> tuple[set[OperatorName], bool]:
+    def changed_between(self, first: Version | None, last: Version | None) -> tuple[set[OperatorName], bool]:
         """The operators that may differ between two versions, and whether fallbacks may; None is the present."""
-        ways = [list(version.way()) if version is not None else [] for version in (one, other)]
+        ways = [list(version.way()) if version is not None else [] for version in (first, last)]
         shared = {id(version) for version in ways[0]} & {id(version) for version in ways[1]}
         passed = [version.kept for way in ways for version in way if id(version) not in shared]
         operators = {name for kept in passed for name in kept.operators}

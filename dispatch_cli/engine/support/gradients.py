@@ -24,7 +24,7 @@ OUT_TEXT = "functions with out=... arguments don't support automatic differentia
 LEGACY_AUTOGRAD = "autograd_kernel_indirection"
 """The autograd kernel of ``torch._custom_ops``, which raises unless the user has given a backward; it is not read."""
 _GENERATED = "VariableType"
-"""In the names of the source files of PyTorch's generated autograd kernels."""
+"""Part of the names of the source files of PyTorch's generated autograd kernels."""
 _OF_RULE = {
     Rule.KERNEL: Verdict.OWN,
     Rule.AUTOGRAD: Verdict.OWN,

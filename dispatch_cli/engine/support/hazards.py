@@ -1,4 +1,4 @@
-"""Facts of a schema that decide what a compiled call comes to: writes and aliases that it declares, or leaves out.
+"""Facts of a schema that decide the outcome of a compiled call: writes and aliases that it declares, or leaves out.
 
 Sources: ``can_auto_functionalize`` in torch/_higher_order_ops/auto_functionalize.py, ``FunctionalTensorMode`` in
 torch/_subclasses/functional_tensor.py, ``FunctionalizeFallbackKernel.cpp``.

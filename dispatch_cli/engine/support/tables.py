@@ -46,7 +46,7 @@ def derivative(name: OperatorName) -> Derivative:
 
 
 def calls(name: OperatorName) -> tuple[OperatorName, ...]:
-    """The operators that the composite kernel of one of PyTorch's operators comes to, as far as samples showed."""
+    """The operators that the composite kernel of one of PyTorch's operators leads to, as far as samples showed."""
     return tuple(OperatorName.parse(called) for called in _table(CALLS).get(str(name), ()))
 
 

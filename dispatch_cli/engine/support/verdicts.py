@@ -1,4 +1,4 @@
-"""The verdict of a cell: what a simulated call comes to, and what becomes of its gradient.
+"""The verdict of a cell: the outcome of a simulated call, and the fate of its gradient.
 
 A kernel is taken to do what the schema and the fake kernel say. What is not decided by declarations is not known.
 """

@@ -85,7 +85,7 @@ def autograd_not_implemented(operator: str) -> Error:
 
 
 def declared(text: str) -> Error:
-    """What an implementation raises. text: the name of an exception and its text, or only a text."""
+    """The error that an implementation raises. text: the name of an exception and its text, or only a text."""
     head, colon, rest = text.partition(": ")
     named = bool(colon) and all(part.isidentifier() for part in head.split("."))
     return Error(ErrorKind.IMPL, head if named else "", rest if named else text)

@@ -1,4 +1,4 @@
-"""Who handles a call of a higher-order operator where modes, tensor subclasses or functorch's transforms are asked."""
+"""Handlers of a call of a higher-order operator where modes, tensor subclasses or functorch's transforms are asked."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Handlers:
 
     @property
     def asks_subclasses(self) -> bool:
-        """Whether tensor subclasses are asked after a mode whose implementation has returned NotImplemented."""
+        """True if tensor subclasses are asked after a mode whose implementation has returned NotImplemented."""
         return self._calls.unhandled is not None
 
     def at_python_key(self, values: tuple[Value, ...], thread: Thread) -> Handling:
@@ -88,10 +88,10 @@ class Handlers:
         mode = stack[-1] if stack else None
         asked: tuple[AskedHandler, ...] = ()
         if mode is not None:
-            found = self._mode(mode, values, thread)
-            if found.error is not None or found.impl is not None or found.handler is not None:
-                return found
-            asked = found.asked
+            handling = self._mode(mode, values, thread)
+            if handling.error is not None or handling.impl is not None or handling.handler is not None:
+                return handling
+            asked = handling.asked
             if not self.asks_subclasses:
                 return Handling(asked, asked[-1].impl, thread=thread, not_implemented=True)
         return self.after_mode(values, thread, mode, asked)
@@ -112,18 +112,18 @@ class Handlers:
         asked = AskedHandler(Asker.MODE, mode.name, mode.position, answer, impl)
         if refuses:
             return Handling((asked,))
-        found = self._by_mode_rule(mode, impl, asked, inside)._replace(mode=mode)
-        return self._by_fake_mode(found, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else found
+        handling = self._by_mode_rule(mode, impl, asked, inside)._replace(mode=mode)
+        return self._by_fake_mode(handling, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else handling
 
     def _by_mode_rule(self, mode: Mode, impl: HigherOrderImpl, asked: AskedHandler, inside: Thread) -> Handling:
         handler = Handler(HandlerKind.MODE, mode.name, mode.position) if _redirects(impl) else None
         return Handling((asked,), impl, handler, None, inside, mode.name)
 
-    def _by_fake_mode(self, found: Handling, name: str, values: tuple[Value, ...]) -> Handling:
+    def _by_fake_mode(self, handling: Handling, name: str, values: tuple[Value, ...]) -> Handling:
         """An implementation for FakeTensorMode gets the call; if it hands it to the mode, the mode may refuse it."""
-        if found.handler is None:
-            return found
-        return found._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
+        if handling.handler is None:
+            return handling
+        return handling._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
 
     def after_mode(
         self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[AskedHandler, ...] = ()
@@ -161,9 +161,9 @@ class Handlers:
         answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
         last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, impl)
         handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(impl) else None
-        found = Handling((*asked, last), impl, None if refuses else handler, thread=thread, not_implemented=refuses)
+        handling = Handling((*asked, last), impl, None if refuses else handler, thread=thread, not_implemented=refuses)
         assert value.spec is not None and value.spec.fake is not None, "it is a fake tensor"
-        return self._by_fake_mode(found, value.spec.fake, values)
+        return self._by_fake_mode(handling, value.spec.fake, values)
 
     def of_transform(self, thread: Thread) -> Handling:
         """The innermost functorch transform."""
@@ -198,7 +198,7 @@ class Handlers:
 
 
 def _refuses(impl: HigherOrderImpl, values: tuple[Value, ...]) -> bool:
-    """Whether a mode's implementation returns NotImplemented."""
+    """True if a mode's implementation returns NotImplemented."""
     if impl.kind is ImplKind.FUNCTIONALIZE and _has_user_subclass(values):
         return True
     if impl.name == FAKE_TENSOR_MODE and _redirects(impl) and passes_on(values):
@@ -207,10 +207,10 @@ def _refuses(impl: HigherOrderImpl, values: tuple[Value, ...]) -> bool:
 
 
 def _has_user_subclass(values: tuple[Value, ...]) -> bool:
-    """Whether functionalization passes the call on, as its wrapper does for subclasses that it does not know."""
+    """True if functionalization passes the call on, as its wrapper does for subclasses that it does not know."""
     return any(class_of(value) not in (TENSOR, FAKE_TENSOR, FUNCTIONAL_CLASS) for value in values)
 
 
 def _redirects(impl: HigherOrderImpl) -> bool:
-    """Whether the implementation is made by the helper that gives the call to the mode itself."""
+    """True if the implementation is made by the helper that gives the call to the mode itself."""
     return REDIRECT_TO_MODE in impl.kernel.split(".")

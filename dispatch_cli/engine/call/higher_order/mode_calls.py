@@ -43,16 +43,16 @@ def call_traced_above_autograd(state: State, operator: HigherOrderOperator, tens
 
 
 def asks_a_mode(call: HigherOrderCall) -> bool:
-    """Whether a mode is asked about the operator."""
+    """True if a mode is asked about the operator."""
     return any(asked.kind in _MODES for hop in call.hops for asked in hop.asked)
 
 
 def lacks(call: HigherOrderCall) -> bool:
-    """Whether the call fails because a mode was asked that there is no implementation for."""
+    """True if the call fails because a mode was asked that there is no implementation for."""
     return any(asked.kind in _MODES and asked.answer is HandlerAnswer.NO_IMPL for asked in call.hops[-1].asked)
 
 
 def decomposes(call: HigherOrderCall) -> bool:
-    """Whether a composite implementation serves autograd: it calls other operators, which the modes see."""
+    """True if a composite implementation serves autograd: it calls other operators, which the modes see."""
     entry = call.hops[-1].entry
     return call.end.kind is EndKind.KERNEL and entry is not None and entry.decision.rule is Rule.MATH

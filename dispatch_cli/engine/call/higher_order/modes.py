@@ -27,7 +27,7 @@ def stack_of(thread: Thread) -> tuple[Mode, ...]:
 
 def without(thread: Thread, mode: Mode, maker: TensorMaker) -> Thread:
     """The thread while *mode* is taken off; with the last mode the Python keys go, too."""
-    rest = thread._replace(modes=tuple(one for one in thread.modes if one != mode))
+    rest = thread._replace(modes=tuple(other for other in thread.modes if other != mode))
     return rest if rest.modes else rest.without_included(maker.known(*PYTHON_KEYS))
 
 
@@ -39,10 +39,10 @@ def conflicting(thread: Thread, tensors: Sequence[TensorSpec]) -> FakeModes | No
 
     Modes and tensors that name no fake mode have the same one.
     """
-    found = [*_active(thread), *_inputs(tensors)]
-    for other in found[1:]:
-        if other.name != found[0].name:
-            return FakeModes(found[0], other, _text(found[0], other))
+    origins = [*_active(thread), *_inputs(tensors)]
+    for other in origins[1:]:
+        if other.name != origins[0].name:
+            return FakeModes(origins[0], other, _text(origins[0], other))
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a call of a higher-order operator finds at one place: a dispatch key, a mode, a subclass or a transform.
+"""Answer to a call of a higher-order operator at one place: a dispatch key, a mode, a subclass or a transform.
 
 Source: ``HigherOrderOperator.__call__`` and ``dispatch`` in ``torch/_ops.py``, whose steps these are.
 """
@@ -56,7 +56,7 @@ class DispatchLine(NamedTuple):
 
 
 class AtPlace(Enum):
-    """What is found at a place; the value is the name in machine formats."""
+    """Kind of answer at a place; the value is the name in machine formats."""
 
     IMPL = "impl"
     MODE_ITSELF = "mode-itself"
@@ -70,7 +70,7 @@ class AtPlace(Enum):
 
 
 class PlaceAnswer(NamedTuple):
-    """What is found at a place. decision: of ``resolve_key``, where it is asked."""
+    """Answer at a place. decision: of ``resolve_key``, where it is asked."""
 
     place: ImplPlace
     found: AtPlace
@@ -81,7 +81,7 @@ class PlaceAnswer(NamedTuple):
 
 
 def answer_at(table: HigherOrderTable, place: ImplPlace, modes: Mapping[str, ModeType]) -> PlaceAnswer:
-    """What a call finds at a place. modes: what is known of types of modes.
+    """Answer to a call at a place. modes: known types of modes, by name.
 
     Errors: KeyError for a dispatch key without a slot.
     """
@@ -99,10 +99,10 @@ def answer_at(table: HigherOrderTable, place: ImplPlace, modes: Mapping[str, Mod
 def _lines(
     *done: tuple[DispatchStep, str, StepOutcome], left: tuple[DispatchStep, str] | None = None
 ) -> tuple[DispatchLine, ...]:
-    found = [DispatchLine(*one) for one in done]
+    lines = [DispatchLine(*step) for step in done]
     if left is not None:
-        found.append(DispatchLine(*left, StepOutcome.NOT_REACHED))
-    return tuple(found)
+        lines.append(DispatchLine(*left, StepOutcome.NOT_REACHED))
+    return tuple(lines)
 
 
 _MASK = "non_fallthrough_keys"

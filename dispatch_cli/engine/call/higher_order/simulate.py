@@ -42,7 +42,7 @@ MAX_HOPS = 512
 def simulate_higher_order(
     state: State, operator: HigherOrderOperator, tensors: Sequence[TensorSpec] = (), contexts: Sequence[Context] = ()
 ) -> HigherOrderCall:
-    """What happens when the operator is called with those tensors as its arguments, in those contexts.
+    """Simulate a call of the operator with those tensors as its arguments, in those contexts.
 
     contexts: the outermost first. Errors: CallError for what the universe or the contexts do not have.
     """
@@ -69,7 +69,7 @@ def simulate_higher_order(
 
 
 class _HopResult(NamedTuple):
-    """What a step comes to. thread, values: with what the operator is called again; None for as they are.
+    """Outcome of a step. thread, values: those of the operator's next call; None where they are unchanged.
 
     not_implemented: the end is that NotImplemented is returned. waits: who goes on asking if the call again returns it.
     """

@@ -1,4 +1,4 @@
-"""What a simulated call of a higher-order operator did, step by step: plain results, without words for people.
+"""Trace of a simulated call of a higher-order operator, step by step: plain results, without words for people.
 
 Every step begins with a selection: an implementation that calls the operator again does so by name, with arguments and
 thread state as they are then, and never with a key set of its choice.
@@ -17,7 +17,7 @@ from dispatch_cli.model.higher_order import HigherOrderImpl
 
 
 class Asker(Enum):
-    """Who was asked whether it handles the call."""
+    """Kind of handler that was asked for the call."""
 
     MODE = "mode"
     """The innermost mode, by the implementation for its type; it is taken off for the time of the implementation."""
@@ -58,7 +58,7 @@ class AskedHandler(NamedTuple):
 
 
 class Known(Enum):
-    """How it is known what an implementation does with the call."""
+    """Source of the knowledge of what an implementation does with the call."""
 
     DISPATCHER = "dispatcher"
     """No implementation runs, or it does nothing by itself: PyTorch's dispatch says what happens."""
@@ -96,7 +96,7 @@ class HigherOrderHop(NamedTuple):
 
 
 class FakeOrigin(NamedTuple):
-    """Where a fake mode was found (``torch._guards.detect_fake_mode``).
+    """Place where a fake mode was found (``torch._guards.detect_fake_mode``).
 
     words, number: what PyTorch says of it, and the number behind it: of modes counted from the innermost, of inputs
     from the first. name: the mode's, None when it was not named. position: of the context or tensor, from 1.

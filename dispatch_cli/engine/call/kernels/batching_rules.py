@@ -25,7 +25,7 @@ from dispatch_cli.model.call import Absent, TensorSpec
 from dispatch_cli.model.schema.arguments import is_tensor_list
 
 SOURCES = ("BatchRules", "LegacyBatchingRegistrations")
-"""How the names of the source files begin."""
+"""Prefixes of the names of the source files."""
 _OLDER = "LegacyBatchingRegistrations"
 _NONE = TensorSpec(absent=Absent.NONE)
 _OF_OTHERS = "BatchRulesIndexing"
@@ -65,7 +65,7 @@ def batching_rule(moment: Moment, place: Place) -> KernelStep:
 def _without_weight(moment: Moment, values: tuple[Value, ...]) -> tuple[Value, ...]:
     """The tensors of a normalization with None for weight and bias, where the rule applies these itself."""
     arguments = arguments_of(moment.schema, len(values))
-    weights = [at for at, one in enumerate(arguments) if one is not None and one.name in ("weight", "bias")]
+    weights = [at for at, item in enumerate(arguments) if item is not None and item.name in ("weight", "bias")]
     if str(moment.name) == "aten::native_layer_norm" and all(values[at] is moment.values[at] for at in weights):
         return values
     none = moment.maker.make(_NONE)

@@ -43,7 +43,7 @@ from dispatch_cli.model.universe import (
 )
 
 _VMAP_DECOMPOSITIONS = re.compile(r"[/\\]torch[/\\]_functorch[/\\]\w+\.py:[0-9]+")
-"""Where the first vmap of a process registers decompositions, as batching rules."""
+"""Lines where the first vmap of a process registers decompositions, as batching rules."""
 
 
 def at_backend(moment: Moment) -> KernelStep:
@@ -53,15 +53,15 @@ def at_backend(moment: Moment) -> KernelStep:
     the view and ``clone`` for a copy.
     """
     place = _place(moment)
-    if place is not None and (said := NOT_IMPLEMENTED.get(place)) is not None:
-        return raises(not_implemented(said), Why.CORE_KERNEL)
+    if place is not None and (message := NOT_IMPLEMENTED.get(place)) is not None:
+        return raises(not_implemented(message), Why.CORE_KERNEL)
     if place is None or place[0] != f"Register{NON_FUNCTIONAL}" or place in COMPUTES:
         return ends(Why.BACKEND)
     return decomposes(Why.CORE_KERNEL)
 
 
 def _place(moment: Moment) -> Place | None:
-    """Where a kernel of PyTorch is from; None for a kernel without a source file in C++."""
+    """Place that a kernel of PyTorch is from; None for a kernel without a source file in C++."""
     if moment.entry.kernel is None:
         return None
     registration = moment.entry.registration
@@ -70,7 +70,7 @@ def _place(moment: Moment) -> Place | None:
 
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
-    """What a kernel of PyTorch itself does; None where it follows the convention, or is not PyTorch's."""
+    """Step of a kernel of PyTorch itself; None where it follows the convention, or is not PyTorch's."""
     kernel = moment.entry.kernel
     if kernel is None:
         return None
@@ -128,7 +128,7 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
 
 
 def _undefined_argument(moment: Moment) -> str | None:
-    """What a generated autograd kernel says of an undefined tensor; None where it gets none, or for ``Tensor?``."""
+    """Message of a generated autograd kernel for an undefined tensor; None where it gets none, or for ``Tensor?``."""
     if _several_ways(moment.schema):
         return None
     for argument, value in zip(arguments_of(moment.schema, len(moment.values)), moment.values, strict=True):
@@ -141,10 +141,12 @@ def _undefined_argument(moment: Moment) -> str | None:
 
 
 def _several_ways(schema: FunctionSchema | None) -> bool:
-    """Whether an undefined tensor may be for one of several arguments: there are two lists, and a ``Tensor?``."""
+    """True if an undefined tensor may be for one of several arguments: there are two lists, and a ``Tensor?``."""
     arguments = () if schema is None else schema.arguments
-    lists = sum(is_tensor_list(one.type) for one in arguments)
-    return lists > 1 and any(one.type.kind is TypeKind.OPTIONAL and is_tensor(one.type) for one in arguments)
+    lists = sum(is_tensor_list(argument.type) for argument in arguments)
+    return lists > 1 and any(
+        argument.type.kind is TypeKind.OPTIONAL and is_tensor(argument.type) for argument in arguments
+    )
 
 
 def _guarded(moment: Moment) -> Thread:
@@ -164,7 +166,7 @@ def _zero_tensor(moment: Moment) -> KernelStep:
 
 
 def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> KernelStep:
-    """Where a tensor is functional, an operator that writes becomes one that does not.
+    """Step that, for functional tensors, turns an operator that writes into one that does not.
 
     Views, and operators that do not write, are called again with what the functional tensors wrap; where views are not
     to be applied again, the variant that copies is called in their place. An operator that works in place is first

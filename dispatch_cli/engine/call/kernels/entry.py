@@ -1,4 +1,4 @@
-"""What the kernel in a slot does with a call, as far as its place and its origin tell."""
+"""Step of the kernel in a slot, as far as its place and its origin tell."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, META, UNDEFINED, Universe
 
 
-def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
-    """What a kernel does whose declaration has a field ``redispatches``. said: its field ``redispatches``."""
+def as_declared(moment: Moment, declared: Redispatch) -> KernelStep:
+    """Step of a kernel whose declaration has a field ``redispatches``. declared: that field."""
     why, universe = Why.DECLARED, moment.maker.universe
-    step = library_kernels.declared(moment, said.kind, why)
+    step = library_kernels.declared(moment, declared.kind, why)
     if step is not None:
         return step
-    match said.kind:
+    match declared.kind:
         case RedispatchKind.NO:
             return ends(why)
         case RedispatchKind.BELOW_KEY:
@@ -34,9 +34,9 @@ def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
         case RedispatchKind.BELOW_AUTOGRAD:
             return redispatches(moment.below(universe.after_autograd), why)
         case RedispatchKind.TO:
-            return redispatches(DispatchKeySet.of(universe, said.keys), why)
+            return redispatches(DispatchKeySet.of(universe, declared.keys), why)
         case RedispatchKind.EXCLUDE:
-            return calls_anew(moment.thread.exclude(DispatchKeySet.of(universe, said.keys)), why=why)
+            return calls_anew(moment.thread.exclude(DispatchKeySet.of(universe, declared.keys)), why=why)
         case RedispatchKind.UNWRAPPED:
             return functorch.unwrapped(moment, why)
         case RedispatchKind.OTHER_OPERATORS:
@@ -49,7 +49,7 @@ COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
 def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
-    """What the kernel of the moment's entry does; there is one."""
+    """Step of the kernel of the moment's entry, which has one."""
     entry, universe = moment.entry, moment.maker.universe
     if entry.rule is Rule.AMBIGUOUS:
         return raises(errors.ambiguous(dispatcher, moment.name), Why.NO_KERNEL)
@@ -77,7 +77,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
 
 
 def _by_convention(moment: Moment) -> KernelStep:
-    """What an unknown kernel is assumed to do: at BackendSelect it chooses by device and layout, if it gets them; a
+    """Step that is assumed for an unknown kernel: at BackendSelect it chooses by device and layout, if it gets them; a
     batching rule unwraps."""
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
     if chooses and is_factory(moment.schema):
@@ -88,7 +88,7 @@ def _by_convention(moment: Moment) -> KernelStep:
 
 
 def has_kernels_below(universe: Universe, keys: Iterable[str]) -> bool:
-    """Returns whether a kernel above the backends has another one to go on to. keys: where the operator has kernels.
+    """True if a kernel above the backends has another one to go on to. keys: where the operator has kernels.
 
     A kernel at Meta, which computes nothing, does not count.
     """
@@ -97,7 +97,7 @@ def has_kernels_below(universe: Universe, keys: Iterable[str]) -> bool:
 
 
 def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
-    """Whether the entry is a backend fallback of PyTorch itself."""
+    """True if the entry is a backend fallback of PyTorch itself."""
     registration = entry.registration
     if entry.rule is not Rule.FALLBACK or registration is None:
         return False

@@ -1,4 +1,4 @@
-"""What PyTorch's own backend fallbacks do with a call.
+"""Steps of PyTorch's own backend fallbacks.
 
 Sources: ``core/VariableFallbackKernel.cpp`` with ``torch/csrc/autograd/autograd_not_implemented_fallback.cpp``,
 ``native/MathBitsFallback.h``, ``ZeroTensorFallback.cpp``, ``FunctionalizeFallbackKernel.cpp``,
@@ -25,14 +25,14 @@ PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"
 
 
 def fallback_of(moment: Moment) -> Callable[[Moment], KernelStep] | None:
-    """What a core fallback at the moment's slot does; None where it is not known."""
+    """Function for the core fallback at the moment's slot; None where it is not known."""
     if moment.slot in moment.maker.universe.aliases.get("Autograd", ()):
         return _autograd
     return _FALLBACKS.get(moment.slot)
 
 
 def unwrap_functional(value: Value) -> Value:
-    """What a functional tensor wraps; any other tensor as it is."""
+    """The tensor that a functional tensor wraps; any other tensor as it is."""
     if is_functional(value) and value.inner is not None:
         return value.inner
     if value.spec is None and value.has(FUNCTIONALIZE):
@@ -134,7 +134,7 @@ def _new_zeros(moment: Moment, value: Value, fake_mode: str | None) -> Value:
 
 
 def _mutable_refusal(moment: Moment, title: str, mutable: list[Argument | None]) -> str | None:
-    """What the math-bit fallbacks say of tensors with the bit that are written to."""
+    """Error text of the math-bit fallbacks for tensors with the bit that are written to."""
     if any(argument is not None and is_tensor_list(argument.type) for argument in mutable):
         return (
             f" fallback doesn't currently support mutable TensorLists with {title} inputs. Please materialize all the "

@@ -1,4 +1,4 @@
-"""What functorch's fallbacks do: a stack of transforms takes over a call, one after the other, the innermost first.
+"""Steps of functorch's fallbacks: a stack of transforms takes over a call, one after the other, the innermost first.
 
 The front key gives the call to the innermost transform, which excludes all keys but its own and calls the operator
 again; the back key removes that transform and calls the operator again, with the keys of before.
@@ -104,23 +104,23 @@ def batched(moment: Moment) -> KernelStep:
     elif schema is not None and not schema.returns:
         return _no_rule(f"{no_rule}. The fallback path does not support operations with no returns.")
     fake_mode = active_fake_mode(thread)
-    apart = None if nested else level  # the fallback of nested tensors takes batches of all levels apart
+    split_level = None if nested else level  # the fallback of nested tensors takes batches of all levels apart
     if nested and thread.keys.excluded.has(NESTED):  # a nested tensor is taken apart as if it were a plain one
         return raises(refused(ErrorKind.TRANSFORM, _no_nested("sizes")))
     if fake_mode is not None:
-        error = refused_slice(fake_mode, moment.values, apart)
+        error = refused_slice(fake_mode, moment.values, split_level)
         if error is not None:
             return raises(error)
     has_others = thread.keys.included.has(BACK) and not thread.keys.excluded.has(BACK)
     values: list[Value] = []
     for value in moment.values:
         if value.is_batched_at(None):  # those of other levels are viewed, too: as if they had a further dimension
-            if value.is_batched_at(apart) and value.inner is not None:
+            if value.is_batched_at(split_level) and value.inner is not None:
                 value = moment.maker.slice(value.inner, thread.inference)
-            found = _view_below(moment, value, thread.layers[:-1]) if has_others else value
-            if isinstance(found, Error):
-                return raises(found)
-            value = found
+            viewed = _view_below(moment, value, thread.layers[:-1]) if has_others else value
+            if isinstance(viewed, Error):
+                return raises(viewed)
+            value = viewed
         values.append(value)
     if is_in_place(schema):  # all its batched tensors are of this level
         return calls_anew(thread, tuple(values))
@@ -140,24 +140,24 @@ def _view_below(moment: Moment, value: Value, layers: tuple[Layer, ...]) -> Valu
     inner = value.inner if is_own and value.inner is not None else value
     if layer.kind in GRADS and not is_own and (text := no_strides(value)) is not None:
         return refused(ErrorKind.TRANSFORM, text)
-    found = _view_below(moment, inner, layers[:-1])
-    if isinstance(found, Error):
-        return found
+    viewed = _view_below(moment, inner, layers[:-1])
+    if isinstance(viewed, Error):
+        return viewed
     if layer.kind in GRADS:
         wrapper = Wrapper(WrapperKind.GRAD, layer.level)
-        wrapped = moment.maker.wrap(found, wrapper, moment.thread.inference)
+        wrapped = moment.maker.wrap(viewed, wrapper, moment.thread.inference)
         return wrapped._replace(
             needs_gradient=is_own and value.needs_gradient,
             has_tangent=is_own and value.has_tangent,
             is_immutable=not is_own or value.is_immutable,
         )
-    if is_own and value.wrapper is not None and found is not inner:
-        return moment.maker.wrap(found, value.wrapper, moment.thread.inference)
-    return value if found is inner else found
+    if is_own and value.wrapper is not None and viewed is not inner:
+        return moment.maker.wrap(viewed, value.wrapper, moment.thread.inference)
+    return value if viewed is inner else viewed
 
 
 def is_refused_by_fallback(schema: FunctionSchema | None) -> bool:
-    """Whether `batched` refuses every call of an operator with batched tensors, by its schema alone."""
+    """True if `batched` refuses every call of an operator with batched tensors, by its schema alone."""
     if not returns_tensors_only(schema) or takes_tensor_list(schema):
         return True
     if is_in_place(schema):
@@ -166,7 +166,7 @@ def is_refused_by_fallback(schema: FunctionSchema | None) -> bool:
 
 
 def unwrapped(moment: Moment, why: Why) -> KernelStep:
-    """It unwraps what the innermost transform wraps, and calls the operator again below it, as batching rules do.
+    """Unwrap what the innermost transform wraps, and call the operator again below it, as batching rules do.
 
     Where nothing is to be unwrapped, too. The keys of that transform are excluded meanwhile, so that the tensors of
     other levels go on to those. This is what torchgen writes (``gen_vmap_plumbing.py``), and what
@@ -198,7 +198,7 @@ def unwrapped_values(moment: Moment) -> tuple[Value, ...]:
 
 
 def _batched_keys(moment: Moment) -> DispatchKeySet:
-    """What a batching rule excludes for what it calls."""
+    """Keys that a batching rule excludes for its calls."""
     return moment.maker.known(*((BATCHED, BATCHED_NESTED) if moment.slot == BATCHED_NESTED else (BATCHED,)))
 
 
@@ -260,7 +260,7 @@ def _unwrap(value: Value, layer: Layer) -> Value:
 
 
 def no_strides(value: Value) -> str | None:
-    """What PyTorch says when a tensor without strides is wrapped for grad; None for others."""
+    """Error text for a tensor without strides that is wrapped for grad; None for others."""
     spec = value.spec
     if is_functional(value) and value.inner is not None:
         return no_strides(value.inner)

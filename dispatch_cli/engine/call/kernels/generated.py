@@ -44,14 +44,14 @@ def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...],
         return None
     if (by_hand := CALLS.get(str(name))) is not None:
         return OperatorName.parse(by_hand)
-    found = next((one for one in _candidates(name, tags) if one in dispatcher and one != name), None)
-    if found is not None and GENERATED not in tags and _takes_number(name) and not _more(dispatcher, found, name):
+    callee = next((callee for callee in _candidates(name, tags) if callee in dispatcher and callee != name), None)
+    if callee is not None and GENERATED not in tags and _takes_number(name) and not _more(dispatcher, callee, name):
         return None
-    return found
+    return callee
 
 
 def calls_more(name: OperatorName, tags: tuple[str, ...]) -> bool:
-    """Whether the kernel does more after that call: one for ``out`` may resize that, and copies the result."""
+    """True if the kernel does more after that call: one for ``out`` may resize that, and copies the result."""
     return str(name) in CALLS or _writes_out(name, tags)
 
 
@@ -60,7 +60,7 @@ def _writes_out(name: OperatorName, tags: tuple[str, ...]) -> bool:
 
 
 def calls_hidden(slot: str, entry: TableEntry) -> bool:
-    """Whether a kernel in C++ may call operators that are not known, and that may have no kernel for the slot.
+    """True if a kernel in C++ may call operators that are not known, and that may have no kernel for the slot.
 
     At the slot Meta that is taken to make no difference: nearly every operator has a kernel there.
     """
@@ -78,10 +78,10 @@ def _takes_number(name: OperatorName) -> bool:
 
 
 def _more(dispatcher: Dispatcher, called: OperatorName, name: OperatorName) -> bool:
-    """Whether an operator takes more tensors than another one."""
+    """True if an operator takes more tensors than another one."""
     counts = []
-    for one in (called, name):
-        definition = dispatcher.operator(one).definition
+    for operator in (called, name):
+        definition = dispatcher.operator(operator).definition
         counts.append(None if definition is None else most_tensors(definition.schema))
     return counts[0] is not None and counts[1] is not None and counts[0] > counts[1]
 
@@ -102,7 +102,7 @@ def _candidates(name: OperatorName, tags: tuple[str, ...]) -> Iterator[OperatorN
     if short.startswith(_FOREACH):
         each = short.removeprefix(_FOREACH)
         of_each = f"{namespace}::{_ONE_OF.get(each, each)}"
-        yield from (name._replace(name=of_each, overload=one) for one in _OF_EACH.get(overload, ()))
+        yield from (name._replace(name=of_each, overload=other) for other in _OF_EACH.get(overload, ()))
     elif _takes_number(name):
         out = _OUT if overload.endswith(_OUT) else ""
         yield name._replace(overload=f"Tensor_{out}" if out else "Tensor")

@@ -14,15 +14,15 @@ Place = tuple[str, str, str]
 """A kernel: the file of its source, the key it is registered at, the operator."""
 _SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
 _NUMBER = re.compile(r"_[0-9]+$")
-"""What torchgen puts behind the name of a file when it writes several of them."""
+"""Number that torchgen appends to the name of a file when it writes several of them."""
 PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
-"""Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
+"""Lines where operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
 
 def place_of(debug: str, key: str, operator: str) -> Place | None:
-    """Where a kernel of PyTorch is from, by its debug text; None for a kernel without a source file in C++."""
-    found = _SOURCE.search(debug)
-    return None if found is None else (_NUMBER.sub("", found[1]), key, operator)
+    """Place that a kernel of PyTorch is from, by its debug text; None for a kernel without a source file in C++."""
+    match = _SOURCE.search(debug)
+    return None if match is None else (_NUMBER.sub("", match[1]), key, operator)
 
 
 AUTOGRAD_BY_HAND = "VariableTypeManual"
@@ -103,13 +103,13 @@ CALLS = {
     "aten::bitwise_right_shift_.Tensor_Scalar": "aten::bitwise_right_shift.Tensor_out",
     "aten::rsub.Scalar": "aten::sub.Tensor",
 }
-"""What composite kernels call whose names do not tell it, or tell something else."""
+"""Operators that composite kernels call, where the kernels' names do not tell, or tell something else."""
 
 NOT_IMPLEMENTED: dict[Place, str] = {
     ("RegisterSparseMeta", "SparseMeta", "aten::isinf"): "nyi isinf for SparseMeta",
     **{
-        ("RegisterCompositeExplicitAutograd", "CompositeExplicitAutograd", f"aten::{name}"): f"{name}{said}"
-        for name, said in (
+        ("RegisterCompositeExplicitAutograd", "CompositeExplicitAutograd", f"aten::{name}"): f"{name}{text}"
+        for name, text in (
             ("convolution_overrideable", " not implemented."),
             ("convolution_backward_overrideable", ": You are likely triggering this"),
             ("_scaled_dot_product_fused_attention_overrideable", " not implemented."),

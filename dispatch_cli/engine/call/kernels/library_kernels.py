@@ -23,18 +23,18 @@ from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SE
 _OUT = "out"
 """The tag of operators that write to what they are given to write to."""
 _CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
-"""Where ``torch.library.custom_op`` registers what it makes of a user's functions."""
+"""Lines where ``torch.library.custom_op`` registers the kernels that it makes of a user's functions."""
 _LIBRARY = re.compile(r"[/\\]torch[/\\]library\.py:[0-9]+")
-"""Where ``torch.library.register_autograd`` does, and where ``torch.library.impl`` registers functions as they are."""
+"""Lines where ``torch.library.register_autograd`` does so, and ``torch.library.impl`` for functions as they are."""
 
 
 def of_custom_op(kernel: Kernel | None) -> bool:
-    """Whether ``torch.library.custom_op`` has registered the kernel."""
+    """True if ``torch.library.custom_op`` has registered the kernel."""
     return kernel is not None and _CUSTOM_OPS.search(kernel.debug) is not None
 
 
 def _is_generated(kernel: Kernel) -> bool:
-    """Whether a kernel that goes on below autograd is one that PyTorch made, as it is noted in a capture."""
+    """True if a kernel that goes on below autograd is one that PyTorch made, as it is noted in a capture."""
     if kernel.wraps is not None:
         return kernel.wraps.kind is WrapKind.AUTOGRAD
     return of_custom_op(kernel) or _LIBRARY.search(kernel.debug) is not None
@@ -73,27 +73,28 @@ def custom_op(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
 
 
 def has_no_fake(kernel: Kernel | None) -> bool:
-    """Whether it is the kernel at Meta of an operator of ``custom_op`` without a fake implementation."""
+    """True if it is the kernel at Meta of an operator of ``custom_op`` without a fake implementation."""
     return kernel is not None and kernel.fake is not None and kernel.fake.function is None
 
 
 def without_fake(moment: Moment) -> KernelStep:
-    """That kernel knows what an operator returns that only writes."""
+    """Step of that kernel, which knows the results of an operator that only writes."""
     trivial = has_trivial_fake_impl(moment.name, moment.schema, moment.tags)
     return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
 
 
 def _without_keywords(moment: Moment) -> Error | None:
-    """What a kernel of ``register_autocast`` raises that gets arguments by keyword; the dispatcher leaves defaults out.
+    """Error of a kernel of ``register_autocast`` with arguments by keyword; the dispatcher leaves defaults out.
 
     Of what is passed beside tensors only the options are known, so others count only where they have no default.
     """
     arguments = () if moment.schema is None else moment.schema.arguments
     given = {name for name, _ in moment.options.given}
     names = [
-        one.name
-        for one in arguments
-        if one.kwarg_only and (one.default is None or (one.default.value is None and one.name in given))
+        argument.name
+        for argument in arguments
+        if argument.kwarg_only
+        and (argument.default is None or (argument.default.value is None and argument.name in given))
     ]
     if not names:
         return None

@@ -1,4 +1,4 @@
-"""What PyTorch's fallback at the Python key does: a mode, or a tensor with a ``__torch_dispatch__``, gets the call.
+"""Step of PyTorch's fallback at the Python key: a mode, or a tensor with a ``__torch_dispatch__``, gets the call.
 
 Source: ``core/PythonFallbackKernel.cpp``, and ``dispatch_on_mode`` and ``dispatch_on_subclass`` in
 ``torch/csrc/utils/python_arg_parser.cpp``.
@@ -19,7 +19,7 @@ from dispatch_cli.model.universe import PYTHON
 
 _CLONE = Callee("aten::clone", "aten.clone.default(")
 _MOVE = Callee("aten::permute", "aten.")
-"""What moves the dimension of a batch; it depends on autograd whether that is called permute or movedim."""
+"""Operator that moves the dimension of a batch; it depends on autograd whether that is called permute or movedim."""
 
 
 def python(moment: Moment) -> KernelStep:
@@ -43,7 +43,7 @@ def python(moment: Moment) -> KernelStep:
             return hands_over(handler, passed)
         if not passes_on(moment.values):
             return _fakes(moment, handler, value.spec.fake)
-        if not any(one.kind is HandlerKind.SUBCLASS for one in passed):  # a class is asked once
+        if not any(earlier.kind is HandlerKind.SUBCLASS for earlier in passed):  # a class is asked once
             passed = (*passed, handler)
     if not moment.values:
         text = "Hit Python dispatch key but no arguments had PyInterpreter (no tensor args?)"

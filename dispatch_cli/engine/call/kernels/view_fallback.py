@@ -31,16 +31,16 @@ def in_place_or_view(moment: Moment, why: Why) -> KernelStep:
 
 def _aliases(arguments: tuple[Argument, ...]) -> list[int]:
     """The positions of what has an alias that is not written to."""
-    return [at for at, one in enumerate(arguments) if one.alias is not None and not one.alias.write]
+    return [at for at, item in enumerate(arguments) if item.alias is not None and not item.alias.write]
 
 
 def _refused(inputs: list[int], outputs: list[int]) -> str | None:
-    """What it says of the schema, before anything runs."""
-    for found, one, others, gap in ((inputs, "input", "outputs", " "), (outputs, "output", "inputs", "")):
-        if len(found) > 1:
+    """Error text for the schema, before anything runs."""
+    for indices, kind, others, gap in ((inputs, "input", "outputs", " "), (outputs, "output", "inputs", "")):
+        if len(indices) > 1:
             return (
-                f"{_START} expects only a single {one} in the operator schema to have a non-write alias annotation "
-                f"(i.e., 'Tensor(a)'). Non-composite functions where multiple {one}s are aliased with {others} aren't "
+                f"{_START} expects only a single {kind} in the operator schema to have a non-write alias annotation "
+                f"(i.e., 'Tensor(a)'). Non-composite functions where multiple {kind}s are aliased with {others} aren't "
                 f"supported.{gap}Please rewrite your function as a composite function."
             )
     if (inputs, outputs) in (([], []), ([0], [0])):
@@ -52,7 +52,7 @@ def _refused(inputs: list[int], outputs: list[int]) -> str | None:
 
 
 def _unsupported(moment: Moment, schema: FunctionSchema) -> Error | None:
-    """What it says of results and arguments, when it makes the view."""
+    """The error for results and arguments, when the fallback makes the view."""
     if len(schema.returns) > 1 and is_tensor(schema.returns[0].type):
         return _error("ADInplaceOrView fallback only support single output view functions")
     arguments = arguments_of(schema, len(moment.values))
@@ -63,7 +63,7 @@ def _unsupported(moment: Moment, schema: FunctionSchema) -> Error | None:
     ]
     if any(not value.is_absent for value in others):
         return _error("Internal error in ADInplaceOrView fallback, unknown Tensor in the stack")
-    if any(_is_symbolic(one.real_type) for one in schema.arguments):
+    if any(_is_symbolic(argument.real_type) for argument in schema.arguments):
         return _error("Custom ops that are views do not support SymInt. Please file an issue if you need it.")
     return None
 
