@@ -95,5 +95,5 @@ def _end_of_triple(text: str, position: int, quote: str) -> int:
 
 
 def blank(text: str) -> str:
-    """As many blanks as the text has characters; its line ends stay."""
+    """Replace each character of a text with a blank, except line ends."""
     return "".join("\n" if character == "\n" else " " for character in text) if "\n" in text else " " * len(text)

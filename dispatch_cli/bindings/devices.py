@@ -1,4 +1,4 @@
-"""From a device type to its dispatch key (``c10/core/Device.cpp``, ``c10::computeDispatchKey``)."""
+"""Dispatch keys of device types (``c10/core/Device.cpp``, ``c10::computeDispatchKey``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every refusal as PyTorch raises it, with PyTorch's text: mostly a plain RuntimeError."""
+"""Refusals as PyTorch raises them, with PyTorch's text: mostly a plain RuntimeError."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class KeySpace:
         return self.DispatchKey(self.members[name])
 
     def existing(self, names: Iterable[str]) -> Iterator[DispatchKey]:
-        """Those of the keys that the universe has."""
+        """Keys of *names* that the universe has."""
         return (self.key(name) for name in names if name in self.members)
 
     def text(self, key: DispatchKey) -> str:

@@ -114,7 +114,7 @@ class OperatorFunctions:
 
     @takes("() -> list[str]")
     def _dispatch_get_all_op_names(self) -> list[str]:
-        """Every operator's name."""
+        """Names of all operators."""
         return [str(operator) for operator in self.dispatcher]
 
     @takes("(arg0: str, arg1: str) -> tuple[str, str] | None")

@@ -1,4 +1,4 @@
-"""The answer of a probe, read safely: what it must look like, and whether its parts belong together."""
+"""The answer of a probe, read safely: checks of its shape, and of its parts against each other."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ META = "Meta"
 NAMESPACE = "dispatch_cli_fake_probe"
 """Namespace of the operator that is made to try the mode."""
 PRIMS = "prims::"
-"""In the name of an operator that the mode takes for a primitive."""
+"""Part of the name of an operator that the mode takes for a primitive."""
 
 
 def about_mode(torch: Any) -> Data:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 BY_CUSTOM_OP = "torch/_library/custom_ops.py:"
 BY_LIBRARY = "torch/library.py:"
 IN_2_4 = "registered at /dev/null:"
-"""In the debug text of kernels that these files register."""
+"""Part of the debug text of kernels that these files register."""
 
 
 def ways(watched: Watched, describe: Describe) -> Ways:
-    """Every kernel of these functions that is made, by operator and key; whether it is registered they do not say.
+    """Find every kernel made of these functions, by operator and key, whether it is registered or not.
 
     watched: what `looking.watch` has seen, which are functions as they are where they are not PyTorch's.
     """

@@ -120,7 +120,7 @@ def _name_of(overload: Any) -> str:
 
 
 def higher_order_registry() -> Data:
-    """Every higher-order operator by name."""
+    """Higher-order operators by name."""
     return dict(getattr(importlib.import_module("torch._ops"), "_higher_order_ops", {}))
 
 

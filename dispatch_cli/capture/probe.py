@@ -517,7 +517,7 @@ class Guinea:
         return next((key for key, seen in self._ran[:1] if seen == str(keyset)), None)
 
     def running(self, key: str, slots: Iterable[str]) -> list[str]:
-        """Those of *slots* that run the kernel of *key*."""
+        """Slots among *slots* that run the kernel of *key*."""
         return [slot for slot in slots if self.runs(slot) == key]
 
     def canonical_math(self) -> set[str]:
@@ -608,7 +608,7 @@ class Refreshes:
 
 
 def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
-    """Every operator, by name; and those whose dump is not understood, with the line."""
+    """Describe all operators, sorted by name; and those whose dump is not understood, with the line."""
     entries: list[Data] = []
     skipped: list[Data] = []
 
@@ -671,7 +671,7 @@ def _in_order(live: Live, kernels: dict[Any, Any]) -> list[tuple[str, Any]]:
 
 
 def higher_order_operators(live: Live) -> list[Data]:
-    """Every higher-order operator, by name, with its rules."""
+    """Describe the higher-order operators with their rules, sorted by name."""
     registry = looking.higher_order_registry()
     return [_higher_order_operator(live, name, registry[name]) for name in sorted(registry)]
 
@@ -706,7 +706,7 @@ def _higher_order_operator(live: Live, name: str, operator: Any) -> Data:
 
 FUNCTIONALIZE = "py_functionalize_impl.<locals>."
 AUTOGRAD = "py_autograd_impl.<locals>."
-"""In the name of a wrapper that PyTorch registers in the place of the rule it was given."""
+"""Part of the name of a wrapper that PyTorch registers in place of the rule that it was given."""
 
 
 def _take_out(kernels: dict[Any, Any], wrapper: str) -> Any:
@@ -785,7 +785,7 @@ def _first_attributes(function: Any) -> list[str]:
 
 
 def _read_attributes(node: ast.AST, name: str, names: list[str]) -> bool:
-    """Note the attributes of *name* that an expression reads, in turn; whether it can be followed to its end."""
+    """Note the attributes of *name* that an expression reads, in turn; true if it can be followed to its end."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         names += [node.attr] if node.value.id == name else []
         return True
@@ -1092,7 +1092,7 @@ def _last_lines(error: BaseException) -> str:
 
 
 def progress(total: int) -> Callable[[], None]:
-    """Something to call at each of *total* steps; it tells standard error how far it is."""
+    """Make a function to call at each of *total* steps, which writes the progress to standard error."""
     done = 0
 
     def step() -> None:

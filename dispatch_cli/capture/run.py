@@ -41,7 +41,7 @@ _CODES = {
 }
 
 Progress = Callable[[int, int], None]
-"""Told how much of how much is done."""
+"""Called with the number of steps done, and of all steps."""
 
 
 CAPTURE = "probe.py"

@@ -20,7 +20,7 @@ class Malformed(ValueError):
         self.expected = expected
 
     def within(self, step: str | int) -> Malformed:
-        """The same, of the container: *step* is a field or the number of an element."""
+        """The error seen from the container: *step* is a field or the number of an element."""
         name = f"[{step}]" if isinstance(step, int) else step[:MAX_STEP]
         joint = "." if self.place and not self.place.startswith("[") else ""
         self.place = f"{name}{joint}{self.place}"

@@ -90,7 +90,7 @@ class Compared(Enum):
 
 
 class Disagreement(NamedTuple):
-    """One thing that the engine and PyTorch do not agree about.
+    """A difference between the engine and PyTorch.
 
     key: the slot; of a dump, what is before the colon; None where it is about the whole operator.
     ours, theirs: what the one and the other say; None when it says nothing.

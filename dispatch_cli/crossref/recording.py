@@ -18,7 +18,7 @@ from dispatch_cli.model.problem import InputError, Problem
 def read(file: str, allow_outside: bool = False) -> Probed | None:
     """Read a recording: JSON, as it is or compressed by gzip or xz. None for a file that is something else.
 
-    allow_outside: whether it can be a link out of its project.
+    allow_outside: true if it can be a link out of its project.
     Errors: InputError for a file that cannot be read, and for a recording that does not hold together.
     """
     try:

@@ -50,7 +50,7 @@ class _Claim(NamedTuple):
 
 
 def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
-    """The same, with conditions where files are alternatives."""
+    """Add conditions to registrations of files that are alternatives."""
     claims: dict[_Claim, dict[str, list[When]]] = {}
     for extraction in extractions:
         for item in extraction.found:

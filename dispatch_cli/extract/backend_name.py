@@ -85,7 +85,7 @@ def of_package(name: str, at: Span) -> Iterator[Extracted]:
 
 
 def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
-    """The same registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
+    """Yield the registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
     for registration in items:
         match registration:
             case ExtractedBlock():

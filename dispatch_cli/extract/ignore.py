@@ -105,7 +105,7 @@ def _without_blanks(line: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _part(glob: str) -> re.Pattern[str]:
-    """One part of a pattern, for ``match``: with all of the part of a path."""
+    """Compile a part of a pattern, to match a whole part of a path."""
     pieces: list[str] = [""]  # between the stars
     at = 0
     while at < len(glob):

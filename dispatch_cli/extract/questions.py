@@ -23,7 +23,7 @@ _When = tuple[Condition, ...]
 
 
 def with_answers(extractions: Sequence[Extraction]) -> list[Extraction]:
-    """The same; where the definitions of an operator have the same conditions, these are the answer."""
+    """Answer questions by the conditions of an operator's definitions, where these are the same."""
     definitions: dict[str, set[_When]] = {}
     for extraction in extractions:
         for item in extraction.found:

@@ -51,7 +51,7 @@ def is_readable(condition: Condition) -> bool:
 
 
 def readable(extractions: Sequence[Extraction]) -> list[Extraction]:
-    """The same, as far as a document can say it; the rest is not understood."""
+    """Keep what a document can say; the rest is noted as not understood."""
     maker = _Readable()
     return [maker.extraction(extraction) for extraction in extractions]
 
@@ -139,7 +139,7 @@ _LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
 
 
 def _with_schema_on_a_line(item: Extracted) -> Extracted:
-    """The same; a schema that is written on several lines, which PyTorch reads like any other, is on one."""
+    """Put a schema that is written on several lines, which PyTorch reads like any other, on one line."""
     if isinstance(item, ExtractedDefinition | CustomOperator) and item.schema is not None:
         return item._replace(schema=_LINE_BREAK.sub(" ", item.schema).strip())
     return item

@@ -31,7 +31,7 @@ from dispatch_cli.model.source_settings import SourceSettings
 from dispatch_cli.model.span import Span, cut_line
 
 Progress = Callable[[str, int, int], None]
-"""Is told the file, how many were read before, and how many there are."""
+"""Called with the file, the number of files read before, and the number of all files."""
 _LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
@@ -42,7 +42,7 @@ class SourceRun(NamedTuple):
     definitions and registrations that depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
     second look at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
     stand_ins: namespaces that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
-    files: how many were read, by kind. left_out: what was not read. declarations: declaration files in directories.
+    files: number of those read, by kind. left_out: files not read. declarations: declaration files in directories.
     lines: gives the lines of a file. backend_names: the names that the sources give to the backend at PrivateUse1, each
     with its place; the document has a single one.
     """

@@ -117,7 +117,7 @@ def nearest(candidates: Iterable[str], file: str) -> str | None:
 
 
 def _shared_folders(path: str, other: str) -> int:
-    """In how many folders both files are."""
+    """Number of folders that have both files."""
     count = 0
     for left, right in zip(path, other, strict=False):
         if left != right:

@@ -112,7 +112,7 @@ def _answer(canonical: TableEntry, stale: StaleEntry | None) -> tuple[object, ..
 
 
 def _of_fallbacks(before: State, after: State, touched: Touched) -> Iterator[SlotEffect]:
-    """The same of the operators that only the fallbacks at some keys concern: a fallback fills no other slot."""
+    """Changes of operators that only the fallbacks at some keys concern: a fallback fills no other slot."""
     keys = sorted(touched.keys, key=before.dispatcher.universe.slot.__getitem__)
     registered = before.dispatcher.present() | after.dispatcher.present()
     for name in before.dispatcher:

@@ -1,4 +1,4 @@
-"""Some changes, the state with them, and what is different there."""
+"""Changes that are tried out, the state with them, and the differences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SlotsFound(NamedTuple):
 
 
 class TriedChanges:
-    """Some changes, and the state with them.
+    """Changes, and the state with them.
 
     path, places: the file that the changes are written to, and where it has each addition.
     added: what is declared with the additions, of which the other changes speak. said: with all changes.
@@ -130,7 +130,7 @@ class TriedChanges:
 
     @cached_property
     def python_slots(self) -> tuple[PythonSlotEffect, ...]:
-        """The same of Python's choices."""
+        """Slots for which Python's choice is different from the original state."""
         return tuple(python_slot_changes(self.original, self.state, self.all_touched))
 
     @cached_property

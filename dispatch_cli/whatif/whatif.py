@@ -83,21 +83,21 @@ class WhatIf:
         self._go_to(tuple(changes))
 
     def over(self, state: State) -> tuple[WhatIf, tuple[Change, ...]]:
-        """The same changes, each for itself, tried out on another state, and those that cannot be made there."""
+        """Try out the same changes, each for itself, on another state; also those that cannot be made there."""
         other = WhatIf(state, self.path)
         left_out = [change for change in self.changes if not other._takes(change)]
         other._file = self._file.of(state.declarations.files)
         return other, tuple(left_out)
 
     def undo(self) -> bool:
-        """Go back by one step; whether there was one."""
+        """Go back by one step; true if there was one."""
         can = self.can_undo
         self._at -= can
         self._keep_lines()
         return can
 
     def redo(self) -> bool:
-        """Take back an undo; whether there was one."""
+        """Take back an undo; true if there was one."""
         can = self.can_redo
         self._at += can
         self._keep_lines()
@@ -240,7 +240,7 @@ class WhatIf:
         return changes
 
     def _takes(self, change: Change) -> bool:
-        """Make a change if it can be made; whether it was."""
+        """Make a change if it can be made; true if it was."""
         try:
             self.apply(change)
         except Refused:

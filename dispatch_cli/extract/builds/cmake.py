@@ -48,7 +48,7 @@ def cmake_lists(text: str, name: str, spend: Callable[[int], None]) -> list[Sour
 
 
 def _commands(text: str, spend: Callable[[int], None]) -> Iterator[tuple[str, list[tuple[str, bool]], int]]:
-    """The commands of a text, each with its arguments, and whether they are quoted; and where it ends."""
+    """Commands of a text, each with its arguments, true for quoted ones, and the end of the command."""
     name, depth = "", 0
     arguments: list[tuple[str, bool]] = []
     for token in _TOKEN.finditer(text):

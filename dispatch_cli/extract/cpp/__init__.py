@@ -111,6 +111,6 @@ class _CppRun:
 
 
 def _order(item: FromCpp, order: dict[str, int]) -> tuple[int, int, int, bool]:
-    """By the place of the block, which comes before what is in it."""
+    """Sort key: the place of the block, which comes before its registrations."""
     block = item if isinstance(item, ExtractedBlock) else item.block
     return order.get(block.at.file, len(order)), block.at.line, block.at.column, item is not block

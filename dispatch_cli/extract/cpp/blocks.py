@@ -44,7 +44,7 @@ def in_test(token: CppToken) -> bool:
 
 
 def when_called(token: CppToken) -> When:
-    """That the function is called in which a registration stands."""
+    """Condition that the function around a registration is called."""
     source, offset = token.use or (token.source, token.offset)
     function = enclosing_function(source, offset)
     return () if function is None else (Atom(f"{function} is called"),)

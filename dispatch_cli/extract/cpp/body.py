@@ -39,7 +39,7 @@ class BodyReader:
     # ---- statements
 
     def _statements(self, tokens: list[CppToken], when: When, depth: int) -> bool:
-        """Read statements one by one. Returns whether what follows them is never reached."""
+        """Read statements one by one. Returns true if the code after them is never reached."""
         pairs = partners(tokens)
         self._work.spend(len(tokens) + 1)
         if pairs is None:
@@ -64,7 +64,7 @@ class BodyReader:
     def _statement(
         self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
     ) -> tuple[int, When, bool]:
-        """Read one statement. Returns where the next begins, what holds there, and whether it is never reached."""
+        """Read one statement. Returns the start of the next, the conditions there, and true if it is never reached."""
         token = tokens[index]
         text = token.text
         if text == ";":

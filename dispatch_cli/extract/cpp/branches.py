@@ -36,7 +36,7 @@ class _Frame:
 class Branches:
     """The ``#if`` around a place.
 
-    when: what holds there. off: the text is left out. brackets: how many brackets are open. forks: the atoms of
+    when: what holds there. off: the text is left out. brackets: number of open brackets. forks: the atoms of
     branches in which brackets are opened and not closed, or the other way round.
     """
 
@@ -108,7 +108,7 @@ class Branches:
         frame.before.extend(conjuncts(negative))
 
     def _numbered(self, frame: _Frame) -> Condition:
-        """One of very many branches; of those, one at most is taken."""
+        """Condition for one of very many branches, of which one at most is taken."""
         first = frame.directive.source.span(frame.directive.at)
         return Atom(f"branch {frame.count} of #{frame.directive.kind} at {first.file}:{first.line}")
 

@@ -59,7 +59,7 @@ class Findings:
         self.account(tokens)
 
     def report_left_out(self) -> None:
-        """Say how many registrations are in tests, once for all."""
+        """Note the number of registrations in tests, once for all."""
         if self._in_tests:
             first, count = self._in_tests[0], len(self._in_tests)
             those = "this registration, which is" if count == 1 else f"{count} statements with registrations, which are"

@@ -41,7 +41,7 @@ def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) ->
 
 
 def conjunction(parts: Sequence[Decision]) -> Decision:
-    """All of them."""
+    """Join decisions with ``and``."""
     left = [part for part in parts if part is not True]
     if False in left:
         return False
@@ -52,7 +52,7 @@ def conjunction(parts: Sequence[Decision]) -> Decision:
 
 
 def disjunction(parts: Sequence[Decision]) -> Decision:
-    """At least one of them."""
+    """Join decisions with ``or``."""
     left = [part for part in parts if part is not False]
     if True in left:
         return True

@@ -31,7 +31,7 @@ class MacroTable:
     """The macros at one place.
 
     assumed: atoms that are taken to be true or false. in_if: an expression of ``#if`` is read. load: defines a macro
-    that nothing before the place defines, where it is known from elsewhere; returns whether it did.
+    that nothing before the place defines, where it is known from elsewhere; returns true if it did.
     ambiguous: macros that were used and not replaced, since they have several definitions, and the atoms that decide
     between those.
     """

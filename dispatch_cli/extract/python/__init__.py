@@ -36,7 +36,7 @@ _PARTS = (
     ),
     *("register_", "impl_abstract", ".impl(", ".define(", ".fallback(", "has_side_effect("),
 )
-"""One of these is in all that `_REGISTERS` finds; looking for them is faster."""
+"""Texts of which every match of `_REGISTERS` has one; looking for them is faster."""
 
 
 def extract_python(sources: Sources) -> Extraction:

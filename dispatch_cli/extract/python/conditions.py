@@ -89,7 +89,7 @@ class TruthValues(ABC):
         return merged(options)
 
     def holding(self, value: Value) -> Value:
-        """The one of the values that there may be whose conditions hold here, if it is known."""
+        """Select the possible value whose conditions hold here, if it is known."""
         if isinstance(value, Alternatives):
             self.run.spend(len(value.options) * (1 + len(self.run.when) // 4))
             for option in value.options:

@@ -89,4 +89,4 @@ UNMISTAKABLE = frozenset(
         *("register_fake", "register_kernel", "register_vmap", "triton_op", "direct_register_custom_op"),
     )
 )
-"""Those of them that hardly anything else is called."""
+"""Names of these functions that hardly anything else has."""

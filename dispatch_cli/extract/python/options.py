@@ -98,7 +98,7 @@ def exclusive(options: list[ValueOption]) -> list[ValueOption]:
 
 
 def merged(options: list[ValueOption]) -> Value:
-    """One value of several: the only one, or alternatives."""
+    """Merge several values into one: the only one, or alternatives."""
     flat: list[ValueOption] = []
     for option in options:
         if isinstance(option.value, Alternatives):

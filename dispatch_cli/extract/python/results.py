@@ -10,7 +10,7 @@ from dispatch_cli.model.extracted import Extracted, ExtractedBlock, Unknown
 
 
 def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
-    """The same without conditions under which, and under whose opposite, the same is registered at one place."""
+    """Join equal registrations of one place that are made under a condition and under its opposite."""
     result: list[tuple[str, Extracted] | None] = []
     places: dict[Extracted, list[int]] = {}
     for file, thing in things:

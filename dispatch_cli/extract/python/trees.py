@@ -12,7 +12,7 @@ from dispatch_cli.extract.python.interface import CALLED, HARMLESS
 MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
 MAX_SCHEMA_SIZE = 1500
-"""The same for a function with a text that has ``->``: what makes a schema."""
+"""Expressions and statements of a function with a text that has ``->``, which may make a schema."""
 REGISTERING = frozenset(
     (
         *("define", "impl", "_register_fake", "register_fake", "impl_abstract", "register_kernel"),
@@ -204,7 +204,7 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
 
 
 def always_raises(body: Sequence[ast.stmt], spend: Callable[[int], None]) -> bool:
-    """True if statements end with an exception on every way through them. spend: is told how much work that is."""
+    """True if statements end with an exception on every way through them. spend: called with the amount of work."""
     if not _ends_with_raise(body, spend):
         return False
     count, leaves = 0, False

@@ -23,7 +23,7 @@ PARTS = 16
 def size_of(value: Value, spend: Callable[[int], None]) -> int:
     """Parts of a value as a tree, `MAX_PARTS` + 1 for more, and for a value that contains itself.
 
-    Each part is visited once. spend: is told how much work that is.
+    Each part is visited once. spend: called with the amount of work.
     """
     parts = _parts(value)
     if parts is None:

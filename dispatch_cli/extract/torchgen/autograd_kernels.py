@@ -39,6 +39,6 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
 
 
 def _wrapper_name(function: NativeFunction) -> str:
-    """As ``type_wrapper_name``."""
+    """Name of the wrapper, as by ``type_wrapper_name``."""
     overload = function.schema.name.overload
     return f"{function.schema.cpp_name}_{overload}" if overload else function.schema.cpp_name

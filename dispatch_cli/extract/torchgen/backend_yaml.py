@@ -23,7 +23,7 @@ _FORMS_UNKNOWN = (
 )
 
 _SUGGESTIONS = 20
-"""For so many unknown operators of a file it is said which are meant: the search takes milliseconds for each."""
+"""Maximum number of unknown operators of a file with a suggestion: the search takes milliseconds for each."""
 
 
 class KnownOperators(NamedTuple):

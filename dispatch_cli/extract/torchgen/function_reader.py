@@ -44,7 +44,7 @@ class FunctionReader:
         self.problems: list[EntryProblem] = []
 
     def finish(self) -> None:
-        """Note what is said once for all entries: those of another dialect name functions without their schemas."""
+        """Note, once for all entries, that those of another dialect name functions without their schemas."""
         if self.bare:
             more = f", and of {len(self.bare) - 1} more entries," if len(self.bare) > 1 else ""
             self._problem(self.bare[0], f"func: of this entry{more} has no schema; torchgen does not take such a file")

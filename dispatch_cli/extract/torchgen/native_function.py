@@ -59,7 +59,7 @@ class NativeFunction:
 
     @cached_property
     def is_view(self) -> bool:
-        """As ``NativeFunction.is_view_op``."""
+        """True for a view, as by ``NativeFunction.is_view_op``."""
         if any(result.alias is not None and "!" not in result.alias for result in self.schema.returns):
             return True
         if "inplace_view" in self.tags and self.name not in ("resize_", "resize_as_"):

@@ -66,7 +66,7 @@ class NativeFunctions(NamedTuple):
 
 
 def read_native_functions(file: YamlFile) -> NativeFunctions:
-    """Read a file; what of it cannot be read is left out and named."""
+    """Read a file; the parts that cannot be read are left out and named as problems."""
     reader = FunctionReader()
     functions = [function for entry in file.entries() if (function := reader.read(entry)) is not None]
     reader.finish()

@@ -13,7 +13,7 @@ class Point(NamedTuple):
 
 
 class EntryProblem(NamedTuple):
-    """Something in a file of torchgen that is not understood. text: as the source has it. why: a sentence."""
+    """An entry in a file of torchgen that is not understood. text: as the source has it. why: a sentence."""
 
     at: Point
     text: str

@@ -41,7 +41,7 @@ def definition_items(
 
 
 def _tags(function: NativeFunction, tags_forms: bool) -> tuple[str, ...]:
-    """Those that are written, and those that torchgen adds (``NativeFunction.from_yaml``)."""
+    """Tags in the file, and those that torchgen adds (``NativeFunction.from_yaml``)."""
     added = ["pt2_compliant_tag"] if function.namespace == "aten" else []
     if tags_forms and function.schema.out:
         added.append("out")

@@ -95,7 +95,7 @@ class TorchgenRun:
         return frozenset(backend for backend in by_name.values() if backend is not None)
 
     def _undecided(self) -> Iterator[str]:
-        """For each kernel that not every build has, the backend that it takes."""
+        """Yield the backend of each kernel that not every build has."""
         if self._backends is None:
             for registration in self._found:
                 if isinstance(registration, ExtractedKernel) and registration.block.when:
@@ -175,7 +175,7 @@ class TorchgenRun:
 
 
 def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
-    """For each ``derivatives.yaml`` the ``native_functions.yaml`` that is nearest to it, the other way round."""
+    """Pair each ``native_functions.yaml`` with a ``derivatives.yaml`` to which it is the nearest."""
     pairs: dict[str, str] = {}
     for name in derivatives:
         if native:

@@ -133,7 +133,7 @@ class NativeSchema:
 
     @property
     def signature_without_defaults(self) -> str:
-        """The same, where defaults do not count."""
+        """The signature without defaults of arguments."""
         return self._signature(self.name.base, False)
 
     @property
