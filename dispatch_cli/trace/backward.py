@@ -81,7 +81,7 @@ class Backward:
     def _scan(self, wanted: set[Node]) -> None:
         """Look at all calls in order, for what each node comes from, and what operators are seen to do."""
         calls = self._calls
-        with_grad = [one.get("grad_mode", True) for one in self._recording.signatures]
+        with_grad = [signature.get("grad_mode", True) for signature in self._recording.signatures]
         last: dict[int, _Numbered] = {}
         for call, thread in enumerate(calls.thread):
             number, forward = calls.sequence[call], calls.forward_thread[call]
@@ -114,9 +114,9 @@ class Backward:
         elif before.is_clear and self._is_candidate(before.call):
             self._makes.add(operator)
 
-    def _settle(self, thread: int, one: _Numbered) -> None:
+    def _settle(self, thread: int, numbered: _Numbered) -> None:
         """Note the last call before a node was made."""
-        self._nodes.setdefault((thread, one.number), _OfNode(one.call, one.is_clear))
+        self._nodes.setdefault((thread, numbered.number), _OfNode(numbered.call, numbered.is_clear))
 
     def _choose(self) -> None:
         """Name the calls that are certain."""
@@ -124,22 +124,22 @@ class Backward:
         own = {calls.place[call] for call, forward in enumerate(calls.forward_thread) if forward == NONE}
         lines: defaultdict[bool, set[int]] = defaultdict(set)
         doubtful = []
-        for node, found in self._nodes.items():
-            signature = calls.signature[found.call]
+        for node, origin in self._nodes.items():
+            signature = calls.signature[origin.call]
             operator = self._recording.signatures[signature]["operator"]
-            if not self._is_candidate(found.call) or operator in self._makes_none:
+            if not self._is_candidate(origin.call) or operator in self._makes_none:
                 continue
             in_python = runs_python(self._explainer.of_signature(signature).hops[0])
-            if not in_python and any(self._is_in_a_function(place, own) for place in found.places):
+            if not in_python and any(self._is_in_a_function(place, own) for place in origin.places):
                 continue
-            if found.is_clear or operator in self._makes or self._always_makes(signature):
-                self._forward[node] = found.call
-                lines[in_python] |= found.places
+            if origin.is_clear or operator in self._makes or self._always_makes(signature):
+                self._forward[node] = origin.call
+                lines[in_python] |= origin.places
             elif not in_python:
-                doubtful.append((node, found))
-        for node, found in doubtful:
-            if found.places and found.places <= lines[False]:
-                self._forward[node] = found.call
+                doubtful.append((node, origin))
+        for node, origin in doubtful:
+            if origin.places and origin.places <= lines[False]:
+                self._forward[node] = origin.call
 
     def _is_in_a_function(self, place: int, own: set[int]) -> bool:
         """True if a line is in the backward method of an ``autograd.Function``, as far as one can see.
@@ -155,22 +155,22 @@ class Backward:
         if self._calls.raised[call] == RAISED:
             return False
         signature = self._calls.signature[call]
-        found = self._candidates.get(signature)
-        if found is None:
+        is_candidate = self._candidates.get(signature)
+        if is_candidate is None:
             explained = self._explainer.of_signature(signature)
             first = explained.hops[0] if explained.hops else None
-            found = self._candidates[signature] = (
+            is_candidate = self._candidates[signature] = (
                 first is not None
                 and (explained.wants_gradient or self._may_want(signature))
                 and first.slot in autograd_keys(first.keyset.layout.universe)
                 and first.live.rule not in (*COMPOSITES, Rule.FALLBACK)
             )
-        return found
+        return is_candidate
 
     def _may_want(self, signature: int) -> bool:
         """True if it is not recorded which tensors want gradients."""
-        said = self._recording.signatures[signature]
-        return "requires_grad" not in said and bool(said.get("grad_mode", True))
+        recorded = self._recording.signatures[signature]
+        return "requires_grad" not in recorded and bool(recorded.get("grad_mode", True))
 
     def _always_makes(self, signature: int) -> bool:
         """True if PyTorch makes an ``autograd.Function`` of every such call, as for ``register_autograd``."""

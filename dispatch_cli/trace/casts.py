@@ -15,14 +15,14 @@ def casts_of(explainer: Explainer, universe: Universe) -> dict[int, int]:
     autocast = [False] * len(recording.signatures)
     for signature in {*calls.signature}:
         autocast[signature] = autocast_hop(explainer.of_signature(signature).own_hops, universe) is not None
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     done: set[int] = set()
     for call, parent in enumerate(calls.parent):
         if parent == NONE or not autocast[calls.signature[parent]] or parent in done:
             continue
-        operators = (recording.signatures[calls.signature[one]]["operator"] for one in (call, parent))
+        operators = (recording.signatures[calls.signature[number]]["operator"] for number in (call, parent))
         if len({*operators}) == 1:
             done.add(parent)
         else:
-            found[parent] = found.get(parent, 0) + 1
-    return {call: count for call, count in found.items() if call in done}
+            counts[parent] = counts.get(parent, 0) + 1
+    return {call: count for call, count in counts.items() if call in done}

@@ -69,11 +69,11 @@ def chain_of(operator: OperatorName, ran: Sequence[Ran], dispatcher: Dispatcher)
 
     ran: also those of other calls of the operator that a kernel made, as they began.
     """
-    found, at = [ran[0]], 0
+    chain, at = [ran[0]], 0
     while (following := _following(operator, ran, at, dispatcher)) is not None:
         at = following
-        found.append(ran[at])
-    return found
+        chain.append(ran[at])
+    return chain
 
 
 def _following(operator: OperatorName, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:

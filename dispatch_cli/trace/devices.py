@@ -43,22 +43,22 @@ class DeviceChange:
         target = result_device(explained)
         if target is None or self._to.match(target) is None:
             return False
-        found = tensor_devices(explained)
+        devices = tensor_devices(explained)
         schema = schema_of(explained)
-        if schema is not None and any(one.name == _COPIES for one in schema.arguments):
-            arguments = arguments_of(schema, len(found))
-            found = [one for one, of in zip(found, arguments, strict=True) if of is None or not writes(of)]
-        sources = {*found} - {None}
-        return target not in sources and any(self._from.match(one) is not None for one in sources if one is not None)
+        if schema is not None and any(argument.name == _COPIES for argument in schema.arguments):
+            arguments = arguments_of(schema, len(devices))
+            devices = [device for device, of in zip(devices, arguments, strict=True) if of is None or not writes(of)]
+        sources = {*devices} - {None}
+        return target not in sources and any(self._from.match(name) is not None for name in sources if name is not None)
 
 
 def tensor_devices(explained: Explained) -> list[str | None]:
     """The device type of each tensor: as it is recorded, or else by its backend."""
-    found, universe = [], explained.state.dispatcher.universe
+    devices, universe = [], explained.state.dispatcher.universe
     for position, value in enumerate(explained.values):
-        said = explained.devices[position] if position < len(explained.devices) else None
-        found.append(_by_backend(value, universe) if said is None else said.partition(":")[0].lower())
-    return found
+        recorded = explained.devices[position] if position < len(explained.devices) else None
+        devices.append(_by_backend(value, universe) if recorded is None else recorded.partition(":")[0].lower())
+    return devices
 
 
 def result_device(explained: Explained) -> str | None:
@@ -73,7 +73,7 @@ def result_device(explained: Explained) -> str | None:
     for argument, device in zip(arguments_of(schema, len(devices)), devices, strict=True):
         if argument is not None and writes(argument) and device is not None:
             return device
-    if schema is not None and not any(_TENSOR in str(one.type) for one in schema.returns):
+    if schema is not None and not any(_TENSOR in str(result.type) for result in schema.returns):
         return None
     if explained.call.options.device is not None:
         return explained.call.options.device.partition(":")[0].lower()

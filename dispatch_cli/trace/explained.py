@@ -84,14 +84,14 @@ class Explainer:
         self._states: dict[int, State | str] = {}
         self._maker = TensorMaker(state.dispatcher.universe)
         self._simulators: dict[tuple[int, Options], CallSimulator] = {}
-        self._found: list[Explained | None] = [None] * len(recording.signatures)
+        self._explained: list[Explained | None] = [None] * len(recording.signatures)
 
     def of_signature(self, number: int) -> Explained:
         """Explanation of the calls with that signature."""
-        found = self._found[number]
-        if found is None:
-            found = self._found[number] = self._explain(self.recording.signatures[number])
-        return found
+        explained = self._explained[number]
+        if explained is None:
+            explained = self._explained[number] = self._explain(self.recording.signatures[number])
+        return explained
 
     def of_call(self, number: int) -> Explained:
         """The same, of a call."""
@@ -99,10 +99,10 @@ class Explainer:
 
     def _state(self, number: int) -> State | str:
         """The state in which an operator was called, by its number; or why it is not known."""
-        found = self._states.get(number)
-        if found is None:
-            found = self._states[number] = self._state_then(number)
-        return found
+        state = self._states.get(number)
+        if state is None:
+            state = self._states[number] = self._state_then(number)
+        return state
 
     def _state_then(self, number: int) -> State | str:
         operators = self.recording.operators
@@ -150,17 +150,17 @@ class Explainer:
         )
 
     def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:
-        found = self._simulators.get((number, options))
-        if found is None:
-            python = {one.dispatch_key: one.kernel for one in state.python_kernels(name)}
-            found = CallSimulator(state.dispatcher, name, self._maker, python, options)
-            self._simulators[number, options] = found
-        return found
+        simulator = self._simulators.get((number, options))
+        if simulator is None:
+            python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
+            simulator = CallSimulator(state.dispatcher, name, self._maker, python, options)
+            self._simulators[number, options] = simulator
+        return simulator
 
 
 def _tensors(signature: dict[str, Any]) -> list[int]:
     """Positions of the tensors of a signature, without generators."""
-    return [at for at, one in enumerate(signature["tensors"]) if one[1:] != [GENERATOR]]
+    return [at for at, tensor in enumerate(signature["tensors"]) if tensor[1:] != [GENERATOR]]
 
 
 def _at(values: Sequence[Any] | None, position: int) -> Any:

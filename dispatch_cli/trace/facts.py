@@ -58,19 +58,19 @@ def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
 
     What the operator does that a kernel calls again is about that call.
     """
-    found = []
+    facts = []
     hops = explained.own_hops
     if any(kind is not FallbackKind.AUTOGRAD for _, kind in fallbacks(hops, universe)):
-        found.append(CallFact.FALLBACK)
+        facts.append(CallFact.FALLBACK)
     if any(hop.does is Does.DECOMPOSES for hop in hops):
-        found.append(CallFact.DECOMPOSES)
+        facts.append(CallFact.DECOMPOSES)
     if gradient_loss(explained, universe) is not None:
-        found.append(CallFact.NO_GRADIENT)
+        facts.append(CallFact.NO_GRADIENT)
     if any(is_stale(hop) for hop in hops):
-        found.append(CallFact.STALE)
+        facts.append(CallFact.STALE)
     if any(hop.does is Does.HANDS_OVER or runs_python(hop) for hop in hops):
-        found.append(CallFact.PYTHON)
-    return tuple(found)
+        facts.append(CallFact.PYTHON)
+    return tuple(facts)
 
 
 _COMMUNICATES = ("c10d", "_c10d_functional", "_dtensor", "symm_mem")

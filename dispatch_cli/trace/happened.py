@@ -39,7 +39,7 @@ class Happened:
         self._others: list[Explained] = []
         self._differences: list[Difference | None] = []
         names, stopped = self._recording.threads, self._recording.stopped
-        is_whole = self._recording.end is not None and all(one.reason in _GOES_ON for one in stopped)
+        is_whole = self._recording.end is not None and all(missing.reason in _GOES_ON for missing in stopped)
         self._main = names.index(_MAIN) if is_whole and _MAIN in names else None
         """The thread whose calls have all ended, where the recording goes as far as that."""
 
@@ -65,10 +65,10 @@ class Happened:
         number = self._numbers.get(look)
         if number is None:
             number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
-            found = self._explainer.of_signature(signature)
-            differs = difference(found, ran) if ran else None
-            if is_wrong and differs is None and (ran or found.hops[-2].why is not Why.CONVENTION):
-                differs = Difference(sum(map(is_seen, found.hops)), None, slot_of(found.hops[-1]))
+            explained = self._explainer.of_signature(signature)
+            differs = difference(explained, ran) if ran else None
+            if is_wrong and differs is None and (ran or explained.hops[-2].why is not Why.CONVENTION):
+                differs = Difference(sum(map(is_seen, explained.hops)), None, slot_of(explained.hops[-1]))
             self._differences.append(differs)
             observed = self._observed(signature, inside, ran or (), is_wrong, differs)
             self._others.append(observed if returned else self._stopped(observed, inside, ran or (), ended))
@@ -92,22 +92,22 @@ class Happened:
         """The first call right inside of a call that is of the same operator; `NONE` where there is none."""
         if self._first_again is None:
             calls = self._recording.calls
-            self._first_again = found = array("i", [NONE]) * len(calls)
-            operators = [one["operator"] for one in self._recording.signatures]
+            self._first_again = first_again = array("i", [NONE]) * len(calls)
+            operators = [signature["operator"] for signature in self._recording.signatures]
             for number, (signature, parent) in enumerate(zip(calls.signature, calls.parent, strict=True)):
-                is_first = parent != NONE and found[parent] == NONE
+                is_first = parent != NONE and first_again[parent] == NONE
                 if is_first and operators[signature] == operators[calls.signature[parent]]:
-                    found[parent] = number
+                    first_again[parent] = number
         return self._first_again[call]
 
     def _misses_a_kernel(self, signature: int) -> bool:
         """True if it is predicted that a kernel goes on to one that is missing, so that the call raises."""
-        found = self._misses.get(signature)
-        if found is None:
+        misses = self._misses.get(signature)
+        if misses is None:
             hops, end = self._explainer.of_signature(signature).hops, self._explainer.of_signature(signature).end
             fails = end is not None and end.kind is EndKind.ERROR and len(hops) > 1
-            found = self._misses[signature] = fails and is_seen(hops[-2]) and not is_seen(hops[-1])
-        return found
+            misses = self._misses[signature] = fails and is_seen(hops[-2]) and not is_seen(hops[-1])
+        return misses
 
     def _calls_again_at(self, signature: int, inside: int) -> int | None:
         """Position of the kernel that made the call inside, and is predicted to redispatch; None where none does.
@@ -130,36 +130,36 @@ class Happened:
         inside: the signature of the call that the kernels made again, or `NONE`. is_wrong: it does not go on to the
         kernel that is missing.
         """
-        found = self._explainer.of_signature(signature)
-        if found.call is None:
-            return found
+        explained = self._explainer.of_signature(signature)
+        if explained.call is None:
+            return explained
         if not ran:
             made_by = None if inside == NONE else self._calls_again_at(signature, inside)
             if made_by is not None:
-                return self._with_call_inside(found, made_by, inside)
-            return self._of_kernels(found, len(found.hops) - 1, ()) if is_wrong else found
-        seen = chain_of(found.operator, ran, found.state.dispatcher)
+                return self._with_call_inside(explained, made_by, inside)
+            return self._of_kernels(explained, len(explained.hops) - 1, ()) if is_wrong else explained
+        seen = chain_of(explained.operator, ran, explained.state.dispatcher)
         if differs is None:
-            if seen[-1].raised and len(seen) < sum(map(is_seen, found.hops)):  # and what called it caught that
-                return self._of_kernels(found, self._position(found, len(seen)), ())
-            return found._replace(seen=len(found.hops))
-        at = self._position(found, differs.at)
+            if seen[-1].raised and len(seen) < sum(map(is_seen, explained.hops)):  # and what called it caught that
+                return self._of_kernels(explained, self._position(explained, len(seen)), ())
+            return explained._replace(seen=len(explained.hops))
+        at = self._position(explained, differs.at)
         following = seen[differs.at] if differs.at < len(seen) else None
         if at and following is not None and not following.redispatched and inside != NONE:
             first = self._explainer.of_signature(inside).hops
             if first and slot_of(first[0]) == following.slot:
-                return self._with_call_inside(found, at - 1, inside)._replace(seen=at)
-        return self._of_kernels(found, at, seen[differs.at :])
+                return self._with_call_inside(explained, at - 1, inside)._replace(seen=at)
+        return self._of_kernels(explained, at, seen[differs.at :])
 
-    def _stopped(self, found: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
-        """Kernels of a call that did not return. found: what would have, had it returned."""
-        found = found._replace(ended=ended)
-        if found.call is None or found.end is None:
-            return found
-        hops, end = found.hops, found.end
-        seen = chain_of(found.operator, ran, found.state.dispatcher) if ran else []
-        called_again = self._begins_with(inside, hops[len(found.own_hops) :])
-        known, most = _reached(found, len(seen), called_again)
+    def _stopped(self, explained: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
+        """Kernels of a call that did not return. explained: those that would run if it did."""
+        explained = explained._replace(ended=ended)
+        if explained.call is None or explained.end is None:
+            return explained
+        hops, end = explained.hops, explained.end
+        seen = chain_of(explained.operator, ran, explained.state.dispatcher) if ran else []
+        called_again = self._begins_with(inside, hops[len(explained.own_hops) :])
+        known, most = _reached(explained, len(seen), called_again)
         raised_at = _raised_at(hops, seen)
         if not seen and known == most and not called_again:
             raised_at = known - 1
@@ -173,8 +173,8 @@ class Happened:
             if raised_at is not None and raised_at < known - 1:
                 error = error._replace(slot=hops[raised_at].slot)
             end = End(EndKind.ERROR, end.handler if known == len(hops) else None, error)
-        call = found.call._replace(hops=(*hops[: known - 1], last), end=end)
-        return found._replace(call=call, seen=min(found.seen, known), assumed=hops[known:most])
+        call = explained.call._replace(hops=(*hops[: known - 1], last), end=end)
+        return explained._replace(call=call, seen=min(explained.seen, known), assumed=hops[known:most])
 
     def _begins_with(self, inside: int, hops: Sequence[Hop]) -> bool:
         """True if the call that was made again is the one that is predicted. hops: that of it."""
@@ -182,52 +182,52 @@ class Happened:
         return bool(hops and first) and first[0].slot == hops[0].slot
 
     @staticmethod
-    def _position(found: Explained, kernel: int) -> int:
+    def _position(explained: Explained, kernel: int) -> int:
         """Position of a kernel among the hops: some are no kernels of the dispatcher."""
-        places = [at for at, hop in enumerate(found.hops) if is_seen(hop)]
-        end = len(found.hops) - (found.hops[-1].live.kernel is None and found.hops[-1].python is None)
+        places = [at for at, hop in enumerate(explained.hops) if is_seen(hop)]
+        end = len(explained.hops) - (explained.hops[-1].live.kernel is None and explained.hops[-1].python is None)
         return places[kernel] if kernel < len(places) else end
 
-    def _with_call_inside(self, found: Explained, at: int, inside: int) -> Explained:
+    def _with_call_inside(self, explained: Explained, at: int, inside: int) -> Explained:
         """A call whose kernel *at* calls the operator again, and what happens then. inside: the signature of that."""
         again = self._explainer.of_signature(inside).call
-        if found.call is None or again is None:
-            return found
-        last = found.hops[at]._replace(does=Does.CALLS_ANEW, why=Why.OBSERVED, passes=None)
+        if explained.call is None or again is None:
+            return explained
+        last = explained.hops[at]._replace(does=Does.CALLS_ANEW, why=Why.OBSERVED, passes=None)
         first = again.hops[0]._replace(reached=Reached.ANEW)
-        hops = (*found.hops[:at], last, first, *again.hops[1:])
-        return found._replace(call=found.call._replace(hops=hops, end=again.end))
+        hops = (*explained.hops[:at], last, first, *again.hops[1:])
+        return explained._replace(call=explained.call._replace(hops=hops, end=again.end))
 
-    def _of_kernels(self, found: Explained, at: int, seen: Sequence[Ran]) -> Explained:
+    def _of_kernels(self, explained: Explained, at: int, seen: Sequence[Ran]) -> Explained:
         """A call whose first kernels are as predicted, and then those that were seen."""
-        assert found.call is not None, "the caller has looked"
-        dispatcher = found.state.dispatcher
-        live, slots = dispatcher.operator(found.operator).live, dispatcher.universe.slot
-        hops = list(found.hops[:at])
-        selection = found.hops[0].selection
-        for one in seen:
-            if one.slot not in slots:
+        assert explained.call is not None, "the caller has looked"
+        dispatcher = explained.state.dispatcher
+        live, slots = dispatcher.operator(explained.operator).live, dispatcher.universe.slot
+        hops = list(explained.hops[:at])
+        selection = explained.hops[0].selection
+        for kernel in seen:
+            if kernel.slot not in slots:
                 break
-            keyset = DispatchKeySet(dispatcher.layout, one.raw)
+            keyset = DispatchKeySet(dispatcher.layout, kernel.raw)
             if hops:
-                passes = keyset if one.redispatched else None
-                does = Does.REDISPATCHES if one.redispatched else Does.CALLS_ANEW
+                passes = keyset if kernel.redispatched else None
+                does = Does.REDISPATCHES if kernel.redispatched else Does.CALLS_ANEW
                 hops[-1] = hops[-1]._replace(does=does, why=Why.OBSERVED, passes=passes)
-            reached = Reached.REDISPATCH if one.redispatched and hops else Reached.CALL
+            reached = Reached.REDISPATCH if kernel.redispatched and hops else Reached.CALL
             first = None if hops else selection
-            hops.append(Hop(one.slot, live[one.slot], None, keyset, reached, Does.ENDS, Why.OBSERVED, first))
+            hops.append(Hop(kernel.slot, live[kernel.slot], None, keyset, reached, Does.ENDS, Why.OBSERVED, first))
         if not seen:
             hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
-        return found._replace(call=found.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
+        return explained._replace(call=explained.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
 
 
-def _reached(found: Explained, seen: int, called_again: bool) -> tuple[int, int]:
+def _reached(explained: Explained, seen: int, called_again: bool) -> tuple[int, int]:
     """Numbers of kernels of a call that did not return: known to have run, and at most.
 
     seen: how many were observed; 0 where none of them was, but for the first one: the others up to one that calls the
     operator again ran if it was called again. A slot without a kernel, where the call ends as predicted, stays.
     """
-    hops, own = found.hops, len(found.own_hops)
+    hops, own = explained.hops, len(explained.own_hops)
     places = [at for at, hop in enumerate(hops) if is_seen(hop)]
     if not seen:
         known, most = own if called_again else 1, own

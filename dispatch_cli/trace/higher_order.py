@@ -15,14 +15,14 @@ def operators_of(state: Mapping[str, Any]) -> tuple[HigherOrderOperator, ...]:
     imported = frozenset(state["imported_higher_order_operators"])
     return tuple(
         HigherOrderOperator(
-            one["name"],
-            tuple(_impls(one)),
-            one["side_effect"],
+            operator["name"],
+            tuple(_impls(operator)),
+            operator["side_effect"],
             is_own=False,
-            of_pytorch=state["known"] and one["name"] not in imported,
+            of_pytorch=state["known"] and operator["name"] not in imported,
             of_unknown=not state["known"],
         )
-        for one in state["higher_order_operators"]
+        for operator in state["higher_order_operators"]
     )
 
 

@@ -11,7 +11,7 @@ def calls_with_nodes(calls: RecordedCalls) -> bytearray:
     A call notes the number of the next node of its thread. Where the number after a call is greater than that of the
     first call inside of it, a node was made there; the one of the call itself comes before.
     """
-    found = bytearray(len(calls))
+    with_nodes = bytearray(len(calls))
     first = [NONE] * len(calls)
     around: list[list[int]] = []
     """For each thread the calls that may still be open."""
@@ -33,15 +33,15 @@ def calls_with_nodes(calls: RecordedCalls) -> bytearray:
                 waiting[thread].append(ended)
         if number != NONE:
             last[thread] = number
-            for one in waiting[thread]:
-                found[one] = first[one] < number
+            for earlier in waiting[thread]:
+                with_nodes[earlier] = first[earlier] < number
             waiting[thread].clear()
-            for one in reversed(stack):
-                if first[one] != NONE:
+            for earlier in reversed(stack):
+                if first[earlier] != NONE:
                     break
-                first[one] = number
+                first[earlier] = number
         stack.append(call)
     for thread, stack in enumerate(around):
-        for one in (*stack, *waiting[thread]):
-            found[one] = NONE != first[one] < last[thread]
-    return found
+        for earlier in (*stack, *waiting[thread]):
+            with_nodes[earlier] = NONE != first[earlier] < last[thread]
+    return with_nodes

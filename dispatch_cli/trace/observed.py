@@ -39,7 +39,7 @@ def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
             raise NotObserved(f"{_WORDS[name]} could not be read")
     tensors = signature["tensors"]
     thread = thread_of(signature, layout)
-    values = tuple(value_of(one, layout, thread) for one in tensors if one[1:] != [GENERATOR])
+    values = tuple(value_of(tensor, layout, thread) for tensor in tensors if tensor[1:] != [GENERATOR])
     return Observed(values, thread, options_of(signature, layout))
 
 
@@ -64,7 +64,7 @@ def value_of(data: list[Any], layout: KeyLayout, thread: Thread) -> Value:
     if len(data) == 1:
         return Value(keyset, str(keyset), None)
     _, kind, level, inner = data
-    is_of_jvp = level is not None and any(one.level == level and one.kind is ContextKind.JVP for one in thread.layers)
+    is_of_jvp = level is not None and any(row.level == level and row.kind is ContextKind.JVP for row in thread.layers)
     return Value(
         keyset,
         str(keyset),
@@ -78,7 +78,7 @@ def value_of(data: list[Any], layout: KeyLayout, thread: Thread) -> Value:
 def options_of(signature: Mapping[str, Any], layout: KeyLayout) -> Options:
     """The options that count for dispatch. Errors: NotObserved."""
     number, dtype = signature.get("layout"), signature.get("dtype")
-    generator = next((one for one in signature["tensors"] if one[1:] == [GENERATOR]), None)
+    generator = next((tensor for tensor in signature["tensors"] if tensor[1:] == [GENERATOR]), None)
     return Options(
         signature.get("device"),
         None if number is None or number >= len(LAYOUT_NUMBERS) else LAYOUT_NUMBERS[number].value,

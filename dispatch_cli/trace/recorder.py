@@ -114,7 +114,7 @@ def as_of_python(function: Any) -> Any:
     """
 
     def renamed(code: types.CodeType) -> types.CodeType:
-        constants = [renamed(one) if isinstance(one, types.CodeType) else one for one in code.co_consts]
+        constants = [renamed(const) if isinstance(const, types.CodeType) else const for const in code.co_consts]
         return code.replace(co_filename="<frozen importlib._bootstrap>", co_consts=tuple(constants))
 
     names, code = function.__globals__, renamed(function.__code__)
@@ -671,7 +671,7 @@ def _begin_path(directory: str) -> None:
     for name in now - before - {"torch"}:
         path = os.path.join(directory, name)
         if os.path.isfile(path + ".py") or os.path.isfile(os.path.join(path, "__init__.py")):
-            for loaded in [one for one in sys.modules if one == name or one.startswith(name + ".")]:
+            for loaded in [module for module in sys.modules if module == name or module.startswith(name + ".")]:
                 del sys.modules[loaded]
 
 

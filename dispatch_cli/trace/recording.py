@@ -399,10 +399,10 @@ class _RecordingReader:
     def _stopped(self, value: list[Any]) -> None:
         if len(value) < 2 or type(value[1]) is not dict:
             raise _BadLine("what is not recorded is said by an object")
-        said = value[1]
+        note = value[1]
         if len(self._of.stopped) < MAX_NAMES:
             self._of.stopped.append(
-                NotRecorded(_text(said.get("reason", ""), "a reason"), _text(said.get("text", ""), "a text"))
+                NotRecorded(_text(note.get("reason", ""), "a reason"), _text(note.get("text", ""), "a text"))
             )
 
     def _state(self, value: list[Any]) -> None:
@@ -413,11 +413,11 @@ class _RecordingReader:
     def _end(self, value: list[Any]) -> None:
         if len(value) < 2 or type(value[1]) is not dict:
             raise _BadLine("the end is an object")
-        said = value[1]
-        seconds = said.get("seconds")
+        totals = value[1]
+        seconds = totals.get("seconds")
         if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds < MAX_NUMBER):
             raise _BadLine("seconds must be a number")
-        calls, dropped = (_number(said.get(name, 0), name) for name in ("calls", "dropped"))
+        calls, dropped = (_number(totals.get(name, 0), name) for name in ("calls", "dropped"))
         self._of.end = RecordingEnd(calls, dropped, seconds)
 
 
@@ -447,7 +447,7 @@ def _head(value: Any) -> Head:
     if version != VERSION or type(version) is not int:
         raise _BadLine(f"its format is {str(version)[:20]!r}, and this dispatch-cli reads format {VERSION}")
     argv, started, lines, pid = value.get("argv", []), value.get("started"), value.get("lines", True), value.get("pid")
-    if type(argv) is not list or not all(type(one) is str for one in argv):
+    if type(argv) is not list or not all(type(argument) is str for argument in argv):
         raise _BadLine("argv must be a list of strings")
     if started is not None and (type(started) not in (int, float) or not abs(started) < MAX_NUMBER):
         raise _BadLine("started must be a number")

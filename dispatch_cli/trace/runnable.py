@@ -29,19 +29,19 @@ def python_for(python: str | None, words: Sequence[str], is_module: bool) -> str
     """
     if not is_module:
         _check_script(words[0])
-    found = executable_of(python)
+    executable = executable_of(python)
     folder = "" if is_module else _folder_of(words[0])
     try:
-        ended = process.run([found, "-c", _ASK, folder], SECONDS, lambda _: False)
+        ended = process.run([executable, "-c", _ASK, folder], SECONDS, lambda _: False)
     except OSError as error:
-        raise _error("no-python", f"{found} cannot be run: {(error.strerror or str(error)).lower()}") from None
+        raise _error("no-python", f"{executable} cannot be run: {(error.strerror or str(error)).lower()}") from None
     hint = "give a Python that has PyTorch: --python PATH"
     if ended.code == _HAS_NOT:
-        raise _error("no-torch", f"{found}: there is no PyTorch that it can import", hint)
+        raise _error("no-torch", f"{executable}: there is no PyTorch that it can import", hint)
     if ended.code != _HAS:
-        said = "\n".join(["", *ended.errors.splitlines()[-SHOWN_LINES:]])
-        raise _error("no-python", f"{found} does not say whether it has PyTorch{said}", hint)
-    return found
+        output = "\n".join(["", *ended.errors.splitlines()[-SHOWN_LINES:]])
+        raise _error("no-python", f"{executable} does not say whether it has PyTorch{output}", hint)
+    return executable
 
 
 def _folder_of(script: str) -> str:
@@ -69,11 +69,11 @@ def _check_script(name: str) -> None:
 def _hint(missing: Path) -> str | None:
     """Suggestion for a script that is not there: another one beside it, or a module."""
     try:
-        beside = [one.name for one in islice(missing.parent.iterdir(), MAX_NAMES) if one.suffix == ".py"]
+        beside = [path.name for path in islice(missing.parent.iterdir(), MAX_NAMES) if path.suffix == ".py"]
     except OSError:
         beside = []
     if close := similar(missing.name, beside):
-        return did_you_mean([os.fspath(missing.with_name(one)) for one in close])
+        return did_you_mean([os.fspath(missing.with_name(script)) for script in close])
     name = os.fspath(missing)
     is_module = missing.suffix != ".py" and all(part.isidentifier() for part in name.split("."))
     return f"if it is a module, give -m {name}" if is_module else None

@@ -70,13 +70,13 @@ class CallFacts:
     def of_call(self, call: int) -> tuple[CallFact, ...]:
         """The facts of a call."""
         number = self._happened.number_of(call)
-        found = self._known.get(number)
-        if found is None:
-            found = self._known[number] = facts_of(self._happened.of_number(number), self._universe)
-        if CallFact.NO_GRADIENT in found and self.gives_gradient(call):
-            found = tuple(one for one in found if one is not CallFact.NO_GRADIENT)
-        found = (*found, CallFact.AUTOCAST) if call in self.casts else found
-        return (*found, CallFact.RAISED) if self._happened.ended_as(call) is CallEnd.RAISED else found
+        facts = self._known.get(number)
+        if facts is None:
+            facts = self._known[number] = facts_of(self._happened.of_number(number), self._universe)
+        if CallFact.NO_GRADIENT in facts and self.gives_gradient(call):
+            facts = tuple(fact for fact in facts if fact is not CallFact.NO_GRADIENT)
+        facts = (*facts, CallFact.AUTOCAST) if call in self.casts else facts
+        return (*facts, CallFact.RAISED) if self._happened.ended_as(call) is CallEnd.RAISED else facts
 
     @cached_property
     def casts(self) -> dict[int, int]:
@@ -117,7 +117,7 @@ def select(recording: Recording, wanted: Wanted, happened: Happened, facts: Call
         for call, thread in enumerate(calls.thread):
             of_thread[thread].append(call)
         return Selected(of_thread, calls.parent)
-    places = [not wanted.lines or any(one.has(place) for one in wanted.lines) for place in recording.places]
+    places = [not wanted.lines or any(line.has(place) for line in wanted.lines) for place in recording.places]
     known: dict[int, bool] = {}
     parents = array("i", [NONE]) * len(calls)
     is_in = bytearray(len(calls))

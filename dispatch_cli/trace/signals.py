@@ -40,7 +40,7 @@ def run(command: Sequence[str]) -> int:
     if sys.platform != "linux":
         return _run_without_signals(command)
     faults = {getattr(signal, name) for name in _FAULTS}
-    held = {int(one) for one in signal.valid_signals() - faults - {signal.SIGKILL, signal.SIGSTOP}}
+    held = {int(number) for number in signal.valid_signals() - faults - {signal.SIGKILL, signal.SIGSTOP}}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
     children = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody is told an exit code
     try:
@@ -129,10 +129,10 @@ class _Witness:
             times.popleft()
         if not times:
             self._ask()
-        found = bool(times)
-        if found:
+        has_come = bool(times)
+        if has_come:
             times.popleft()
-        return found
+        return has_come
 
     def _ask(self) -> None:
         """Take in what has been noted until now."""
@@ -155,10 +155,10 @@ class _Witness:
 
 def _waiting(held: set[int]) -> list[signal.struct_siginfo]:
     """The signals that have come and were not taken yet."""
-    found = []
+    signals = []
     while (sent := signal.sigtimedwait(held, 0)) is not None:
-        found.append(sent)
-    return found
+        signals.append(sent)
+    return signals
 
 
 def _pass_on(came: Sequence[signal.struct_siginfo], process: subprocess.Popen[bytes], witness: _Witness) -> None:
@@ -166,16 +166,16 @@ def _pass_on(came: Sequence[signal.struct_siginfo], process: subprocess.Popen[by
 
     What the program sends to its parent is for the parent of this process.
     """
-    seen = [one.si_signo != signal.SIGCHLD and witness.has_seen(one.si_signo) for one in came]
+    seen = [info.si_signo != signal.SIGCHLD and witness.has_seen(info.si_signo) for info in came]
     with suppress(OSError):  # it has ended, or has become another user's
         is_gone = os.getpgrp() == os.getpid() and os.getpgid(process.pid) != os.getpgrp()
-        for one, of_group in zip(came, seen, strict=True):
-            if one.si_signo == signal.SIGCHLD or (of_group and not is_gone):
+        for info, of_group in zip(came, seen, strict=True):
+            if info.si_signo == signal.SIGCHLD or (of_group and not is_gone):
                 continue
-            if one.si_pid != process.pid:
-                process.send_signal(one.si_signo)
+            if info.si_pid != process.pid:
+                process.send_signal(info.si_signo)
             elif os.getppid() > 1:
-                os.kill(os.getppid(), one.si_signo)
+                os.kill(os.getppid(), info.si_signo)
 
 
 def _stop_with(process: subprocess.Popen[bytes]) -> None:

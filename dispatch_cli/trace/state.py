@@ -42,9 +42,9 @@ class RecordedState(bases.Records):
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
-        self.higher_order_names: Sequence[str] = [one["name"] for one in data["higher_order_operators"]]
+        self.higher_order_names: Sequence[str] = [operator["name"] for operator in data["higher_order_operators"]]
         self.modes = tuple(ModeType(name, supports_higher_order_operators=True) for name in data["modes"])
-        self._operators: dict[str, Mapping[str, Any]] = {one["name"]: one for one in data["operators"]}
+        self._operators: dict[str, Mapping[str, Any]] = {operator["name"]: operator for operator in data["operators"]}
         self.names: Sequence[str] = sorted(self._operators)
         self._records: dict[str, list[Any]] = {}
 
@@ -59,10 +59,10 @@ class RecordedState(bases.Records):
 
     def record(self, name: str) -> list[Any]:
         """The record of one operator. Errors: KeyError when there is none of that name."""
-        found = self._records.get(name)
-        if found is None:
-            found = self._records[name] = _record(self._operators[name])
-        return found
+        known = self._records.get(name)
+        if known is None:
+            known = self._records[name] = _record(self._operators[name])
+        return known
 
 
 def _record(operator: Mapping[str, Any]) -> list[Any]:
@@ -72,7 +72,7 @@ def _record(operator: Mapping[str, Any]) -> list[Any]:
         operator["debug"] or "",
         DEFAULT_ALIAS_ANALYSIS if kind is None else kind,
         operator["tags"],
-        [_kernel(key, one) for key, kernels in operator["kernels"].items() for one in reversed(kernels)],
+        [_kernel(key, kernel) for key, kernels in operator["kernels"].items() for kernel in reversed(kernels)],
         [*operator["python"].items()],
         *([_fake_rules(operator["fake_tensor_mode"])] if operator.get("fake_tensor_mode") else []),
     ]
@@ -90,10 +90,10 @@ def _kernel(key: str, kernel: Mapping[str, Any]) -> list[Any]:
 
 
 def _fake_rules(rules: Mapping[str, Any]) -> list[Any]:
-    found = [rules.get(field) for field in _RULES]
+    values = [rules.get(field) for field in _RULES]
     flags = (1, 6)
     return [
-        *(bool(one) if at in flags else one for at, one in enumerate(found)),
+        *(bool(value) if at in flags else value for at, value in enumerate(values)),
         rules.get("meta_refuses", []),
     ]
 
@@ -128,8 +128,8 @@ def state_of(recording: Recording) -> RegistrationsKnown:
 def _with_backend(universe: Universe, recording: Recording) -> Universe:
     """The universe with the name that the program gave the backend at PrivateUse1: a device that PyTorch has not."""
     named: set[str] = set()
-    for one in recording.signatures:
-        named.update(device.partition(":")[0] for device in (one.get("device"), *one.get("devices", ())) if device)
+    for entry in recording.signatures:
+        named.update(device.partition(":")[0] for device in (entry.get("device"), *entry.get("devices", ())) if device)
     names = named - {*universe.devices}
     if len(names) == 1:
         with suppress(ValueError):  # of a recording that a program did not make
@@ -143,18 +143,18 @@ def _recorded(recording: Recording, base: str) -> RegistrationsKnown:
         data = checked(recording.state, with_answers=False)
         source = RecordedState(data)
         own = _fallbacks_of_pytorch(data)
-        core = [one for one in data["universe"]["fallbacks"] if one["key"] in own]
+        core = [fallback for fallback in data["universe"]["fallbacks"] if fallback["key"] in own]
         universe = _with_backend(universes.from_data({**data["universe"], "fallbacks": core}), recording)
     except (AnswerError, universes.UniverseError) as error:
         message = f"{recording.file}: the state in the recording cannot be used: {error}"
         raise InputError((Problem("bad-recording", message, hint="record it again"),)) from None
     steps = tuple(
-        Fallback(BLOCK, one["key"], Kernel(debug=one["debug"], fallthrough=one["fallthrough"]))
-        for one in data["universe"]["fallbacks"]
-        if one["key"] not in own
+        Fallback(BLOCK, fallback["key"], Kernel(debug=fallback["debug"], fallthrough=fallback["fallthrough"]))
+        for fallback in data["universe"]["fallbacks"]
+        if fallback["key"] not in own
     )
     state = run(Declarations(universe, steps=steps, inherited_steps=steps), source)
-    not_known = {OperatorName.parse(one["name"]) for one in data["operators"] if one.get("stale")}
+    not_known = {OperatorName.parse(operator["name"]) for operator in data["operators"] if operator.get("stale")}
     at_end = [(recording.operators[number], table) for number, table in recording.tables.items() if table.at_end]
     for number, (text, table) in enumerate(at_end):
         name = OperatorName.parse(text)
@@ -172,8 +172,8 @@ def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:
     universe = universes.load(name if name in names else names[0])
     own = {key: file_below_aten(debug) for key, debug in universe.own_fallbacks.items()}
     replaced = {
-        one["key"]
-        for one in data["universe"]["fallbacks"]
-        if one["key"] in universe.replaceable_fallbacks and file_below_aten(one["debug"]) != own.get(one["key"])
+        item["key"]
+        for item in data["universe"]["fallbacks"]
+        if item["key"] in universe.replaceable_fallbacks and file_below_aten(item["debug"]) != own.get(item["key"])
     }
     return frozenset(own) - replaced - {*data["imported_fallbacks"]}

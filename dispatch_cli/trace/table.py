@@ -47,15 +47,15 @@ def table_of(value: Any) -> TableThen:
     if type(value) is not dict:
         raise ValueError("a table is an object")
     kernels, slots, fallbacks = (_list(value, name, most) for name, most in _LISTS.items())
-    if not all(_is_number(one) for one in slots):
+    if not all(_is_number(slot) for slot in slots):
         raise ValueError("a slot has the number of a kernel")
     if type(value.get("at_end")) is not bool:
         raise ValueError("at_end is true or false")
     return TableThen(
         value["at_end"],
-        tuple(KernelThen(*_checked(one, _KERNEL)) for one in kernels),
+        tuple(KernelThen(*_checked(kernel, _KERNEL)) for kernel in kernels),
         tuple(slots),
-        {at: FallbackThen(debug, falls) for at, debug, falls in (_checked(one, _FALLBACK) for one in fallbacks)},
+        {at: FallbackThen(debug, falls) for at, debug, falls in (_checked(item, _FALLBACK) for item in fallbacks)},
     )
 
 
@@ -65,17 +65,17 @@ _FALLBACK = ((int,), (str, type(None)), (bool,))
 
 
 def _list(value: dict[str, Any], name: str, most: int) -> list[Any]:
-    found = value.get(name)
-    if type(found) is not list or len(found) > most:
+    elements = value.get(name)
+    if type(elements) is not list or len(elements) > most:
         raise ValueError(f"{name} is a list of at most {most}")
-    return found
+    return elements
 
 
 def _checked(value: Any, kinds: tuple[tuple[type, ...], ...]) -> list[Any]:
     if type(value) is not list or len(value) != len(kinds):
         raise ValueError(f"an element has {len(kinds)} parts")
-    for one, kind in zip(value, kinds, strict=True):
-        if type(one) not in kind or (type(one) is int and not _is_number(one)):
+    for part, kind in zip(value, kinds, strict=True):
+        if type(part) not in kind or (type(part) is int and not _is_number(part)):
             raise ValueError("an element has a part of the wrong kind")
     return value
 

@@ -49,12 +49,12 @@ def observe(dispatcher: Dispatcher, name: OperatorName, table: TableThen) -> Non
     """
     _check(dispatcher, table)
     operator, by_key = dispatcher.operator(name), _by_key(table)
-    if {key: len(found) for key, found in operator.kernels.items()} != {key: len(by_key[key]) for key in by_key}:
+    if {key: len(kernels) for key, kernels in operator.kernels.items()} != {key: len(by_key[key]) for key in by_key}:
         raise ValueError("its table has other kernels than the state")
     numbers = {
-        registration: one.number
-        for key, found in operator.kernels.items()
-        for registration, one in zip(found, by_key[key], strict=True)
+        registration: kernel.number
+        for key, registrations in operator.kernels.items()
+        for registration, kernel in zip(registrations, by_key[key], strict=True)
     }
     dispatcher.settle(name)
     operator.live.observe(dict(_Slots(dispatcher, operator, table, numbers).behind()))
@@ -63,15 +63,15 @@ def observe(dispatcher: Dispatcher, name: OperatorName, table: TableThen) -> Non
 def _check(dispatcher: Dispatcher, table: TableThen) -> None:
     """Errors: ValueError for a table of another PyTorch."""
     universe = dispatcher.universe
-    if len(table.slots) != len(universe.slots) or not all(one.key in universe.ids for one in table.kernels):
+    if len(table.slots) != len(universe.slots) or not all(kernel.key in universe.ids for kernel in table.kernels):
         raise ValueError("its table is not one of this version of PyTorch")
 
 
 def _by_key(table: TableThen) -> dict[str, list[KernelThen]]:
-    found: dict[str, list[KernelThen]] = {}
-    for one in table.kernels:
-        found.setdefault(one.key, []).append(one)
-    return found
+    by_key: dict[str, list[KernelThen]] = {}
+    for kernel in table.kernels:
+        by_key.setdefault(kernel.key, []).append(kernel)
+    return by_key
 
 
 def _fallbacks(state: State, table: TableThen) -> Iterator[Fallback]:
@@ -79,8 +79,8 @@ def _fallbacks(state: State, table: TableThen) -> Iterator[Fallback]:
 
     Errors: ValueError for another fallback than PyTorch's own, where it has one.
     """
-    own = {one.key for one in state.dispatcher.universe.fallbacks}
-    known = {one.dispatch_key: one for one in state.declarations.steps if isinstance(one, Fallback)}
+    own = {fallback.key for fallback in state.dispatcher.universe.fallbacks}
+    known = {step.dispatch_key: step for step in state.declarations.steps if isinstance(step, Fallback)}
     now = state.dispatcher.fallbacks
     for at, key in enumerate(state.dispatcher.universe.slots):
         then = table.fallbacks.get(at)
@@ -101,14 +101,14 @@ def _register(dispatcher: Dispatcher, name: OperatorName, key: str, then: Sequen
     """Have the kernels of a key registered that were, the newest first; those that are the same stay."""
     operator = dispatcher.find(name)
     now = [] if operator is None else [*operator.kernels.get(key, ())]
-    kernels = {one.kernel.debug: one.kernel for one in reversed(now)}
+    kernels = {earlier.kernel.debug: earlier.kernel for earlier in reversed(now)}
     same = 0
     while same < min(len(now), len(then)) and now[-1 - same].kernel.debug == then[-1 - same].debug:
         same += 1
     for registration in now[: len(now) - same]:
         dispatcher.drop(registration)
-    for one in reversed(then[: len(then) - same]):
-        kernel = kernels.get(one.debug) or Kernel(debug=one.debug, fallthrough=one.fallthrough)
+    for recorded in reversed(then[: len(then) - same]):
+        kernel = kernels.get(recorded.debug) or Kernel(debug=recorded.debug, fallthrough=recorded.fallthrough)
         dispatcher.implement(name, key, kernel)
 
 
@@ -150,7 +150,7 @@ class _Slots:
         number, fallback = self._held.slots[at], self._dispatcher.fallbacks.get(key)
         if not number:
             return TableEntry(key, MISSING, None)
-        held = {one.key: one for one in reversed(self._numbers) if self._numbers[one] == number}
+        held = {entry.key: entry for entry in reversed(self._numbers) if self._numbers[entry] == number}
         for candidate in self._dispatcher.layout.candidates[at]:
             if candidate.covers and candidate.key in held:
                 decision = Decision(candidate.rule, candidate.number, candidate.key)
@@ -167,8 +167,8 @@ class _Slots:
         layout, registered = self._dispatcher.layout, self._operator.registered
         candidates = layout.candidates[self._dispatcher.universe.slot[key]]
         has_fallback = key in self._dispatcher.fallbacks
-        for one in self._operator.active_kernels().values():
-            without = decide(candidates, registered & ~layout.registered_bit[one.key], has_fallback)
+        for registration in self._operator.active_kernels().values():
+            without = decide(candidates, registered & ~layout.registered_bit[registration.key], has_fallback)
             if (without.rule, without.source) == (live.rule, live.decision.source):
-                return one
+                return registration
         return (should.registration or live.registration) if live.rule is not Rule.NOT_KNOWN else None

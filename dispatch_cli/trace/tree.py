@@ -66,8 +66,8 @@ class CallTree:
         self._known: dict[tuple[int, tuple[FoldedCalls, ...]], int] = {}
         inside: defaultdict[int, list[FoldedCalls]] = defaultdict(list)
         for number in reversed(numbers):
-            found = inside.pop(number, None)
-            shape = self._shape(kind_of(number), () if found is None else self._folded(found[::-1]))
+            folds = inside.pop(number, None)
+            shape = self._shape(kind_of(number), () if folds is None else self._folded(folds[::-1]))
             inside[parents[number]].append(FoldedCalls(shape, 1))
         self.top = self._folded(inside.pop(NONE, [])[::-1])
 
@@ -108,12 +108,12 @@ class CallTree:
 
     def _shape(self, kind: int, inside: tuple[FoldedCalls, ...]) -> int:
         key = (kind, inside)
-        found = self._known.get(key)
-        if found is None:
-            size = sum(self._shapes[one.shape].size * one.times for one in inside) + (kind != GROUP)
-            found = self._known[key] = len(self._shapes)
+        shape = self._known.get(key)
+        if shape is None:
+            size = sum(self._shapes[fold.shape].size * fold.times for fold in inside) + (kind != GROUP)
+            shape = self._known[key] = len(self._shapes)
             self._shapes.append(Shape(kind, inside, size))
-        return found
+        return shape
 
     def _folded(self, folds: Sequence[FoldedCalls]) -> tuple[FoldedCalls, ...]:
         """Neighbours that are alike as one, then repeated groups: short ones first, which may be in longer ones."""
@@ -122,37 +122,37 @@ class CallTree:
         longest = 2
         while longest < 2 * len(folds) and stretches.nearest <= len(folds) // 2:
             if stretches.nearest <= longest:
-                found = self._with_groups(folds, stretches, longest)
-                if len(found) < len(folds):
-                    folds = _runs(found)
+                grouped = self._with_groups(folds, stretches, longest)
+                if len(grouped) < len(folds):
+                    folds = _runs(grouped)
                     stretches = _Stretches(folds)
             longest *= _STEP
         return tuple(folds)
 
     def _with_groups(self, folds: Sequence[FoldedCalls], stretches: _Stretches, longest: int) -> list[FoldedCalls]:
         """With groups of at most *longest* that are repeated at once as one."""
-        found: list[FoldedCalls] = []
+        grouped: list[FoldedCalls] = []
         at = 0
         while at < len(folds):
             period, times = stretches.repeated(at, longest)
             if times > 1:
-                found.append(FoldedCalls(self._shape(GROUP, self._folded(folds[at : at + period])), times))
+                grouped.append(FoldedCalls(self._shape(GROUP, self._folded(folds[at : at + period])), times))
                 at += period * times
             else:
-                found.append(folds[at])
+                grouped.append(folds[at])
                 at += 1
-        return found
+        return grouped
 
 
 def _runs(folds: Sequence[FoldedCalls]) -> list[FoldedCalls]:
     """Neighbours of one shape as one."""
-    found: list[FoldedCalls] = []
+    runs: list[FoldedCalls] = []
     for fold in folds:
-        if found and found[-1].shape == fold.shape:
-            found[-1] = FoldedCalls(fold.shape, found[-1].times + fold.times)
+        if runs and runs[-1].shape == fold.shape:
+            runs[-1] = FoldedCalls(fold.shape, runs[-1].times + fold.times)
         else:
-            found.append(fold)
-    return found
+            runs.append(fold)
+    return runs
 
 
 class _Stretches:
@@ -195,8 +195,8 @@ class _Stretches:
 
     def _times(self, at: int, period: int) -> int:
         """Number of times that the stretch comes in a row."""
-        one, times = self._sum(at, at + period), 1
-        while (end := at + (times + 1) * period) <= len(self._folds) and one == self._sum(end - period, end):
+        first, times = self._sum(at, at + period), 1
+        while (end := at + (times + 1) * period) <= len(self._folds) and first == self._sum(end - period, end):
             times += 1
         return times
 

@@ -112,12 +112,12 @@ def call_blocks(report: SupportReport, operator: OperatorName, column: int, cell
     yield Facts([*_cause(cell, help_words(cell))], INDENT, Tone.DIM)
 
 
-def _cause(found: SupportReason | Cell, help_text: str | None) -> Iterator[Fact]:
-    if found.error is not None and found.reason is not Reason.CALL:
-        yield Fact("error", found.error)
-    if found.kernel is not None:
-        place = () if found.span is None else (Run(" at "), Run(str(found.span), Tone.PLACE))
-        yield Fact("kernel", (Run(f"{short_kernel(found.kernel)} for {found.key}"), *place))
+def _cause(cause: SupportReason | Cell, help_text: str | None) -> Iterator[Fact]:
+    if cause.error is not None and cause.reason is not Reason.CALL:
+        yield Fact("error", cause.error)
+    if cause.kernel is not None:
+        place = () if cause.span is None else (Run(" at "), Run(str(cause.span), Tone.PLACE))
+        yield Fact("kernel", (Run(f"{short_kernel(cause.kernel)} for {cause.key}"), *place))
     if help_text is not None:
         yield Fact("help", help_text)
 

@@ -13,13 +13,13 @@ from dispatch_cli.model.support import PROMISED, Promise, boxes
 
 def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[str]:
     """A declaration file that promises what works. Rows of one operator, in several states, count together."""
-    promises = sorted(recorded_promises(state, rows, columns), key=lambda one: one[:2])
+    promises = sorted(recorded_promises(state, rows, columns), key=lambda promise: promise[:2])
     yield "# Written by `dispatch-cli support --record`: what worked at that time.\n"
     yield f"dispatch: 1\nsupport:{'' if promises else ' []'}\n"
     for promise in promises:
         yield f"  - op:{operators(promise.ops)}\n"
         yield f"    backends: {scalars(promise.backends)}\n"
-        yield f"    contexts: {scalars([one.value for one in promise.contexts])}\n"
+        yield f"    contexts: {scalars([context.value for context in promise.contexts])}\n"
 
 
 def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[Promise]:
@@ -57,6 +57,6 @@ def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequenc
 
 def _promises(ops: tuple[str, ...], mask: int, columns: Sequence[Column]) -> Iterator[Promise]:
     """The cells of a mask."""
-    cells = ((one.device, one.context) for at, one in enumerate(columns) if mask >> at & 1)
+    cells = ((column.device, column.context) for at, column in enumerate(columns) if mask >> at & 1)
     for devices, contexts in boxes(cells):
         yield Promise(ops, devices, contexts)

@@ -125,8 +125,8 @@ def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequ
                 error = cell.error if cell.reason is Reason.CALL else None
                 words = reason_words(cell) if error is None else _without_names(error, row.operator, columns[at])
                 groups.setdefault((cell.verdict, cell.reason, words), []).append(_Found(row.operator, at, cell))
-    found = [_reason(verdict, reason, cells, source) for (verdict, reason, _), cells in groups.items()]
-    return sorted(found, key=lambda one: (ORDER.index(one.verdict), one.cells))
+    reasons = [_reason(verdict, reason, cells, source) for (verdict, reason, _), cells in groups.items()]
+    return sorted(reasons, key=lambda row: (ORDER.index(row.verdict), row.cells))
 
 
 _NAME = re.compile(r"(\w+(?:(?:::|\.)\w+)+(?:\([^)]*\))?)|\w+")
@@ -139,17 +139,17 @@ def _without_names(error: str, operator: OperatorName, column: Column) -> str:
     return _NAME.sub(lambda word: "" if word[1] or word[0] in names else word[0], error)
 
 
-def _reason(verdict: Verdict, reason: Reason, found: Sequence[_Found], source: Sequence[str]) -> SupportReason:
-    first = next((one for one in found if one.cell.call is not None), found[0])
+def _reason(verdict: Verdict, reason: Reason, rows: Sequence[_Found], source: Sequence[str]) -> SupportReason:
+    first = next((row for row in rows if row.cell.call is not None), rows[0])
     cell = first.cell
     return SupportReason(
         verdict=verdict,
         reason=reason,
         text=reason_words(cell),
         help=help_words(cell),
-        cells=len(found),
-        operators=tuple(dict.fromkeys(one.operator for one in found)),
-        columns=tuple(sorted({one.column for one in found})),
+        cells=len(rows),
+        operators=tuple(dict.fromkeys(row.operator for row in rows)),
+        columns=tuple(sorted({row.column for row in rows})),
         error=cell.error,
         key=cell.key,
         kernel=cell.kernel,
