@@ -77,7 +77,7 @@ def chain_of(operator: OperatorName, ran: Sequence[Ran], dispatcher: Dispatcher)
 
 
 def _following(operator: OperatorName, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:
-    """With which kernel of the same operator one goes on.
+    """Position of the kernel of the same operator that follows.
 
     One that computes, one written in other operators, and Python code that gets the call may call the same operator
     with tensors of its own; such a call is another one. So is the trial that functionalization makes of an operator in

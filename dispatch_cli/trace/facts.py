@@ -35,7 +35,7 @@ class CallFact(Enum):
     AUTOCAST = "autocast"
     """Autocast cast tensors."""
     RAISED = "raised"
-    """It raised."""
+    """The call raised."""
 
 
 class FallbackKind(Enum):
@@ -48,9 +48,9 @@ class FallbackKind(Enum):
     BACKEND = "backend"
     """Somebody else's, for a backend: it often computes on the CPU."""
     VMAP = "vmap"
-    """That of vmap: it calls the operator for each element."""
+    """The fallback of vmap: it calls the operator for each element."""
     AUTOGRAD = "autograd-not-implemented"
-    """That of autograd: the operator has no autograd kernel."""
+    """The fallback of autograd: the operator has no autograd kernel."""
 
 
 def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
@@ -83,7 +83,7 @@ def is_stale(hop: Hop) -> bool:
 
 
 def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, FallbackKind]]:
-    """Those kernels that are backend fallbacks, and take the place of a kernel of the operator."""
+    """Kernels that are backend fallbacks, and take the place of a kernel of the operator."""
     for hop in hops:
         if hop.live.rule is not Rule.FALLBACK or hop.python is not None:
             continue

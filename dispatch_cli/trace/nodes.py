@@ -1,4 +1,4 @@
-"""In which calls nodes of autograd were made: by the numbers that autograd gives to its nodes."""
+"""Calls in which nodes of autograd were made, by the numbers that autograd gives to its nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dispatch_cli.trace.calls import NONE, RecordedCalls
 
 
 def calls_with_nodes(calls: RecordedCalls) -> bytearray:
-    """For each call whether calls inside of it made nodes of autograd, and so record gradients.
+    """A flag for each call: calls inside of it made nodes of autograd, and so record gradients.
 
     A call notes the number of the next node of its thread. Where the number after a call is greater than that of the
     first call inside of it, a node was made there; the one of the call itself comes before.
@@ -14,9 +14,9 @@ def calls_with_nodes(calls: RecordedCalls) -> bytearray:
     with_nodes = bytearray(len(calls))
     first = [NONE] * len(calls)
     around: list[list[int]] = []
-    """For each thread the calls that may still be open."""
+    """Calls of each thread that may still be open."""
     waiting: list[list[int]] = []
-    """Those that have ended, until a call with a number comes."""
+    """Calls of each thread that have ended, until one with a number comes."""
     last: list[int] = []
     for call, thread in enumerate(calls.thread):
         number = calls.sequence[call]

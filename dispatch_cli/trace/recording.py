@@ -93,7 +93,7 @@ class Ran(NamedTuple):
 
 
 class NotRecorded(NamedTuple):
-    """Why something is not recorded. reason: a word, such as ``limit``. text: a sentence."""
+    """Reason why something is not recorded. reason: a word, such as ``limit``. text: a sentence."""
 
     reason: str
     text: str
@@ -215,7 +215,7 @@ class _RecordingReader:
         self._file = file
         self._with_calls = with_calls
         self._open: list[list[int]] = []
-        """For each thread the calls that have begun and not ended."""
+        """Calls of each thread that have begun and not ended."""
         self._of: Recording
         self._tags: dict[str, Callable[[list[Any]], None]] = {
             "c": self._call,
@@ -377,7 +377,7 @@ class _RecordingReader:
         self._of.calls.raised[call] = _RAISED.get(value[3], NOT_KNOWN) if type(value[3]) is bool else NOT_KNOWN
 
     def _kernel(self, value: list[Any]) -> None:
-        """It is of the innermost open call of its thread, at whose end the kernels are written, in order."""
+        """Note a kernel of the innermost open call of its thread, at whose end the kernels are written, in order."""
         if len(value) < 7:
             raise _BadLine("a kernel has 7 elements")
         _, thread, depth, slot, raw, reached, raised, *_ = value

@@ -130,7 +130,7 @@ class CallTree:
         return tuple(folds)
 
     def _with_groups(self, folds: Sequence[FoldedCalls], stretches: _Stretches, longest: int) -> list[FoldedCalls]:
-        """With groups of at most *longest* that are repeated at once as one."""
+        """The calls with groups of at most *longest* that are repeated at once as one."""
         grouped: list[FoldedCalls] = []
         at = 0
         while at < len(folds):
@@ -161,7 +161,7 @@ class _Stretches:
     def __init__(self, folds: Sequence[FoldedCalls]) -> None:
         self._folds = folds
         self._later = [len(folds)] * len(folds)
-        """For each, where the same comes next; the length where it does not."""
+        """Position at which each comes next; the length where it does not."""
         self.nearest = len(folds)
         """The least distance of two that are the same."""
         last: dict[FoldedCalls, int] = {}

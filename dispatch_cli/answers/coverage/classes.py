@@ -45,7 +45,7 @@ class OperatorClasses:
             self._parts.append((bits, rests.setdefault((type(shape).__name__, rest), len(rests))))
 
     def answers(self, backend: CoveredBackend) -> tuple[list[int], list[Covered]]:
-        """For each class the number of its answer, and the answers. Most classes differ in keys that do not count."""
+        """Number of the answer for each class, and the answers. Most classes differ in keys that do not count."""
         classifier = Classifier(self._dispatcher, backend)
         numbers: dict[tuple[int, int], int] = {}
         answers: list[Covered] = []

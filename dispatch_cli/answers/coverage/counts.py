@@ -54,7 +54,7 @@ class CoverageCounts(NamedTuple):
 
 
 SERVICES = (*(Service.NOTHING, Service.NOT_KNOWN, Service.FALLBACK, Service.ABOVE, Service.COMPOSITE, Service.KERNEL),)
-"""From what is needed most to what is not needed."""
+"""Order of services, from what is needed most to what is not needed."""
 _ServiceKey = tuple[Service, str | None, NoService | None, Service | None]
 _LACKS = (None, *NoService)
 _GRADIENTS = (None, *Gradient)

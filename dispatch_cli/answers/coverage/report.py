@@ -164,7 +164,7 @@ def overlay_of(state: State, backend: CoveredBackend) -> str | None:
 
 
 def with_tags(state: State, names: Sequence[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:
-    """Those of the operators that have one of the tags, or kinds of schemas."""
+    """Operators that have one of the tags, or kinds of schemas."""
     wanted = frozenset(tags)
     return [name for name in names if not wanted.isdisjoint(groups_of(state, name))]
 

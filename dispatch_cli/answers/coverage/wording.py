@@ -51,7 +51,7 @@ def served_share(counts: CoverageReport | CoverageCounts) -> str:
 
 
 def served_by(report: CoverageReport) -> str:
-    """By what they are served, the own kernels first; composite kernels only pass a call on to other operators."""
+    """Counts of services, the own kernels first; composite kernels only pass a call on to other operators."""
     counts: Counter[Service] = Counter()
     for count in report.services:
         counts[count.service] += count.served

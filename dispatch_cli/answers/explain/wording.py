@@ -165,7 +165,7 @@ def block_sentences(what: BlockExplanation) -> Iterator[str]:
 
 
 def registered_sentences(key: str, registered: tuple[Registered, ...]) -> Iterator[str]:
-    """One for each registration at a key, the active one first."""
+    """Sentence on each registration at a key, the active one first."""
     if not registered:
         yield f"Nothing is registered at {key}."
     for row in registered:

@@ -67,7 +67,7 @@ def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
 
 
 def _counts(operator: OperatorHistory) -> str:
-    """In which versions what changed, as a sentence."""
+    """Sentence on the versions with changes of the schema, of registrations and of slots."""
     if operator.higher_order:
         return f"Its implementations {_changed_in(operator.registrations_changed_in)}."
     parts = (

@@ -42,7 +42,7 @@ def version_runs(runs: Iterable[_Ends]) -> str:
 
 
 def there(report: HistoryReport, operator: OperatorHistory) -> str:
-    """In which versions an operator exists, as a sentence or two."""
+    """Sentence or two on the versions in which an operator exists."""
     runs, oldest, newest = operator.versions, report.versions[0].name, report.versions[-1].name
     number = len(report.versions)
     if len(runs) == 1 and (runs[0].first, runs[0].last) == (oldest, newest):
@@ -119,7 +119,7 @@ _CAUSES = {
 
 
 def causes_text(causes: Iterable[CauseRow], source: str | None, slots: int = 1) -> str:
-    """Why so many slots give another answer. source: the key whose kernel fills them now."""
+    """Causes for which so many slots give another answer. source: the key whose kernel fills them now."""
     return ", ".join(_cause_text(cause, source, slots) for cause in causes)
 
 
@@ -133,5 +133,5 @@ def _cause_text(cause: CauseRow, source: str | None, slots: int) -> str:
 
 
 def held_causes(held: HeldAtKey) -> str:
-    """Why a run of versions begins."""
+    """Causes for which a run of versions begins."""
     return causes_text(held.causes, held.source)

@@ -97,7 +97,7 @@ def _steps_aside(hop: HigherOrderHop) -> bool:
 
 
 def _gradient(hop: HigherOrderHop) -> str:
-    """Why an autograd implementation runs or not; no reason is given for autograd_not_implemented."""
+    """Reason why an autograd implementation runs or not; none is given for autograd_not_implemented."""
     if _steps_aside(hop):
         return ", because no gradient is needed"
     stands_in = hop.impl is not None and is_autograd_not_implemented(hop.impl.kernel)

@@ -53,7 +53,7 @@ def step_sentence(step: StepReport, short: bool) -> str:
 
 
 def _reason(step: StepReport) -> str:
-    """Why a kernel is taken to do so, where the kernel itself does not show it."""
+    """Reason why a kernel is taken to do so, where the kernel itself does not show it."""
     hop = step.hop
     if step.redispatches is not None:
         place, kernel = step.redispatches_declared_at, hop.live.kernel
@@ -69,7 +69,7 @@ def _reason(step: StepReport) -> str:
 
 
 def _by_options(chosen_by: ChosenBy | None) -> str:
-    """By which options a key set was chosen."""
+    """Options by which a key set was chosen."""
     if chosen_by is None:
         return ""
     words = [f"{name} {option.value}" for name, option in chosen_by._asdict().items() if option is not None]
@@ -99,7 +99,7 @@ def assumption(assumed: Assumed, short: bool = False) -> str:
 
 
 def observed_sentence(predicted: Sequence[str]) -> str:
-    """That a recorded call was not as it is predicted, and how to declare what its kernels do."""
+    """Sentence for a recorded call that was not as predicted: how to declare what its kernels do."""
     return (
         f"Observed: this is not what is predicted, which is {' > '.join(predicted)}. A kernel that does not redispatch "
         "as wrappers do by convention can be declared with redispatches: false."

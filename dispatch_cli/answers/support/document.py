@@ -89,7 +89,7 @@ def _cells(row: SupportRow, report: SupportReport) -> list[MatrixCell]:
 
 
 def reason_blocks(reason: SupportReason, report: SupportReport) -> Iterator[Block]:
-    """Why calls do not work: the sentence, then where, by what, and what to do."""
+    """Reason why calls do not work: the sentence, then the cells, the cause and the remedy."""
     mark = MARKS[reason.verdict]
     yield Paragraph((Run(f"{mark.text} {mark.meaning}", mark.tone), Run(f": {reason.text}")), hang=INDENT)
     yield Facts([*_facts(reason, report)], INDENT, Tone.DIM)

@@ -39,7 +39,7 @@ class SupportColumn(NamedTuple):
 
 
 class SupportReason(NamedTuple):
-    """Why calls do not work: one rule, over operators, backends and contexts.
+    """Reason why calls do not work: one rule, over operators, backends and contexts.
 
     text: the sentence. cells: how many there are. columns: the numbers of theirs. error: PyTorch's text in the first
     cell. key, kernel, span: the registration that serves or fails its call. command: shows its call.

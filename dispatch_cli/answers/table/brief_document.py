@@ -165,7 +165,7 @@ _COLUMNS: list[Column[BriefRow]] = [
 
 
 def _sources(table: BriefTable) -> Inline:
-    """From which alias key each rule takes its kernels, where neither the rule nor the kernel names it."""
+    """Alias keys from which each rule takes its kernels, where neither the rule nor the kernel names it."""
     rows = (row for row in table.rows if row.generated != f"Register{row.answer.source}")
     sources = dict.fromkeys((row.answer.rule.value, source_label(row.answer)) for row in rows)
     named = (f"{rule} from {source}" for rule, source in sources if source and source.lower() != rule)

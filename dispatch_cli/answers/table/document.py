@@ -189,7 +189,7 @@ COLUMNS: list[Column[Folded[TableRow]]] = [
 
 
 def sources(folding: Folding[TableRow]) -> Inline:
-    """From which alias key each rule takes its kernels."""
+    """Alias keys from which each rule takes its kernels."""
     pairs = dict.fromkeys((run.answer.rule.value, source_label(run.answer)) for run in folding.rows)
     return Run("; ".join(f"{rule} from {source}" for rule, source in pairs if source), Tone.DIM)
 

@@ -71,7 +71,7 @@ def answer_text(row: TableRow, short: bool = False) -> str:
 
 
 def otherwise_text(row: TableRow, otherwise: Otherwise, short: bool = False) -> str:
-    """Why it is not known what a slot holds, and what it holds without kernels that are not known."""
+    """Reason why it is not known what a slot holds, and its content without kernels that are not known."""
     held = "nothing"
     if otherwise.kernel is not None:
         known = row._replace(rule=otherwise.rule, kernel=otherwise.kernel, fallthrough=otherwise.fallthrough)

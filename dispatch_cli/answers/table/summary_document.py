@@ -81,7 +81,7 @@ def _of_slots(kind: Rule | Slot, row: Any) -> int:
 
 
 def sheet(report: TableSummaryReport) -> Sheet:
-    """One row per operator."""
+    """Sheet with a row for each operator."""
     return Sheet(("operator", *(rule.value for rule in Rule), "stale", "changed", "declared_at"), _cells(report))
 
 

@@ -92,7 +92,7 @@ def _ends(view: TraceView) -> array[int]:
 
 
 def _arrow(view: TraceView, call: int, pid: int) -> Iterator[dict[str, Any]]:
-    """From a forward call to what its node of autograd calls: flow events bind to the event that encloses them."""
+    """Arrow from a forward call to a call of its autograd node: flow events bind to the event that encloses them."""
     forward, calls = view.backward.forward_of(call), view.recording.calls
     parent = calls.parent[call]
     if forward is None or (parent != NONE and calls.forward_thread[parent] != NONE):

@@ -85,7 +85,7 @@ def _trees(report: TraceReport, limit: int | None) -> Iterator[Block]:
 
 
 def _without_calls(report: TraceReport) -> str:
-    """Why no call is shown."""
+    """Reason why no call is shown."""
     if report.counts.calls:
         return "No call matches."
     if report.not_recorded:

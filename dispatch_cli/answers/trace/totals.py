@@ -105,7 +105,7 @@ def line_totals(view: TraceView, chosen: Selected) -> tuple[LineTotal, ...]:
     every: Counter[int] = Counter()
     known: dict[PythonPlace, int] = {}
     line_of = [*(known.setdefault(place, at) for at, place in enumerate(view.recording.places)), NONE]
-    """For each place the first one that is the same line; the last is that of `NONE`."""
+    """Number of the first place with the same line, for each place; the last is that of `NONE`."""
     sizes = [1] * len(calls)
     """Number of calls in each call, itself included."""
     for numbers in chosen.of_thread:

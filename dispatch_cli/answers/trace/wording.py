@@ -76,7 +76,7 @@ def row_path(row: TraceRow) -> tuple[Run, ...]:
 
 
 def row_end(row: TraceRow) -> tuple[Run, ...]:
-    """That calls of a row raised, or that their end is not recorded; nothing where they returned."""
+    """Words for calls of a row that raised, or whose end is not recorded; nothing where they returned."""
     if row.raised:
         return (Run(" raised", Tone.BAD),)
     return (Run(" unfinished", Tone.WARN),) if row.unfinished else ()

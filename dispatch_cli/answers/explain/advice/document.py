@@ -169,7 +169,7 @@ def _manual_text(manual: Manual, note: Note, operator: str) -> str:
 
 
 def reason(note: Note, operator: str) -> str:
-    """Why a slot holds what it holds, or what that means."""
+    """Reason for the content of a slot, or its meaning."""
     key = note.keys[0] if note.keys else ""
     culprits = some_of(note.culprits)
     single = len(note.culprits) == 1

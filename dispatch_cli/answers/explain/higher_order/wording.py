@@ -75,7 +75,7 @@ def _impl(answer: PlaceRow) -> str:
 
 
 def _lack(report: ExplainHigherOrderReport, answer: PlaceRow) -> str:
-    """Why a call fails."""
+    """Reason why a call fails."""
     if report.kind is not ImplKind.DISPATCH:
         return f"{report.operator} has no implementation for {report.name}"
     if answer.rule is not None and answer.rule.value == "ambiguous":

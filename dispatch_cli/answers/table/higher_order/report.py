@@ -158,7 +158,7 @@ def _impl(impl: HigherOrderImpl, fills: Counter[str | None]) -> ImplRow:
 
 
 def asked_impls(impls: Iterable[ImplRow]) -> list[ImplRow]:
-    """Those that ``resolve_key`` alone does not find: of modes, subclasses, transforms and functionalization."""
+    """Implementations not found by ``resolve_key`` alone: of modes, subclasses, transforms and functionalization."""
     return [row for row in impls if row.kind not in (ImplKind.DISPATCH, ImplKind.AUTOGRAD)]
 
 

@@ -116,7 +116,7 @@ COLUMNS: list[Column[Folded[PythonRow]]] = [
 
 
 def reasons(table: PythonTable) -> Iterator[Block]:
-    """Why marked slots are not decided as in C++."""
+    """Reasons why marked slots are not decided as in C++."""
     marked = [row.differs for row in table.entries if row.differs is not None]
     if marked:
         yield Gap()

@@ -19,7 +19,7 @@ def document(report: PythonSummaryReport, _: int | None = None) -> Iterator[Bloc
 
 
 def sheet(report: PythonSummaryReport) -> Sheet:
-    """One row per operator."""
+    """Sheet with a row for each operator."""
     return Sheet(("operator", *(rule.value for rule in Rule), "differs", "declared_at"), _cells(report))
 
 

@@ -61,7 +61,7 @@ COLUMNS: list[Column[BackendFallback]] = [
 
 
 def sheet(report: BackendFallbacksReport) -> Sheet:
-    """One row for each."""
+    """Sheet with a row for each backend fallback."""
     columns = ("key", "kernel", "fallthrough", "core", "declared_at", "when")
     rows = ((row.key, row.kernel, row.fallthrough, row.core, row.span, row.when) for row in report.fallbacks)
     return Sheet(columns, rows)

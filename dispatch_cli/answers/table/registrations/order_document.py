@@ -65,7 +65,7 @@ COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [
 
 
 def sheet(report: RegistrationOrderReport) -> Sheet:
-    """One row for each registration."""
+    """Sheet with a row for each registration."""
     rows = (
         (operator.operator, number, row.key, row.python, row.kernel, row.fallthrough, row.captured, row.span, row.when)
         for operator in report.operators
