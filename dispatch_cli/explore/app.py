@@ -131,7 +131,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         self.command_bar = CommandBar()
 
     def show_first_frame(self) -> None:
-        """Nothing, where the terminal shows each frame."""
+        """Do nothing, if the terminal shows each frame; a late driver puts its own function here."""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""

@@ -28,7 +28,7 @@ _LEAST = 5
 """Characters of a view's name with its key and a blank; where there is less room, only the key is shown."""
 _INSIDE = " > "
 _COPIED = 2.5
-"""Seconds for which it is said that one was copied."""
+"""Seconds for which the notice of a copied command line stays."""
 
 
 class Tabs(Contained, Widget):
@@ -51,7 +51,7 @@ class Tabs(Contained, Widget):
         self.front = ""
 
     def show(self, fronts: tuple[str, ...]) -> None:
-        """These are in front."""
+        """Mark the views in front."""
         self.fronts = fronts
         self.refresh()
 
@@ -111,7 +111,7 @@ class Crumb(Contained, Widget):
         self.parts: tuple[str, ...] = ()
 
     def show(self, *parts: str | None) -> None:
-        """The state, and what is further in; None for what the user is not at."""
+        """Show where the user is: the state, then parts of it from outer to inner; None for parts that do not apply."""
         crumbs = tuple(safe(part) for part in parts if part)
         if crumbs != self.parts:
             self.parts = crumbs
@@ -219,7 +219,7 @@ class KeyBar(Contained, Widget):
             self.refresh()
 
     def _keys(self) -> list[tuple[str, str, str]]:
-        """Key, how it is shown, what it does: those of the view first, those that are the same everywhere last."""
+        """Keys, their display and description: those of the view first, those that are the same everywhere last."""
         keys: dict[str, tuple[str, str, str]] = {}
         ranks: dict[str, int] = {}
         typing = isinstance(self.app.focused, Input)

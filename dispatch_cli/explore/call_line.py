@@ -173,5 +173,5 @@ class CallLine(TextInput):
         self.action_end()
 
     def action_leave(self) -> None:
-        """To the answer."""
+        """Go to the answer."""
         self.post_message(self.Left())

@@ -105,12 +105,12 @@ class Choose(Contained, ModalScreen[Any]):
         self.list.action_move(by)
 
     def action_take(self) -> None:
-        """The row under the cursor; where there is none, it is said why."""
+        """Take the row under the cursor; if there is none, say why."""
         if self.list.target is not None:
             self.dismiss(self.list.target)
 
     def action_leave(self) -> None:
-        """Nothing."""
+        """Close without a choice."""
         self.dismiss(None)
 
 

@@ -29,7 +29,7 @@ class ChangedRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As a person writes it."""
+        """Name as a person writes it."""
         if self.spot is None:
             return "everything"
         return str(self.spot.operator) if self.spot.operator is not None else f"higher_order::{self.spot.higher_order}"

@@ -23,7 +23,7 @@ def short_number(number: int) -> str:
 
 
 class Filters(Contained, Widget):
-    """One line: how many operators there are of each mark; the chosen one is marked. Or what a search may mean."""
+    """Line with the number of operators of each mark, the chosen one marked; or with what a search may mean."""
 
     DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"
 

@@ -42,7 +42,7 @@ NEW, GONE, SAME = "+", "-", ""
 
 
 class FindingRow(NamedTuple):
-    """Findings with one sentence. mark: whether what is being tried made or ended them.
+    """Findings with one sentence. mark: whether the changes on trial made or ended them.
 
     unlisted: how many more there are, where these are too many to be listed; then there are no findings.
     """

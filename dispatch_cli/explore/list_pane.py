@@ -52,7 +52,7 @@ class Filter(TextInput):
     ]
 
     def action_leave(self, clears: bool) -> None:
-        """To the list. clears: without the words."""
+        """Go to the list. clears: without the words."""
         if clears:
             self.value = ""
         next(ancestor for ancestor in self.ancestors if isinstance(ancestor, ListPane)).list.focus()
@@ -173,7 +173,7 @@ class ListPane(Pane):
         self.head.update(Content.assemble(*texts))
 
     def show_details(self) -> None:
-        """Say what there is to say of the row under the cursor."""
+        """Show the details of the row under the cursor."""
         row = self.list.target
         self.detail.show(lambda width: self.details(row, width), self.opens)
 

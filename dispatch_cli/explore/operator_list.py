@@ -146,17 +146,17 @@ class OperatorList(Contained, SizedScrollView):
                 self.refresh_lines(row, 1)
 
     def show(self, number: int) -> None:
-        """The cursor goes to an operator, and nobody is told; where the search hides it, nothing happens."""
+        """Move the cursor to an operator, without a message; if the search hides it, nothing happens."""
         if number in self.found:
             self._go(self.found.index(number))
 
     def begin_with(self, marked: Marked) -> None:
-        """The list begins with what is so marked."""
+        """Begin with the operators of a mark."""
         self.marked = marked
         self._find()
 
     def show_name(self, name: str) -> None:
-        """The cursor begins at the operator of a name, if it is in the list."""
+        """Begin with the cursor on the operator of a name, if it is in the list."""
         names = (self.catalogue.entries[number].name for number in self.found)
         self.cursor = next((row for row, other in enumerate(names) if other == name), self.cursor)
 

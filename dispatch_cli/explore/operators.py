@@ -196,13 +196,13 @@ class Operators(Contained, Vertical):
         self._looking.start(lambda _: look(), done, self._not_checked, _untold)
 
     def _repaint(self, names: frozenset[str] | None) -> None:
-        """These operators have other marks; None for all."""
+        """Draw operators whose marks changed; None for all."""
         self.filters.refresh()
         self.list.marks_changed(names)
         self.filters.note_near(self.list.near)
 
     def _mark_findings(self) -> None:
-        """With those that the changes on trial make and end; where many have to be checked for these, after a while."""
+        """Mark findings, with those that changes on trial make and end: later, if many have to be checked first."""
         from dispatch_cli.explore.marks import with_changes
 
         if self._original is None:

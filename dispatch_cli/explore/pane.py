@@ -72,7 +72,7 @@ class Pane(Contained, Vertical):
 
     @property
     def remark(self) -> str:
-        """In which way the command line prints something else than what is shown; empty where it does not."""
+        """Difference between the output of the command line and the view, in words; empty if there is none."""
         return ""
 
     @property

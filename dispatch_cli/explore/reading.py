@@ -91,7 +91,7 @@ class ReadingAgain(App[None]):
         raise NotImplementedError
 
     def show_command(self) -> Any:
-        """Show the command line, and what is to be said of it."""
+        """Show the command line, and notes on it."""
         raise NotImplementedError
 
     @property
@@ -109,7 +109,7 @@ class ReadingAgain(App[None]):
             self.show_command()
 
     def _find_changed(self) -> bool:
-        """Add the files that have changed to those that are named; whether there are any."""
+        """Add the files that have changed to those that are named; True if there are any."""
         if changed := self.changed_files():
             self._changed = (*dict.fromkeys((*self._changed, *changed)),)
             self.note_files()

@@ -91,7 +91,7 @@ class Session:
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """The files that were named, without what is being tried."""
+        """The files that were named, without the one with changes on trial."""
         return tuple(takewhile(lambda text: not text.startswith("-"), self.source))
 
     @property
@@ -118,7 +118,7 @@ class Session:
 
     @cached_property
     def original_findings(self) -> Shared[FindingsReport]:
-        """The findings of the state without what is being tried."""
+        """The findings of the state without the changes on trial."""
         from dispatch_cli.whatif.shared import Shared
 
         return Shared()

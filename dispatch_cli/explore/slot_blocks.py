@@ -121,7 +121,7 @@ class SlotBlocks:
         return next((ToRegistration(row, True) for row in registrations if row.role is Role.FILLS), None)
 
     def _slot(self, report: ExplainReport, what: SlotExplanation, width: int) -> Iterator[Block]:
-        """The answer first, then what it follows from."""
+        """Blocks about a slot: the answer first, then what it follows from."""
         title = Paragraph(
             report.operator if report.schema is None else schema_label(report.operator, report.schema),
             kind=ParagraphKind.TITLE,

@@ -111,8 +111,8 @@ def all_filling(session: Session, spot: Spot, keys: Sequence[str]) -> tuple[Conc
 
 
 def switch_at(session: Session, spot: Spot) -> bool:
-    """Leave out on trial what a key without a slot has, an alias key or a functionality; where that is done, take it
-    back. Whether there is something to do. Errors: Refused.
+    """Leave out on trial the last registration at a key without a slot (an alias key, a functionality), or take that
+    back. True if there was something to do. Errors: Refused.
     """
     there = [item for item in session.whatif.registrations(spot.operator) if item.name.key == spot.key]
     off = [number for number, removal in switched_off(session, spot) if removal.which.key == spot.key]

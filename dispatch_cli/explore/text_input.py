@@ -32,5 +32,5 @@ class TextInput(Contained, Input):
                     return
 
     def action_clear_all(self) -> None:
-        """Nothing is typed. textual's key takes away only what is before the cursor."""
+        """Clear the input. textual's key takes away only what is before the cursor."""
         self.clear()

@@ -31,7 +31,7 @@ class Visits:
         return self._visits[self._at]
 
     def go(self, visit: VisitedPlace) -> None:
-        """Somewhere else; what was gone back from is forgotten."""
+        """Go to another place; places that the user went back from are forgotten."""
         if visit == self.here:
             return
         self._visits[self._at + 1 :] = [visit]

@@ -19,7 +19,7 @@ from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
 
 OWN = -1
-"""In the place of a key: that of the slot itself."""
+"""Stands for the slot's own key."""
 NO_KEY = -2
 
 
@@ -44,7 +44,7 @@ class Outcomes:
         return self.plans.build(registered, lambda bits: self._plan(bits, name))
 
     def _plan(self, registered: int, name: OperatorName) -> list[int]:
-        """For each slot a decision and a reason. name: an operator with these kernels."""
+        """A decision and a reason for each slot. name: an operator with these kernels."""
         dispatcher = self.dispatcher
         decisions = plan(dispatcher.layout, registered, dispatcher.fallback_bits).decisions
         numbers = []
@@ -92,7 +92,7 @@ class Outcomes:
 
 
 def _own(line: RuleLine, key: str) -> tuple[tuple[RuleLine, str], Any]:
-    """A line as a key of a pool, and what makes it data. Where it looks at the slot's own key, that is left open."""
+    """Line as a key of a pool, and the function that makes it data. The slot's own key is left open in it."""
     text = state_label(line)
     if line.looks_at == (key,):
         line = line._replace(looks_at=("",))
@@ -107,7 +107,7 @@ def _line(pair: tuple[RuleLine, str]) -> Any:
 
 
 class _SlotRules:
-    """A slot, and what of an operator's kernels its rules depend on."""
+    """A slot, and the kernels of an operator that its rules depend on."""
 
     def __init__(self, dispatcher: Dispatcher, slot: int) -> None:
         layout = dispatcher.layout

@@ -85,7 +85,7 @@ def call_before(session: Session, spot: Spot, draft: Draft) -> CallAnswered | tu
 
 
 def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
-    """The key set of a draft, of its key set expression where it has one; None where it says nothing of one.
+    """Keys of a draft: of its key set expression, else of its tensors and contexts; None if it has none of these.
 
     Errors: InputError.
     """

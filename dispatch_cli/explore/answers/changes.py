@@ -55,10 +55,9 @@ def registrations_answer(
 
 
 def finding_answer(session: Session, finding: Finding, is_new: bool, state: State) -> PaneAnswer:
-    """The findings of the operator of one that comes or goes with the changes, as ``check-invariants`` gives them.
+    """Report of ``check-invariants`` on the operator of a finding that the changes make or end; on all if it has none.
 
-    Of all operators where it is of none. state: a snapshot to check (`state_to_check`), without the changes where the
-    finding is not new.
+    state: a snapshot to check (`state_to_check`), without the changes if the finding is not new.
     """
     command = session.command if is_new else session.command_before
     name = finding.operator

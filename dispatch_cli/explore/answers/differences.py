@@ -103,7 +103,7 @@ def histories_answer(query: str, listed: Sequence[ListedOperator], versions: Ver
 
 
 def every_version(step: Step | None = None) -> Versions:
-    """All embedded versions, the oldest first. step: told what takes long."""
+    """All embedded versions, the oldest first. step: gets a text before slow work."""
     versions = Versions([*reversed(bases.names())])
     if step is not None:
         step(f"Opening {len(versions.names)} embedded versions…")

@@ -40,7 +40,7 @@ def findings_search(session: Session) -> Callable[[Progress], PaneAnswer]:
 
 
 def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
-    """A function that gives the findings without what is being tried, and may run in a thread.
+    """A function that gives the findings without the changes on trial, and may run in a thread.
 
     Several views need them; they are looked for once.
     """
@@ -118,7 +118,7 @@ def state_to_check(session: Session) -> State:
 
 
 def state_before(session: Session) -> State:
-    """The same without what is being tried."""
+    """The same without the changes on trial."""
     return snapshot(session.original, session.checks.guarded)
 
 
@@ -128,6 +128,6 @@ def has_files(session: Session) -> bool:
 
 
 def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:
-    """The fingerprints of the findings that came with what is being tried. new: what came with it."""
+    """The fingerprints of *new*, the findings that the changes on trial make, in a report."""
     old = frozenset(map(id, beyond([reported.finding for reported in report.findings], new, Entry.of)))
     return frozenset(reported.fingerprint for reported in report.findings if id(reported.finding) not in old)

@@ -13,7 +13,7 @@ from dispatch_cli.model.universe import UNNAMED_BACKEND
 
 
 class Old(NamedTuple):
-    """A state to compare with. version: an embedded one; None for the files as they are without what is tried."""
+    """A state to compare with. version: an embedded one; None for the files as they are without changes."""
 
     version: str | None
 
@@ -55,7 +55,7 @@ def sides_of(session: Session, old: Old) -> DiffArguments | None:
 
 
 def old_state(session: Session, old: Old, original: State) -> State:
-    """The state to compare with. original: a snapshot of the one without what is being tried."""
+    """The state to compare with. original: a snapshot of the one without the changes on trial."""
     if old.version is None:
         return original
     backend = session.original.dispatcher.universe.backend_name
@@ -63,7 +63,7 @@ def old_state(session: Session, old: Old, original: State) -> State:
 
 
 def tried_file(session: Session) -> tuple[str, ...]:
-    """The file with what is being tried; none where nothing is."""
+    """The file with the changes on trial; none if there are no changes."""
     alone = session.command("diff")
     return alone[len(session.source) + 1 :]
 

@@ -9,7 +9,7 @@ from dispatch_cli.model.declarations import Declarations
 
 
 def snapshot(state: State, guarded: Declarations | None = None) -> State:
-    """The same state once more, computed anew. guarded: what is said of checks, guards included; None as it is."""
+    """The same state, computed anew. guarded: declarations about checks, guards included; None for its own."""
     declarations = state.declarations
     if guarded is None and not any(declarations[2:]):  # an embedded state, of which nothing is said
         dispatcher = state.dispatcher

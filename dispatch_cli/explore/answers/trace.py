@@ -60,7 +60,7 @@ def view_of(session: Session) -> TraceView:
 
 
 def calls_answer(session: Session, asked: AskedCalls, step: Callable[[str], None]) -> ShownCalls | None:
-    """The calls that are asked for; None where the program called no such operator. step: told of what is done."""
+    """The calls that are asked for; None where the program called no such operator. step: gets texts on progress."""
     view = view_of(session)
     operators = None
     words: list[str] = []

@@ -28,7 +28,7 @@ PANES = (
     SUPPORT,
 )
 TRACE = PaneEntry("trace", "Trace", "0")
-"""Only where a recording is given."""
+"""View that is only there if a recording is given."""
 
 
 def panes_of(has_trace: bool) -> tuple[PaneEntry, ...]:

@@ -98,7 +98,7 @@ class ChangesPane(Pane):
 
     @property
     def waits_for(self) -> str:
-        """The command line is made when it is known what changes."""
+        """Work that the command line waits for: it needs to know what changes."""
         return self._answers.waits_for
 
     def open(self, spot: Spot) -> None:
@@ -159,7 +159,7 @@ class ChangesPane(Pane):
     # the part under the cursor
 
     def on_lines_view_opened(self, event: Blocks.Opened) -> None:
-        """To the slot, or to the place, that a part is about; a row of several slots lists them, or no longer."""
+        """Go to the slot, or to the place, that a part is about; a row of several slots lists them, or no longer."""
         event.stop()
         if isinstance(event.target, SlotLine) and len(event.target.slots) > 1:
             self._opened ^= {event.target.first.place}

@@ -132,7 +132,7 @@ class CoveragePane(ListPane):
         self.answered(answer)
 
     def chosen_rows(self) -> Iterable[str]:
-        """Those that are not served, where these are chosen."""
+        """The choice of operators that are not served, in words."""
         return ("that are not served",) if self._missing else ()
 
     def _point(self) -> None:
@@ -145,7 +145,7 @@ class CoveragePane(ListPane):
     # the list
 
     def rows(self) -> Sequence[CoverageRow]:
-        """Those that the keys and the filter choose."""
+        """Rows that the keys and the filter choose."""
         return self._rows
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
@@ -218,7 +218,7 @@ class CoveragePane(ListPane):
         return row.span if isinstance(row, CoverageRow) else None
 
     def show_details(self) -> None:
-        """As for every list; the counts are there until the cursor was moved."""
+        """Show the details as for every list; the counts are there until the cursor was moved."""
         self._facts = {}
         super().show_details()
 
@@ -250,7 +250,7 @@ class CoveragePane(ListPane):
             self.list.focus()
 
     def chosen(self, row: Any) -> None:
-        """To the operator's slot at the backend."""
+        """Go to the operator's slot at the backend."""
         self.go_to(Spot(OperatorName.parse(row.operator), row.slot))
 
     # keys
@@ -278,7 +278,7 @@ class CoveragePane(ListPane):
         self._show(None)
 
     def action_back(self) -> None:
-        """From a backend to all."""
+        """Go from a backend to all."""
         if self.backend is None:
             raise SkipAction
         self._show(None)
@@ -290,7 +290,7 @@ class CoveragePane(ListPane):
         return super().check_action(action, parameters)
 
     def action_service(self) -> None:
-        """Only what is served in the next way."""
+        """Show only what is served in the next way."""
         services = [] if self._report is None else [*dict.fromkeys(row.service for row in self._report.services)]
         values = [None, *services]
         at = values.index(self._service) if self._service in values else -1
@@ -298,7 +298,7 @@ class CoveragePane(ListPane):
         self.refill()
 
     def action_missing(self) -> None:
-        """Only what nothing serves, or all."""
+        """Show only what nothing serves, or all."""
         self._missing, self._service = not self._missing, None
         self.refill()
 

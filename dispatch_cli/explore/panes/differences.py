@@ -65,7 +65,7 @@ class DifferencesPane(ListPane):
 
     @property
     def waits_for(self) -> str:
-        """There is a command line when there is an answer."""
+        """Work that the command line waits for; empty if it has ended."""
         return f"Comparing with {self.old.name}…" if self._work.busy and self.old is not None else ""
 
     # everything
@@ -146,7 +146,7 @@ class DifferencesPane(ListPane):
         super().show_details()
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
-        """In the words of the command."""
+        """Blocks in the words of the command."""
         if self._shown is None:
             return ()
         assert self._states is not None, "they were compared"
@@ -159,7 +159,7 @@ class DifferencesPane(ListPane):
         return None if self._shown is None else opened_by(item, self.session.state)
 
     def chosen(self, row: Any) -> None:
-        """To the operator, if the state has it."""
+        """Go to the operator, if the state has it."""
         spot = row.spot
         if spot is not None and (spot.operator is None or spot.operator in self.session.state.dispatcher):
             self.go_to(spot)

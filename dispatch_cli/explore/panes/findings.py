@@ -135,7 +135,7 @@ class FindingsPane(ListPane):
     # the list
 
     def rows(self) -> Sequence[FindingRow]:
-        """Those that the keys choose."""
+        """Rows that the keys choose."""
         return [
             row
             for row in self._rows
@@ -176,7 +176,7 @@ class FindingsPane(ListPane):
             yield f"{shown:,} of {self._count:,} rows: {', '.join(chosen) or 'by the filter'}"
 
     def chosen_rows(self) -> Iterable[str]:
-        """Those of a severity; of a check and of an operator, as long as the command of these is not known."""
+        """Choice by severity; by check and operator, too, as long as the command for these is not known."""
         return self._chosen(every=self._wanted not in self._closer)
 
     def _chosen(self, every: bool) -> Iterable[str]:
@@ -210,7 +210,7 @@ class FindingsPane(ListPane):
         return None if self._part is None else self._part.opens(item)
 
     def go_to(self, target: Any) -> None:
-        """As elsewhere; a fix is tried."""
+        """Go to a target as elsewhere; of a fix, try it."""
         if isinstance(target, FindingFix):
             self.try_advice(target.edits)
         else:
@@ -223,18 +223,18 @@ class FindingsPane(ListPane):
     # keys
 
     def action_severity(self) -> None:
-        """Only errors, only warnings, only notes, all."""
+        """Show only errors, only warnings, only notes, or all."""
         self._severity = _next([None, *Severity], self._severity)
         self.refill()
 
     def action_check(self) -> None:
-        """Only those of the next check that found something."""
+        """Show only those of the next check that found something."""
         checks = [] if self._whole is None else [row.check for row in self._whole.report.summary]
         self._check = _next([None, *checks], self._check)
         self._look_closer(keep=False)
 
     def action_this(self) -> None:
-        """Only those of the operator under the cursor of the list of operators, or all."""
+        """Show only those of the operator under the cursor of the list of operators, or all."""
         self._this = not self._this
         self._look_closer(keep=False)
 

@@ -98,7 +98,7 @@ class HistoryPane(Pane):
         self.open(self._spot)
 
     def on_lines_view_opened(self, event: CellsView.Opened) -> None:
-        """From the picture to the operator."""
+        """Go from the picture to the operator."""
         event.stop()
         name = event.target.row.target[0]
         spot = Spot(OperatorName.parse(name)) if "::" in name else Spot(higher_order=name)

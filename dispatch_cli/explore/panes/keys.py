@@ -218,7 +218,7 @@ class KeysPane(ListPane):
             self._point(key)
 
     def action_back(self) -> None:
-        """From the operators to the keys."""
+        """Go from the operators to the keys."""
         if self._registered is None:
             raise SkipAction
         self.action_registered()

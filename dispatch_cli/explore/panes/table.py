@@ -245,7 +245,7 @@ class TablePane(Pane):
         self._change(self.options._replace(every=not self.options.every, grid=False))
 
     def action_next_resolver(self) -> None:
-        """The C++ table, what Python chooses, and where the two differ."""
+        """Show the C++ table, what Python chooses, or the slots where the two differ."""
         self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
 
     async def action_filter(self) -> None:

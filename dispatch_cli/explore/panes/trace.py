@@ -115,7 +115,7 @@ class TracePane(ListPane):
         return self._shown.report.findings if self._findings else self._shown.lines
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
-        """As the command shows them."""
+        """Table of the rows, as the command shows them."""
         return TableBlock(FINDINGS, rows) if self._findings else TableBlock(trace_blocks.with_bars(rows), rows)
 
     def words_of(self, row: Any) -> str:
@@ -194,7 +194,7 @@ class TracePane(ListPane):
     # keys
 
     def chosen(self, row: Any) -> None:
-        """To the table of the operator, at the slot of its first kernel; of a finding, to the slot."""
+        """Go to the table of the operator, at the slot of its first kernel; of a finding, to the slot."""
         if isinstance(row, ShownLine) and row.row is None:
             self.detail.focus()
             return
@@ -211,13 +211,13 @@ class TracePane(ListPane):
             self.post_message(self.Went(spot, "slot" if isinstance(row, TraceFinding) and spot.key else "table"))
 
     def action_only(self) -> None:
-        """Only calls with something to do about, then those with one fact, then all."""
+        """Show only calls with something to do about, then those with one fact, then all."""
         at = ONLY.index(self._asked.facts)
         self._asked = self._asked._replace(facts=ONLY[(at + 1) % len(ONLY)])
         self._read()
 
     def action_this(self) -> None:
-        """Only calls of the operator under the cursor, or all."""
+        """Show only calls of the operator under the cursor, or all."""
         name = None
         if self._asked.operator is None:
             name = operator_of(self.list.target) or (None if self.spot.operator is None else str(self.spot.operator))
