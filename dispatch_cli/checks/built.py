@@ -59,12 +59,12 @@ class DriftComparison:
         Where it is not known what the modules registered, they are those of the namespaces that the files define.
         """
         view, library = self.view, self.library
-        names = {name: one for text, one in library.operators.items() if (name := OperatorName.parse(text))}
+        names = {name: operator for text, operator in library.operators.items() if (name := OperatorName.parse(text))}
         return {
-            name: one
-            for name, one in names.items()
+            name: operator
+            for name, operator in names.items()
             if name not in view.own
-            and (one.is_imported if library.modules else name.namespace in self.namespaces)
+            and (operator.is_imported if library.modules else name.namespace in self.namespaces)
             and (view.guarded is None or name in view.guarded)
         }
 
@@ -75,7 +75,7 @@ class DriftComparison:
         One of the two names is close to the other, or the schemas have the same arguments and results, two arguments at
         least, and no other operator has them.
         """
-        left = {str(name): one for name, one in self.others.items() if name not in self.declared}
+        left = {str(name): built for name, built in self.others.items() if name not in self.declared}
         missing = [operator.name for operator in self.operators if operator.built is None]
         new_names: dict[OperatorName, OperatorName] = {}
         for name in missing[: COMPARISONS // max(len(left), 1)]:
@@ -87,7 +87,7 @@ class DriftComparison:
 
     def _meant(self, name: OperatorName, others: Mapping[str, BuiltOperator]) -> str | None:
         wanted = _signature(self.view.schema_text(name))
-        alike = [other for other, one in others.items() if wanted and _signature(one.schema) == wanted]
+        alike = [other for other, operator in others.items() if wanted and _signature(operator.schema) == wanted]
         close = similar(str(name), alike) or similar(str(name), others)
         if close:
             return close[0]
@@ -113,7 +113,7 @@ class DriftComparison:
         if name not in view.dispatcher:
             return frozenset()
         active = view.active(name).items()
-        return frozenset(key for key, one in active if not self.library.apart or self.is_declared(one))
+        return frozenset(key for key, entry in active if not self.library.apart or self.is_declared(entry))
 
     def is_declared(self, registration: Registration) -> bool:
         """True if a file registers it, and not PyTorch."""
@@ -137,8 +137,8 @@ class DriftComparison:
         """The higher-order operators that the files declare, and what the library has of each."""
         library = self.library
         built = {
-            name: one
-            for name, one in library.higher_order.items()
+            name: operator
+            for name, operator in library.higher_order.items()
             if not library.apart or name in library.imported_higher_order
         }
         return tuple((operator, built.get(operator.name)) for operator in self.view.higher_order if operator.is_own)

@@ -205,5 +205,5 @@ class Check:
         name = None if operator is None else str(operator)
         others = tuple(Related(words, place) for words, place in related if place is not None)
         result = Finding(self.id, severity or self.severity, message, name, key, details, span, others, group_message)
-        about = tuple((str(one), slot) for one, slot in slots)
+        about = tuple((str(owner), slot) for owner, slot in slots)
         return result._replace(tip=tip, mark=mark, subject=subject, fix=fix, mark_follows=mark_follows, slots=about)

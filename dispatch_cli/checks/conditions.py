@@ -67,7 +67,7 @@ class Conditions:
             (finding, _), *others = by_place.values()
             family = self._families[_unit(finding)]
             cases = frozenset(case for _, those in by_place.values() for case in those)
-            notes = [Related(_ALSO, one.span) for one, _ in others if one.span is not None]
+            notes = [Related(_ALSO, item.span) for item, _ in others if item.span is not None]
             finding = finding._replace(related=(*finding.related, *notes))
             yield _conditional(finding, self._when(family, cases))
 
@@ -88,13 +88,13 @@ def _conditional(finding: Finding, when: str | None) -> Finding:
     return worded if group is None else worded._replace(group_message=f"{group} (when {when})")
 
 
-def _unit(one: Finding | Bundle) -> str:
-    return FALLBACKS if one.operator is None else OperatorName.parse(one.operator).name
+def _unit(finding: Finding | Bundle) -> str:
+    return FALLBACKS if finding.operator is None else OperatorName.parse(finding.operator).name
 
 
-def _unpacked(found: Iterator[Made]) -> Iterator[Finding]:
+def _unpacked(findings: Iterator[Made]) -> Iterator[Finding]:
     """Findings one by one: whether one holds in every case is a question of each."""
-    for item in found:
+    for item in findings:
         if isinstance(item, Bundle):
             yield from map(item.write, item.parts)
         else:
@@ -159,7 +159,7 @@ def _common(family: Family, inside: Sequence[tuple[bool, ...]]) -> list[Literal]
         if all(values[position] is truth for values in inside):
             literal = condition if truth else negated(condition)
             literals.setdefault(str(literal), (position, truth, literal))
-    return sorted(literals.values(), key=lambda one: (len(str(one[2])), str(one[2])))
+    return sorted(literals.values(), key=lambda literal: (len(str(literal[2])), str(literal[2])))
 
 
 def _any_left(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) -> bool:

@@ -133,7 +133,7 @@ class Files:
     @cached_property
     def own_fallbacks(self) -> Mapping[str, Registration]:
         """The backend fallbacks that the user's own files register, by runtime key."""
-        return {key: one for key, one in self.dispatcher.fallbacks.items() if self.is_own(one)}
+        return {key: fallback for key, fallback in self.dispatcher.fallbacks.items() if self.is_own(fallback)}
 
     @cached_property
     def has_pytorch(self) -> bool:

@@ -128,6 +128,6 @@ class Listing:
             yield Unlisted(self.check, self._further.severity, None, None, 0, self._further.passed_over)
 
 
-def worse(one: Severity, other: Severity) -> Severity:
+def worse(severity: Severity, other: Severity) -> Severity:
     """The worse of two severities."""
-    return one if one.rank <= other.rank else other
+    return severity if severity.rank <= other.rank else other

@@ -112,10 +112,10 @@ class _Taker:
         self._is_new = is_new
         self._by: Suppression | None = None
 
-    def finding(self, one: Finding, severity: Severity) -> None:
+    def finding(self, finding: Finding, severity: Severity) -> None:
         """Take one."""
-        if self._admits(one, one.key, one.reason, severity):
-            self._keep(one, severity)
+        if self._admits(finding, finding.key, finding.reason, severity):
+            self._keep(finding, severity)
 
     def bundle(self, bundle: Bundle, severity: Severity) -> None:
         """Take many; where they are only counted, at once."""

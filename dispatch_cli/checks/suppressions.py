@@ -68,7 +68,7 @@ class Suppressions:
     def _by_operator(self, check: str) -> _ByOperator:
         by_operator = self._by_check.get(check)
         if by_operator is None:
-            by_operator = self._by_check[check] = _ByOperator(one for one, ids in self._by_name if check in ids)
+            by_operator = self._by_check[check] = _ByOperator(entry for entry, ids in self._by_name if check in ids)
         return by_operator
 
     def _at(self, finding: Finding | Bundle) -> Suppression | None:
@@ -122,16 +122,16 @@ class _ByKey:
         self._by_key: dict[str | None, Numbered] = {}
         self._found: dict[str | None, Numbered | None] = {}
 
-    def add(self, position: int, one: Suppression) -> None:
+    def add(self, position: int, suppression: Suppression) -> None:
         """Add one that comes after all others."""
-        self._by_key.setdefault(one.key, (position, one))
+        self._by_key.setdefault(suppression.key, (position, suppression))
 
     def first(self, key: str | None) -> Numbered | None:
         """The first that speaks of a key; each key is compared with each glob once."""
         if key not in self._found:
             speaks = (
-                one
-                for glob, one in self._by_key.items()
+                entry
+                for glob, entry in self._by_key.items()
                 if glob is None
                 or (key is not None and (glob == key or (is_glob(glob) and glob_pattern(glob).match(key) is not None)))
             )

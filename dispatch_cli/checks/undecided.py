@@ -66,11 +66,11 @@ def _definitions(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
             yield Undecided("definition", statement.at, (("namespace", match[1]),), name=match[2])
 
 
-def _operator(one: Undecided) -> tuple[str | None, str | None]:
+def _operator(registration: Undecided) -> tuple[str | None, str | None]:
     """Namespace and own name of the operator, as far as they are known."""
-    unknown = dict(one.unknown)
-    name = one.name or (one.schema or "").partition("(")[0].strip() or None
-    namespace = one.namespace
+    unknown = dict(registration.unknown)
+    name = registration.name or (registration.schema or "").partition("(")[0].strip() or None
+    namespace = registration.namespace
     if name is None and "name" in unknown and "namespace" in unknown:
         # of NAMESPACE::name only the namespace is not known
         before, separator, own = unknown["name"].rpartition("::")

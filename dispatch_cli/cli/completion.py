@@ -258,5 +258,5 @@ def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
     return [CompletionItem(text, "plain" if whole else "part") for text, whole in segments]
 
 
-def _completed(found: Iterable[Completion]) -> Items:
-    return _parts((completion.text, completion.is_whole) for completion in found)
+def _completed(completions: Iterable[Completion]) -> Items:
+    return _parts((completion.text, completion.is_whole) for completion in completions)

@@ -79,7 +79,7 @@ class Command(click.Command):
         groups = _groups_of(self)
         if groups:
             with formatter.section("Shared options"):
-                formatter.write_dl([(name, ", ".join(map(_label, found))) for name, found in groups.items()])
+                formatter.write_dl([(name, ", ".join(map(_label, options))) for name, options in groups.items()])
         return [*groups]
 
 

@@ -53,10 +53,10 @@ def _classes() -> dict[str, type]:
     """The classes of the package that are imported, by name; those of a report's own module count first (`_hints`)."""
     modules = [module for name, module in sys.modules.items() if name.startswith("dispatch_cli.")]
     return {
-        name: one
+        name: value
         for module in modules
-        for name, one in vars(module).items()
-        if isinstance(one, type) and one.__module__ == module.__name__
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__
     }
 
 
@@ -137,7 +137,7 @@ class _Describer:
 
     def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> Json:
         """A record with a type variable; its name has that of the type for the variable."""
-        variables = {one.__name__: argument for one, argument in zip(origin.__parameters__, arguments, strict=True)}
+        variables = {param.__name__: argument for param, argument in zip(origin.__parameters__, arguments, strict=True)}
         name = "".join((origin.__name__, *(argument.__name__ for argument in arguments)))
         outer, self._variables = self._variables, variables
         try:

@@ -144,13 +144,13 @@ def what_was_found(run: SourceRun) -> str:
     )
 
 
-def left_out(found: Sequence[LeftOut], most: int = MAX_FOLDERS) -> Iterator[str]:
+def left_out(entries: Sequence[LeftOut], most: int = MAX_FOLDERS) -> Iterator[str]:
     """Files and folders that are not read, by the reason. most: files and folders of a reason that are named."""
     by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
-    for entry in found:
+    for entry in entries:
         by_reason.setdefault(entry.reason, []).append(entry)
-    for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(WhyLeftOut).index(one))):
-        them = sorted(by_reason[reason], key=lambda one: (not one.is_folder, one.path))
+    for reason in sorted(by_reason, key=lambda reason: (reason not in _BY_DEFAULT, list(WhyLeftOut).index(reason))):
+        them = sorted(by_reason[reason], key=lambda entry: (not entry.is_folder, entry.path))
         named = ", ".join(f"{entry.path}{'/' if entry.is_folder else ''}" for entry in them[:most])
         more = len(them) - most
         details = Counter(entry.detail for entry in them if entry.detail)

@@ -113,7 +113,7 @@ def _text(value: Any, newline: str = _NEWLINE) -> str:
     value = _opened(value)
     inner = f"{newline}  "
     if type(value) is dict and value:
-        pairs = [f"{inner}{encode_basestring_ascii(name)}: {_text(one, inner)}" for name, one in value.items()]
+        pairs = [f"{inner}{encode_basestring_ascii(name)}: {_text(item, inner)}" for name, item in value.items()]
         return f"{{{','.join(pairs)}{newline}}}"
     if type(value) is list:
         return f"[{','.join([inner + _text(item, inner) for item in value])}{newline}]" if value else "[]"
@@ -124,7 +124,7 @@ def data_of(value: Any) -> Any:
     """Any value of a report as what JSON knows: dicts, lists, texts, numbers, bools and None."""
     opened = _opened(value)
     if isinstance(opened, dict):
-        return {name: data_of(one) for name, one in opened.items()}
+        return {name: data_of(item) for name, item in opened.items()}
     return [data_of(item) for item in opened] if isinstance(opened, list) else opened
 
 
@@ -152,7 +152,7 @@ def _opener(kind: type) -> Encode:
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         return _record(kind)
     if issubclass(kind, Mapping):
-        return lambda value: {data_of(key): one for key, one in value.items()}
+        return lambda value: {data_of(key): item for key, item in value.items()}
     if issubclass(kind, tuple | list | Iterator):
         return list
     raise TypeError(f"{kind.__name__} is not a value of a report")

@@ -68,7 +68,7 @@ _APART = "<!-- -->"
 
 def escaped(text: str) -> str:
     """*text* as prose that is no markup, in one line. It mentions nobody and links to nothing."""
-    text = _COMMIT.sub(lambda found: _APART.join(re.findall(".{1,6}", found[0])), safe(text).translate(_MARKS))
+    text = _COMMIT.sub(lambda match: _APART.join(re.findall(".{1,6}", match[0])), safe(text).translate(_MARKS))
     return _REFERENCES.sub(rf"\g<0>{_APART}", text)
 
 

@@ -56,9 +56,9 @@ def _clean(text: str, kind: Kind, colored: bool, at_start: bool) -> str:
     if kind == "data":
         return escaped(text)
     if colored:
-        text = _HARMFUL_OR_COLOR.sub(lambda found: found[0] if len(found[0]) > 1 else safe(found[0]), text)
+        text = _HARMFUL_OR_COLOR.sub(lambda match: match[0] if len(match[0]) > 1 else safe(match[0]), text)
     elif has_harmful(text):
-        text = _HARMFUL.sub(lambda found: safe(found[0]), text)
+        text = _HARMFUL.sub(lambda match: safe(match[0]), text)
     if kind == "commands":
         return text
     if "#" in text:

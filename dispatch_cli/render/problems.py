@@ -26,11 +26,11 @@ def document(report: ProblemsReport, _: int | None = None) -> Iterator[Block]:
     return problems(report.problems)
 
 
-def problems(found: Sequence[Problem]) -> Iterator[Block]:
+def problems(listed: Sequence[Problem]) -> Iterator[Block]:
     """Every problem with its snippet, and a closing count."""
-    for problem in found:
+    for problem in listed:
         yield from _problem(problem)
-    yield Paragraph(Run(f"{plural(len(found), 'error')}; nothing was done.", Tone.BAD))
+    yield Paragraph(Run(f"{plural(len(listed), 'error')}; nothing was done.", Tone.BAD))
 
 
 def sheet(report: ProblemsReport) -> Sheet:

@@ -82,6 +82,6 @@ def _fact(value: Any) -> object:
     if isinstance(value, list):
         return "; ".join(str(_fact(item)) for item in value)
     if isinstance(value, dict):
-        parts = ((name, _cell(_fact(one))) for name, one in value.items() if one != [])
+        parts = ((name, _cell(_fact(item))) for name, item in value.items() if item != [])
         return value.get("text") or ", ".join(f"{name} {part}" for name, part in parts)
     return value

@@ -13,7 +13,7 @@ MAX_CONDITIONS = 6
 """So many conditions are named."""
 
 
-def notes(refused: Sequence[RefusedDeclaration], found: ShownFor | None) -> Iterator[Block]:
+def notes(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:
     """A warning of what is refused, and the conditions for which the answer holds."""
     if refused:
         count, first = len(refused), refused[0]
@@ -21,8 +21,8 @@ def notes(refused: Sequence[RefusedDeclaration], found: ShownFor | None) -> Iter
         text = f": PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
         help_text = "; check-invariants lists " + ("it" if count == 1 else "them")
         yield Paragraph((Run("warning", Tone.WARN), Run(text + help_text)), hang=2)
-    if found is not None:
-        more = len(found.when) - MAX_CONDITIONS
-        when = ", ".join(found.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
-        others = f"; {plural(found.others, 'other combination')}: --when NAME=VALUE" if found.others else ""
+    if conditions is not None:
+        more = len(conditions.when) - MAX_CONDITIONS
+        when = ", ".join(conditions.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
+        others = f"; {plural(conditions.others, 'other combination')}: --when NAME=VALUE" if conditions.others else ""
         yield Paragraph(f"note: shown for: {when}{others}", hang=2)

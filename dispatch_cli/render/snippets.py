@@ -55,12 +55,12 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     return Snippet(span.line, cut, start, max(1, min(length, len(cut) - start)))
 
 
-def marked_line(found: Snippet, tone: Tone, indent: int) -> Paragraph:
+def marked_line(excerpt: Snippet, tone: Tone, indent: int) -> Paragraph:
     """A line with its number; the underlining below it is in *tone*."""
-    number = str(found.number)
-    runs = [Run(f"{number} | ", Tone.DIM), Run(found.line)]
-    if found.length:
-        before, marked = found.line[: found.start], found.line[found.start :][: found.length]
+    number = str(excerpt.number)
+    runs = [Run(f"{number} | ", Tone.DIM), Run(excerpt.line)]
+    if excerpt.length:
+        before, marked = excerpt.line[: excerpt.start], excerpt.line[excerpt.start :][: excerpt.length]
         marks = "^" * max(1, width_of(safe(marked)))
         runs += [
             Run(f"{' ' * len(number)} | ", Tone.DIM, breaks=True),

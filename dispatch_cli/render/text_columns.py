@@ -40,7 +40,7 @@ def column_widths(grid: ShownCells, room: int, wraps: Wraps) -> list[int] | None
     """
     wishes = [_wish(column, [row[at] for row in grid.rows], room) for at, column in enumerate(grid.columns)]
     room -= GAP * (len(wishes) - 1)
-    floors = [_floor(column, one, wraps) for column, one in zip(grid.columns, wishes, strict=True)]
+    floors = [_floor(column, wish, wraps) for column, wish in zip(grid.columns, wishes, strict=True)]
     return shared([wish.widest for wish in wishes], floors, room)
 
 

@@ -17,7 +17,7 @@ def safe(text: str) -> str:
     """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""
     if text.isascii() and text.isprintable():
         return text
-    return re.sub(_UNSAFE, lambda found: _escaped(found[0]), text)
+    return re.sub(_UNSAFE, lambda match: _escaped(match[0]), text)
 
 
 def _escaped(sign: str) -> str:

@@ -130,18 +130,18 @@ def wrapping_parts(block: Block, style: Style) -> Iterator[WrappedPart]:
         yield WrappedPart(block, [*_hanging(lines, shown.indent, shown.hang, style)])
 
 
-def _hanging(found: Text, indent: int, hang: int, style: Style) -> Iterator[RenderableType]:
+def _hanging(text: Text, indent: int, hang: int, style: Style) -> Iterator[RenderableType]:
     """A text whose first line stands at *indent*, and its further lines *hang* behind it."""
     console, width = Console(width=style.width), max(style.width or UNLIMITED, indent + hang + 1)
-    found = shortened(found, width - indent - hang)
+    text = shortened(text, width - indent - hang)
     if hang:
-        first = found.wrap(console, width - indent)[0]
+        first = text.wrap(console, width - indent)[0]
         yield _indented(first, indent)
-        found = found[len(first.plain) :]
-        while found.plain[:1].isspace():
-            found = found[1:]
-    if found.plain or not hang:
-        yield _indented(found, indent + hang)
+        text = text[len(first.plain) :]
+        while text.plain[:1].isspace():
+            text = text[1:]
+    if text.plain or not hang:
+        yield _indented(text, indent + hang)
 
 
 def _indented(renderable: RenderableType, indent: int) -> RenderableType:
@@ -170,7 +170,7 @@ def _stand_above(rows: list[tuple[Text, Text]], width: int, indent: int) -> bool
     if labels > width * MAX_LABEL_SHARE:
         return True
     beside, below = width - indent - labels - GAP, width - indent - 2 * GAP
-    places = (width_of(place) for _, found in rows for place in own_places(found.plain))
+    places = (width_of(place) for _, value in rows for place in own_places(value.plain))
     return any(beside < place <= below for place in places)
 
 

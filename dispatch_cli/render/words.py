@@ -126,10 +126,10 @@ def origins_of(*declared: Any) -> Iterator[tuple[Span | None, Origin]]:
             yield (None if entry.span is None else entry.span._replace(line=1, column=1)), entry.origin
 
 
-def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:
+def inherited_lines(origins: Iterable[tuple[Span | None, Origin]]) -> list[str]:
     """For each file that the user did not name: through what it came; of a state, where no file of the user says it."""
     names: dict[str, Origin] = {}
-    for span, origin in found:
+    for span, origin in origins:
         if span is not None and origin.through:
             names[span.file] = origin
         elif origin.state is not None and len(origin.through) > 1:

@@ -30,11 +30,11 @@ def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:
         if fold.lists(rows):
             yield from table(_REGISTRATIONS, rows, fold, "registrations")
         else:
-            groups = grouped(rows, lambda one: (CHANGES[one.change], one.key, namespace(one.operator)))
+            groups = grouped(rows, lambda row: (CHANGES[row.change], row.key, namespace(row.operator)))
             yield from table(_groups(fold), groups, fold, "groups")
     if report.moved:
         yield from heading(f"{plural(len(report.moved), 'kernel')} moved to other keys")
-        moves = grouped(report.moved, lambda one: (one.old_keys, one.new_keys, kernel_words(one.kernel)))
+        moves = grouped(report.moved, lambda move: (move.old_keys, move.new_keys, kernel_words(move.kernel)))
         yield from table(_moves(fold), moves, fold, "moves")
 
 
@@ -48,7 +48,7 @@ def others(report: DiffReport, fold: Fold) -> Iterator[Block]:
         if fold.lists(report.python_kernels):
             yield from table(_PYTHON, report.python_kernels, fold, "kernels")
         else:
-            groups = grouped(report.python_kernels, lambda one: (_what(one), one.key, namespace(one.operator)))
+            groups = grouped(report.python_kernels, lambda row: (_what(row), row.key, namespace(row.operator)))
             yield from table(_groups(fold), groups, fold, "groups")
     if report.higher_order_operators:
         yield from heading(f"{plural(len(report.higher_order_operators), 'higher-order operator')} changed")
@@ -74,7 +74,7 @@ def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block
     changed = [row for row in rows if row.change is ChangeKind.REPLACED]
     alone = [row for row in rows if row.change is not ChangeKind.REPLACED]
     if alone:
-        groups = grouped(alone, lambda one: one.change.value)
+        groups = grouped(alone, lambda operator: operator.change.value)
         names: list[Column[tuple[str, list[DiffHigherOrder]]]] = [
             Column("Change", lambda row, _: row[0]),
             Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),

@@ -24,7 +24,7 @@ def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:
     analysis = [schema for schema in report.schemas if schema.new_alias_analysis is not None]
     if analysis:
         yield from heading(f"Alias analysis of {plural(len(analysis), 'operator')}")
-        rows = grouped(analysis, lambda one: f"{one.old_alias_analysis} → {one.new_alias_analysis}")
+        rows = grouped(analysis, lambda row: f"{row.old_alias_analysis} → {row.new_alias_analysis}")
         yield from table(_group_columns("Kind", fold), rows, fold, "kinds")
 
 
@@ -35,7 +35,7 @@ def _operators(what: str, rows: Sequence[DiffOperator], fold: Fold) -> Iterator[
     if fold.lists(rows):
         yield from table(_OPERATORS, rows, fold, "operators")
     else:
-        groups = grouped(rows, lambda one: namespace(one.operator))
+        groups = grouped(rows, lambda row: namespace(row.operator))
         yield from table(_group_columns("Namespace", fold), groups, fold, "namespaces")
 
 
@@ -58,7 +58,7 @@ def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
             texts = [schema_label(row.operator, text) for text in (row.old_schema, row.new_schema)]
             yield Facts([Fact("before", texts[0]), Fact("now", texts[1])], indent=4, tone=Tone.DIM)
     else:
-        groups = grouped(rows, lambda one: "; ".join(one.changes) or "another text")
+        groups = grouped(rows, lambda row: "; ".join(row.changes) or "another text")
         yield from table(_group_columns("Change", fold), groups, fold, "changes")
 
 
@@ -76,7 +76,7 @@ def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
     ]
     if tagged:
         yield from heading(f"Tags of {plural(len({operator for _, operator in tagged}), 'operator')}")
-        groups = [(tag, [operator for _, operator in found]) for tag, found in grouped(tagged, lambda one: one[0])]
+        groups = [(tag, [operator for _, operator in pairs]) for tag, pairs in grouped(tagged, lambda pair: pair[0])]
         yield from table(_group_columns("Tag", fold), groups, fold, "tags")
 
 

@@ -28,7 +28,7 @@ def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ..
             if shown.keys:
                 groups.setdefault(shown, []).append(filler.row(operator, shown))
     rows = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
-    return tuple(sorted(rows, key=lambda one: -len(one.keys) * len(one.operators)))
+    return tuple(sorted(rows, key=lambda row: -len(row.keys) * len(row.operators)))
 
 
 class _SlotRows:

@@ -130,8 +130,8 @@ def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> st
     return f"{words} ({_some(sources)})"
 
 
-def _some(found: Iterable[str]) -> str:
-    first, *others = found
+def _some(texts: Iterable[str]) -> str:
+    first, *others = texts
     return f"{first} and {len(others)} more" if others else first
 
 

@@ -136,7 +136,7 @@ def case_of(
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
         makes=table is not None and BACKEND_SELECT in table.active,
-        lists=tuple(one for one, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
+        lists=tuple(argument for argument, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
         tags=() if definition is None else definition.tags,
         takes_none=schema is not None and not any(type_.startswith("Tensor") for type_ in types.values()),
         elsewhere=_elsewhere(table, universe, key, kernels) if table is not None and kernels and in_text else (),

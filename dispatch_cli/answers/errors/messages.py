@@ -90,7 +90,7 @@ class TextPattern(NamedTuple):
 @cache
 def patterns() -> tuple[TextPattern, ...]:
     """Each template of each message."""
-    return tuple(TextPattern(kind, text, words(text)) for kind, one in MESSAGES.items() for text in one.templates)
+    return tuple(TextPattern(kind, text, words(text)) for kind, item in MESSAGES.items() for text in item.templates)
 
 
 class _Names(dict[str, str]):

@@ -175,9 +175,9 @@ def _precedence(match: Match) -> tuple[int, int, int, int]:
     return match.start, -match.end, len(match.details) - flags, -flags
 
 
-def _with_frames(text: str, found: Iterable[Match]) -> Iterator[Match]:
+def _with_frames(text: str, candidates: Iterable[Match]) -> Iterator[Match]:
     """Matches with the contexts that the tracebacks show which are linked to them, as far as they matter."""
-    ordered = list(found)
+    ordered = list(candidates)
     chains = [place.chain for place in chain_places(text, [match.start for match in ordered])]
     contexts = {name: _chains_with(text, pattern) for name, pattern in CONTEXTS.items()}
     for match, chain in zip(ordered, chains, strict=True):

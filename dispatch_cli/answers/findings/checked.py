@@ -60,29 +60,29 @@ def _has_a_base(state: State) -> bool:
     return all(declared.through(place) for place in islice(places, 1))
 
 
-def operators_checked(view: View, chosen: Collection[str], found: Collection[str]) -> tuple[int, NotChecked]:
+def operators_checked(view: View, chosen: Collection[str], reported: Collection[str]) -> tuple[int, NotChecked]:
     """Number of operators that a run looked at, and those that it left out; together they are all that it could check.
 
-    view: of the run, after it. chosen: the operators that it was to look at. found: those that it says something of.
+    view: of the run, after it. chosen: the operators that it was to look at. reported: those that it says something of.
     """
     if not view.has_files:
-        return len({*chosen, *found}), NotChecked()
+        return len({*chosen, *reported}), NotChecked()
     higher_order = {operator.name: operator for operator in view.state.higher_order_operators}
     names = frozenset((*view.dispatcher.names(), *higher_order) if view.is_whole else chosen)
     # the names of a base are texts, and thousands
-    own = {*map(str, view.own), *(name for name, one in higher_order.items() if one.is_own)}
-    unknown = {*map(str, view.captures.unknown), *(name for name, one in higher_order.items() if _is_unknown(one))}
+    own = {*map(str, view.own), *(name for name, operator in higher_order.items() if operator.is_own)}
+    unknown = {*map(str, view.captures.unknown), *(name for name, item in higher_order.items() if _is_unknown(item))}
     compared = map(str, view.compared[0].operators) if view.compared else ()
-    others = names.difference(own, unknown, found, compared)
+    others = names.difference(own, unknown, reported, compared)
     pytorchs = [name for name in others if name in view.pytorch_operators or _is_of_pytorch(higher_order.get(name))]
-    return len(names.union(found)) - len(others), NotChecked(
+    return len(names.union(reported)) - len(others), NotChecked(
         pytorch=len(pytorchs), extended=len(others) - len(pytorchs), unknown=len(names & unknown)
     )
 
 
-def _is_of_pytorch(one: HigherOrderOperator | None) -> bool:
-    return one is not None and one.of_pytorch
+def _is_of_pytorch(operator: HigherOrderOperator | None) -> bool:
+    return operator is not None and operator.of_pytorch
 
 
-def _is_unknown(one: HigherOrderOperator) -> bool:
-    return one.of_unknown and not one.of_pytorch and not one.is_own
+def _is_unknown(operator: HigherOrderOperator) -> bool:
+    return operator.of_unknown and not operator.of_pytorch and not operator.is_own

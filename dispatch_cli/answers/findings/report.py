@@ -215,7 +215,7 @@ def findings_report(
     outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new, conditions=conditions)
     place = partial(_place, slots=state.dispatcher.universe.slot)
     there = [placed(state, finding) for finding in outcome.findings]
-    places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, there, strict=True)}
+    places = {(finding.check, finding.span): shown.span for finding, shown in zip(outcome.findings, there, strict=True)}
     findings = tuple(sorted(there, key=place))
     suppressed = sorted((_suppressed(state, entry) for entry in outcome.suppressed), key=lambda one: place(one.finding))
     affected = _by_operator(outcome.totals)
@@ -332,13 +332,13 @@ def _by_operator(totals: Iterable[Listing]) -> dict[str, Counter[Severity]]:
     return by_operator
 
 
-def _summary(check: Check, found: Listing) -> CheckSummary:
-    worst = min(found.counts, key=lambda severity: severity.rank)
-    return CheckSummary(check.code, check.id, worst, sum(found.counts.values()), len(found.by_operator), check.title)
+def _summary(check: Check, total: Listing) -> CheckSummary:
+    worst = min(total.counts, key=lambda severity: severity.rank)
+    return CheckSummary(check.code, check.id, worst, sum(total.counts.values()), len(total.by_operator), check.title)
 
 
-def _suppressed(state: State, one: Suppressed) -> SuppressedFinding:
-    return SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], placed(state, one.finding))
+def _suppressed(state: State, entry: Suppressed) -> SuppressedFinding:
+    return SuppressedFinding(entry.by.reason, entry.by.span, CODES[entry.finding.check], placed(state, entry.finding))
 
 
 def placed(state: State, finding: Finding) -> Finding:

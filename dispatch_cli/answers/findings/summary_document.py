@@ -122,30 +122,30 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
+def condition_sentences(checked: CheckedConditions | None) -> Iterator[str]:
     """Sentences about the combinations of conditions that were looked at."""
-    if found is None or not found.operators:
+    if checked is None or not checked.operators:
         return
-    chosen = f" (with {', '.join(found.chosen)})" if found.chosen else ""
-    combinations = "1 combination" if found.states == 1 else f"{found.states} combinations"
+    chosen = f" (with {', '.join(checked.chosen)})" if checked.chosen else ""
+    combinations = "1 combination" if checked.states == 1 else f"{checked.states} combinations"
     yield (
-        f"{plural(found.operators, 'operator')} {'has' if found.operators == 1 else 'have'} registrations with "
+        f"{plural(checked.operators, 'operator')} {'has' if checked.operators == 1 else 'have'} registrations with "
         f"conditions; {combinations} of them checked{chosen}; --when NAME=VALUE chooses"
     )
-    if found.capped:
-        names = _names(found.capped)
+    if checked.capped:
+        names = _names(checked.capped)
         yield f"not all combinations were checked of {names}: there are more than {MOST_CASES}"
 
 
-def not_checked_sentences(found: NotChecked) -> Iterator[str]:
+def not_checked_sentences(counts: NotChecked) -> Iterator[str]:
     """Sentences about operators that were not checked, and how to check them."""
-    if found.pytorch:
-        yield f"{_operators(found.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
-    if found.extended:
-        yield f"{_operators(found.extended, 'from files that these extend')} not checked"
-    if found.unknown:
+    if counts.pytorch:
+        yield f"{_operators(counts.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
+    if counts.extended:
+        yield f"{_operators(counts.extended, 'from files that these extend')} not checked"
+    if counts.unknown:
         yield (
-            f"the capture does not say who registered {plural(found.unknown, 'operator')}, which were checked as "
+            f"the capture does not say who registered {plural(counts.unknown, 'operator')}, which were checked as "
             "PyTorch's own; make a new capture to check those of other libraries fully"
         )
 

@@ -93,10 +93,10 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _differences(one: Universe, other: Universe) -> tuple[Any, dict[str, Any]]:
+def _differences(universe: Universe, other: Universe) -> tuple[Any, dict[str, Any]]:
     from dispatch_cli.answers.keys.universe_differences import differences_report
 
-    return differences_report(one, other), {}
+    return differences_report(universe, other), {}
 
 
 def _keys_of_call(

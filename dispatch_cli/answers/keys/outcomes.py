@@ -97,7 +97,7 @@ def key_outcomes(
             status=status,
             steps=steps,
             tensors=tuple(
-                position for position, one in enumerate(selection.arguments, 1) if is_key and one.keyset.has(key)
+                position for position, item in enumerate(selection.arguments, 1) if is_key and item.keyset.has(key)
             ),
             generator=is_key and selection.generator is not None and selection.generator.has(key),
             included=is_key and not given and selection.included.has(functionality),

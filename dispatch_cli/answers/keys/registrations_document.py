@@ -72,17 +72,17 @@ def document(report: KeyRegistrationsReport, _: int | None = None, full: bool = 
     yield Paragraph(Run(f"Kernels at exactly {keys}, {over}. `table --key` shows what runs there.", Tone.DIM))
 
 
-def _key(one: KeyRegistrations, many: bool) -> Iterator[Block]:
-    title = (_name(one), Run(f": {plural(len(one.kernels), 'operator')}", Tone.HEAD))
+def _key(key: KeyRegistrations, many: bool) -> Iterator[Block]:
+    title = (_name(key), Run(f": {plural(len(key.kernels), 'operator')}", Tone.HEAD))
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     yield Gap()
     if many:
-        yield TableBlock(GROUPS, _groups(one.kernels))
+        yield TableBlock(GROUPS, _groups(key.kernels))
     else:
-        yield TableBlock(KERNELS, one.kernels)
-    if one.fallback is not None:
+        yield TableBlock(KERNELS, key.kernels)
+    if key.fallback is not None:
         yield Gap()
-        yield _fallback(one.fallback)
+        yield _fallback(key.fallback)
     yield Gap()
 
 
@@ -97,8 +97,8 @@ def _empty(keys: list[KeyRegistrations]) -> Iterator[Block]:
     yield Gap()
 
 
-def _name(one: KeyRegistrations) -> Run:
-    return Run(f"{one.key} [alias]" if one.alias else one.key, Tone.ALIAS if one.alias else Tone.HEAD)
+def _name(key: KeyRegistrations) -> Run:
+    return Run(f"{key.key} [alias]" if key.alias else key.key, Tone.ALIAS if key.alias else Tone.HEAD)
 
 
 def _fallback(row: FallbackRow) -> Paragraph:
@@ -125,14 +125,14 @@ def _groups(kernels: tuple[RegisteredKernel, ...]) -> list[_FileGroup]:
     return sorted(groups.values(), key=lambda group: (group.span is None, -len(group.kernels)))
 
 
-def _source(one: RegisteredKernel) -> str:
+def _source(row: RegisteredKernel) -> str:
     """The file that registers a kernel; what a dump shows where it names none. Of generated files, without a number."""
-    if one.span is not None:
-        return one.span.file
-    file = source_file(one.debug)
+    if row.span is not None:
+        return row.span.file
+    file = source_file(row.debug)
     if file is None:
-        return one.debug
-    path = one.debug.removeprefix(_REGISTERED_AT)
+        return row.debug
+    path = row.debug.removeprefix(_REGISTERED_AT)
     return path[: max(path.rfind("/"), path.rfind("\\")) + 1] + file
 
 

@@ -32,8 +32,8 @@ class DifferencesReport:
     differences: tuple[DifferenceRow, ...]
 
 
-def differences_report(one: Universe, other: Universe) -> DifferencesReport:
+def differences_report(universe: Universe, other: Universe) -> DifferencesReport:
     """Every difference of two universes."""
-    differences = universe_differences(one, other)
+    differences = universe_differences(universe, other)
     rows = tuple(DifferenceRow(each.aspect, each.subject or None, each.one, each.other) for each in differences)
-    return DifferencesReport(one.name, other.name, one.torch, other.torch, not rows, rows)
+    return DifferencesReport(universe.name, other.name, universe.torch, other.torch, not rows, rows)

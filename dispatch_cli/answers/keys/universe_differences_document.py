@@ -74,11 +74,11 @@ def outcome(report: DifferencesReport) -> str:
     return plural(len(report.differences), "difference") if report.differences else "No difference"
 
 
-def _section(report: DifferencesReport, found: list[DifferenceRow]) -> Block:
-    if any(row.subject for row in found):
-        return TableBlock(_columns(report), found, indent=2)
+def _section(report: DifferencesReport, rows: list[DifferenceRow]) -> Block:
+    if any(row.subject for row in rows):
+        return TableBlock(_columns(report), rows, indent=2)
     sides = [
-        (name, keys) for row in found for name, keys in zip((report.universe, report.against), row[2:], strict=True)
+        (name, keys) for row in rows for name, keys in zip((report.universe, report.against), row[2:], strict=True)
     ]
     return Facts([Fact(name, listed(keys)) for name, keys in sides if keys], indent=2)
 
@@ -98,12 +98,10 @@ def _side(name: str, keys: tuple[str, ...], short: bool) -> str:
     return f"{name}: {listed(keys)}" if keys else ""
 
 
-def _ids(found: list[DifferenceRow]) -> str:
-    examples = "; ".join(
-        f"{row.subject} {row.only_universe[0]} and {row.only_against[0]}" for row in found[:_SHOWN_IDS]
-    )
-    more = "" if len(found) <= _SHOWN_IDS else " …"
-    return f"Enum ids: {len(found)} keys have another one ({examples}{more})"
+def _ids(rows: list[DifferenceRow]) -> str:
+    examples = "; ".join(f"{row.subject} {row.only_universe[0]} and {row.only_against[0]}" for row in rows[:_SHOWN_IDS])
+    more = "" if len(rows) <= _SHOWN_IDS else " …"
+    return f"Enum ids: {len(rows)} keys have another one ({examples}{more})"
 
 
 def sheet(report: DifferencesReport) -> Sheet:

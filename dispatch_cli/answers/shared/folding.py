@@ -73,7 +73,7 @@ def fold(
             open_run = True
         last = place
     folded = tuple(Folded(tuple(row.key for row in run), run[0]) for run in runs)
-    return Folding(folded, {place: KeyRuns(map(tuple, found)) for place, found in aside.items()})
+    return Folding(folded, {place: KeyRuns(map(tuple, key_runs)) for place, key_runs in aside.items()})
 
 
 def unfolded(rows: Iterable[Row]) -> Folding[Row]:

@@ -62,7 +62,7 @@ def _candidates(universe: Universe, keys: set[str]) -> list[tuple[str, tuple[str
     words = {beginning for key in keys for beginning in _beginnings(key)}
     globs = [f"{word}*" for word in sorted(words)]
     by_glob = [(glob, tuple(key for key in universe.slots if fnmatchcase(key, glob))) for glob in globs]
-    return sorted((*universe.aliases.items(), *by_glob), key=lambda one: -len(one[1]))
+    return sorted((*universe.aliases.items(), *by_glob), key=lambda item: -len(item[1]))
 
 
 def _beginnings(key: str) -> Iterator[str]:

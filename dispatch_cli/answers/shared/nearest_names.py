@@ -56,7 +56,7 @@ def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> lis
             chosen, other = _of_overload(members, len(name) + 1, overload, alike)
             costs = cost, other, cost - abs(len(wanted) - len(known))
             candidates.append(NearNames(name, chosen or members, costs, chosen is not None))
-    candidates.sort(key=lambda one: (one.cost, not one.name.startswith("aten::")))
+    candidates.sort(key=lambda near: (near.cost, not near.name.startswith("aten::")))
     with_overload = [candidate for candidate in candidates if candidate.has_overload]
     return (with_overload or candidates)[:MOST_NEAR]
 
@@ -68,11 +68,11 @@ def _of_overload(members: Sequence[str], at: int, overload: str, alike: float) -
     if not overload:
         return None, 0
     others = [(member, member[at:].lower()) for member in members]
-    costs = [(misspelt_by(overload, other, _most(alike, len(overload) + len(other))), one) for one, other in others]
+    costs = [(misspelt_by(overload, other, _most(alike, len(overload) + len(other))), name) for name, other in others]
     best = min((cost for cost, _ in costs if cost is not None), default=None)
     if best is None:
         return None, len(overload)
-    return [one for cost, one in costs if cost == best], best
+    return [name for cost, name in costs if cost == best], best
 
 
 def _most(alike: float, letters: int) -> int:

@@ -103,10 +103,10 @@ def _incomplete(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> It
         yield Note(NoteKind.INCOMPLETE, tuple(keys), dispatcher.keys_in(unknown), overlays)
 
 
-def _grouped(kind: NoteKind, found: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Note]:
+def _grouped(kind: NoteKind, pairs: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Note]:
     """One note for all keys with the same culprits."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for key, culprits in found:
+    for key, culprits in pairs:
         groups.setdefault(culprits, []).append(key)
     for culprits, keys in groups.items():
         yield Note(kind, tuple(keys), culprits)
@@ -122,7 +122,7 @@ def _taken(dispatcher: Dispatcher, entries: Iterable[TableEntry]) -> Iterator[No
 def _bypassed(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
     """Tensors of several backend keys carry one autograd key, which looks at few of them, often the Dense one alone."""
     universe = dispatcher.universe
-    kernels = [key for key, one in table.active.items() if not one.kernel.fallthrough]
+    kernels = [key for key, registration in table.active.items() if not registration.kernel.fallthrough]
     by_key = bypassed(universe, kernels, lambda key: table[key].decision, lambda key: table[key].is_fallthrough)
     for key in universe.covered_by("Autograd"):
         if key in by_key and key in entries:

@@ -24,19 +24,19 @@ def document(report: BasesReport, _: int | None = None) -> Iterator[Block]:
 
 
 COLUMNS: list[Column[Description]] = [
-    Column("Name", lambda one, _: one.name),
-    Column("PyTorch", lambda one, _: one.torch),
-    Column("Operators", lambda one, _: str(one.operators), right=True),
-    Column("Kernels", lambda one, _: str(one.kernels), right=True),
-    Column("Higher-order", lambda one, _: str(one.higher_order_operators), right=True),
-    Column("Size", lambda one, _: f"{one.bytes / 1024:.0f} KiB", right=True),
+    Column("Name", lambda row, _: row.name),
+    Column("PyTorch", lambda row, _: row.torch),
+    Column("Operators", lambda row, _: str(row.operators), right=True),
+    Column("Kernels", lambda row, _: str(row.kernels), right=True),
+    Column("Higher-order", lambda row, _: str(row.higher_order_operators), right=True),
+    Column("Size", lambda row, _: f"{row.bytes / 1024:.0f} KiB", right=True),
 ]
 OVERLAYS: list[Column[OverlayDescription]] = [
-    Column("Name", lambda one, _: one.name),
-    Column("What it is", lambda one, _: f"overlay for {one.over}, {one.backend}, incomplete"),
-    Column("Operators", lambda one, _: str(one.operators), right=True),
-    Column("Kernels", lambda one, _: str(one.kernels), right=True),
-    Column("Size", lambda one, _: f"{one.bytes / 1024:.0f} KiB", right=True),
+    Column("Name", lambda row, _: row.name),
+    Column("What it is", lambda row, _: f"overlay for {row.over}, {row.backend}, incomplete"),
+    Column("Operators", lambda row, _: str(row.operators), right=True),
+    Column("Kernels", lambda row, _: str(row.kernels), right=True),
+    Column("Size", lambda row, _: f"{row.bytes / 1024:.0f} KiB", right=True),
 ]
 INCOMPLETE = (
     "An overlay has the kernels that torchgen generates for a backend. Those that PyTorch registers by hand are not in "

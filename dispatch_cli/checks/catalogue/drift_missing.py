@@ -55,44 +55,44 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is declared and not there."""
     library = view.built
     assert library is not None, "the check needs a library"
-    comparison = DriftComparison(view, library)
-    for operator in comparison.operators:
+    drift = DriftComparison(view, library)
+    for operator in drift.operators:
         if operator.built is None:
-            yield _operator(comparison, operator)
+            yield _operator(drift, operator)
         else:
-            yield from _kernels(comparison, operator)
+            yield from _kernels(drift, operator)
     for key, registration in view.own_fallbacks.items():
         fallback = library.fallbacks.get(key)
         if not library.has(fallback):
-            message = f"the backend fallback at {key} {_missing(comparison, fallback)}"
+            message = f"the backend fallback at {key} {_missing(drift, fallback)}"
             details = _details(fallback)
             yield CHECK.finding(message, key=key, at=registration, details=details, subject="fallback")
-    for declared, built in comparison.higher_order:
+    for declared, built in drift.higher_order:
         if built is None:
-            message = f"the higher-order operator {declared.name} {_missing(comparison)}"
-            yield CHECK.finding(message, declared.name, span=declared.span, tip=_tip(comparison))
+            message = f"the higher-order operator {declared.name} {_missing(drift)}"
+            yield CHECK.finding(message, declared.name, span=declared.span, tip=_tip(drift))
             continue
         there = places_of(built, view.universe)
         for place, impl in places_of(declared).items():
             if place not in there:
                 where = place_words(place)
-                message = f"{declared.name}: the implementation for {where} {_missing(comparison)}"
+                message = f"{declared.name}: the implementation for {where} {_missing(drift)}"
                 yield CHECK.finding(message, declared.name, span=impl.span or declared.span, subject=where)
 
 
-def _operator(found: DriftComparison, operator: DeclaredOperator) -> Finding:
-    message = f"{operator.name} {_missing(found)}"
+def _operator(drift: DriftComparison, operator: DeclaredOperator) -> Finding:
+    message = f"{operator.name} {_missing(drift)}"
     span = operator.defined_at
     if span is None:
-        span = next((one.kernel.span for _, one in found.kernels(operator)), None)
-    meant = found.renamed.get(operator.name)
-    tip = _tip(found) if meant is None else did_you_mean([str(meant)])
+        span = next((registration.kernel.span for _, registration in drift.kernels(operator)), None)
+    meant = drift.renamed.get(operator.name)
+    tip = _tip(drift) if meant is None else did_you_mean([str(meant)])
     return CHECK.finding(message, operator.name, span=span, tip=tip)
 
 
-def _missing(found: DriftComparison, other: BuiltKernel | None = None) -> str:
+def _missing(drift: DriftComparison, other: BuiltKernel | None = None) -> str:
     """other: the kernel that PyTorch itself has there."""
-    source = found.library.source
+    source = drift.library.source
     if other is not None:
         return f"is declared, but not registered by the library: the one there in {source} is PyTorch's own"
     return f"is declared, but not registered in {source}"
@@ -102,30 +102,30 @@ def _details(other: BuiltKernel | None) -> tuple[tuple[str, str], ...]:
     return () if other is None else (("PyTorch's kernel", other.debug),)
 
 
-def _tip(found: DriftComparison) -> str | None:
-    return None if found.library.modules else NO_MODULES
+def _tip(drift: DriftComparison) -> str | None:
+    return None if drift.library.modules else NO_MODULES
 
 
-def _kernels(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
+def _kernels(drift: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
     name, built = operator.name, operator.built
     assert built is not None, "the library has the operator"
     if operator.defined_at is not None and built.schema is None:
-        message = f"{name}: the schema {_missing(found)}, which has kernels of the operator"
+        message = f"{name}: the schema {_missing(drift)}, which has kernels of the operator"
         yield CHECK.finding(message, name, span=operator.defined_at, subject="definition")
-    for key, registration in found.kernels(operator):
+    for key, registration in drift.kernels(operator):
         kernel = built.kernels.get(key)
-        if not found.library.has(kernel):
-            message = f"{name}: the kernel at {key} {_missing(found, kernel)}"
+        if not drift.library.has(kernel):
+            message = f"{name}: the kernel at {key} {_missing(drift, kernel)}"
             yield CHECK.finding(message, name, key, at=registration, details=_details(kernel), subject="kernel")
-    for key, registration, kernel in found.pairs(operator):
+    for key, registration, kernel in drift.pairs(operator):
         for what, is_declared, is_there in functions(registration.kernel, kernel):
             if is_declared and is_there is False:
-                message = f"{name}: the {what} {_missing(found)}"
+                message = f"{name}: the {what} {_missing(drift)}"
                 yield CHECK.finding(message, name, key, span=registration.kernel.span, subject=what)
     there = frozenset(built.python)
-    for key, span in found.python_kernels(operator).items():
+    for key, span in drift.python_kernels(operator).items():
         if key not in there:
-            message = f"{name}: the kernel of the Python dispatcher at {key} {_missing(found)}"
+            message = f"{name}: the kernel of the Python dispatcher at {key} {_missing(drift)}"
             yield CHECK.finding(message, name, key, span=span, mark=key, subject="python kernel")
 
 

@@ -57,70 +57,70 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is there and not declared."""
     library = view.built
     assert library is not None, "the check needs a library"
-    comparison = DriftComparison(view, library)
-    for operator in comparison.operators:
+    drift = DriftComparison(view, library)
+    for operator in drift.operators:
         if operator.built is not None:
-            span = operator.defined_at or next((one.kernel.span for _, one in comparison.kernels(operator)), None)
-            yield from _kernels(comparison, operator.name, operator.built, span)
-            yield from _functions(comparison, operator)
-    yield from _others(comparison)
+            span = operator.defined_at or next((entry.kernel.span for _, entry in drift.kernels(operator)), None)
+            yield from _kernels(drift, operator.name, operator.built, span)
+            yield from _functions(drift, operator)
+    yield from _others(drift)
     if not view.is_whole:
         return
     for key, fallback in library.fallbacks.items():
         registration = view.dispatcher.fallbacks.get(key)
-        is_declared = registration is not None and (not library.apart or comparison.is_declared(registration))
+        is_declared = registration is not None and (not library.apart or drift.is_declared(registration))
         if fallback.imported and not is_declared:
-            message = f"the backend fallback at {key} {_undeclared(comparison)}"
+            message = f"the backend fallback at {key} {_undeclared(drift)}"
             details = _details(fallback)
-            yield CHECK.finding(message, key=key, span=comparison.place(WILDCARD), details=details, subject="fallback")
-    for declared, there in comparison.higher_order:
+            yield CHECK.finding(message, key=key, span=drift.place(WILDCARD), details=details, subject="fallback")
+    for declared, there in drift.higher_order:
         if there is None or declared.adds:
             continue
         known = places_of(declared, view.universe)
         for place, impl in places_of(there).items():
             if place not in known:
                 where = place_words(place)
-                message = f"{declared.name}: the implementation {impl.kernel} for {where} {_undeclared(comparison)}"
+                message = f"{declared.name}: the implementation {impl.kernel} for {where} {_undeclared(drift)}"
                 yield CHECK.finding(message, declared.name, span=declared.span, subject=where)
 
 
-def _others(found: DriftComparison) -> Iterator[Finding]:
+def _others(drift: DriftComparison) -> Iterator[Finding]:
     """Findings about operators for which the user's own files register nothing."""
-    renamed = frozenset(found.renamed.values())
+    renamed = frozenset(drift.renamed.values())
     elsewhere = Counter[str]()
-    for name, built in found.others.items():
+    for name, built in drift.others.items():
         namespace = name.namespace or ""
         if name in renamed:
             continue
-        if name in found.declared or not (built.imported or not found.library.modules):
-            yield from _kernels(found, name, built, found.place(namespace))
-        elif namespace in found.namespaces:
-            message = f"{name} {_undeclared(found)}, as other operators of {namespace} are"
-            yield CHECK.finding(message, name, span=found.place(namespace), subject="operator")
+        if name in drift.declared or not (built.imported or not drift.library.modules):
+            yield from _kernels(drift, name, built, drift.place(namespace))
+        elif namespace in drift.namespaces:
+            message = f"{name} {_undeclared(drift)}, as other operators of {namespace} are"
+            yield CHECK.finding(message, name, span=drift.place(namespace), subject="operator")
         else:
             elsewhere[namespace] += 1
     for namespace, count in elsewhere.items():
         what = "an operator" if count == 1 else f"{count:,} operators"
-        message = f"{what} in the namespace {namespace} {_undeclared(found, count > 1)}"
+        message = f"{what} in the namespace {namespace} {_undeclared(drift, count > 1)}"
         tip = "if another library that the modules import registers them, nothing is to be done"
-        place = found.place(namespace)
+        place = drift.place(namespace)
         yield CHECK.finding(message, span=place, tip=tip, subject=f"namespace {namespace}", severity=Severity.INFO)
 
 
-def _undeclared(found: DriftComparison, several: bool = False) -> str:
-    return f"{'are' if several else 'is'} registered in {found.library.source}, but not declared"
+def _undeclared(drift: DriftComparison, several: bool = False) -> str:
+    return f"{'are' if several else 'is'} registered in {drift.library.source}, but not declared"
 
 
 def _details(kernel: BuiltKernel) -> tuple[tuple[str, str], ...]:
     return (("kernel", kernel.debug),)
 
 
-def _kernels(found: DriftComparison, name: OperatorName, built: BuiltOperator, span: Span | None) -> Iterator[Finding]:
-    library = found.library
-    is_defined = not library.apart and found.view.is_defined_by_files(name)
-    declared = found.declared_keys(name)
-    active = found.view.active(name) if name in found.view.dispatcher else {}
-    changes = {edit.key: edit.span for edit in found.view.changes if edit.operator == name and edit.key not in active}
+def _kernels(drift: DriftComparison, name: OperatorName, built: BuiltOperator, span: Span | None) -> Iterator[Finding]:
+    library = drift.library
+    is_defined = not library.apart and drift.view.is_defined_by_files(name)
+    declared = drift.declared_keys(name)
+    active = drift.view.active(name) if name in drift.view.dispatcher else {}
+    changes = {edit.key: edit.span for edit in drift.view.changes if edit.operator == name and edit.key not in active}
     for key, kernel in built.kernels.items():
         if key in changes:
             message = (
@@ -129,20 +129,20 @@ def _kernels(found: DriftComparison, name: OperatorName, built: BuiltOperator, s
             yield CHECK.finding(message, name, key, span=changes[key], details=_details(kernel), subject="kernel")
         elif key not in declared and (kernel.imported or is_defined):
             what = "fallthrough" if kernel.fallthrough else "kernel"
-            message = f"{name}: the {what} at {key} {_undeclared(found)}"
+            message = f"{name}: the {what} at {key} {_undeclared(drift)}"
             yield CHECK.finding(message, name, key, span=span, details=_details(kernel), subject="kernel")
-    known = found.python_keys(name)
+    known = drift.python_keys(name)
     for key in built.python:
         if key not in known and (library.apart or is_defined):
-            message = f"{name}: the kernel of the Python dispatcher at {key} {_undeclared(found)}"
+            message = f"{name}: the kernel of the Python dispatcher at {key} {_undeclared(drift)}"
             yield CHECK.finding(message, name, key, span=span, subject="python kernel")
 
 
-def _functions(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
-    for key, registration, kernel in found.pairs(operator):
+def _functions(drift: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
+    for key, registration, kernel in drift.pairs(operator):
         for what, is_declared, is_there in functions(registration.kernel, kernel):
             if is_there and is_declared is False:
-                message = f"{operator.name}: the {what} {_undeclared(found)}"
+                message = f"{operator.name}: the {what} {_undeclared(drift)}"
                 yield CHECK.finding(message, operator.name, key, span=registration.kernel.span, subject=what)
 
 

@@ -71,7 +71,7 @@ def find(view: View) -> Iterator[Finding]:
             continue
         affected = displaced(view.universe, pattern.decision)
         for name in pattern.operators if affected else ():
-            missing = {key: one for key, one in affected.items() if one.rule is Rule.MISSING}
+            missing = {key: decision for key, decision in affected.items() if decision.rule is Rule.MISSING}
             if view.schema_text(name) is None or not view.concerns(name, (*_culprits(view, affected), CATCH_ALL)):
                 continue
             if missing:

@@ -105,23 +105,23 @@ def _backend(view: View, backend: str, key: str) -> _Backend:
     return result
 
 
-def _finding(view: View, backend: str, found: _Backend) -> Finding:
-    failing = [name for name, _ in found.kernels]
+def _finding(view: View, backend: str, own: _Backend) -> Finding:
+    failing = [name for name, _ in own.kernels]
     device = next((device for device, key in view.universe.devices.items() if key == backend), backend)
     which = ", ".join(map(str, failing[:MAX_NAMED])) + (" …" if len(failing) > MAX_NAMED else "")
     verb = "raises" if len(failing) == 1 else "raise"
-    if found.fallback is not None:
+    if own.fallback is not None:
         which, verb = f"every operator without a kernel there{f' (such as {which})' if which else ''}", "raises"
-    there = f"{len(found.others):,} operator{'s have kernels' if len(found.others) > 1 else ' has a kernel'} there"
+    there = f"{len(own.others):,} operator{'s have kernels' if len(own.others) > 1 else ' has a kernel'} there"
     return CHECK.finding(
-        f'{found.key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
-        key=found.key,
-        at=found.fallback or found.kernels[0][1],
+        f'{own.key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
+        key=own.key,
+        at=own.fallback or own.kernels[0][1],
         details=(("operators", f"{len(failing):,}"),) if failing else (),
-        related=[(there, one.kernel.span) for _, one in found.others[:1]],
-        tip=f"register a fallthrough as the fallback at {found.key}: fallbacks: {{{found.key}: fallthrough}}",
-        fix=(fallthrough_fallback(found.key),),
-        severity=None if found.others else Severity.INFO,
+        related=[(there, registration.kernel.span) for _, registration in own.others[:1]],
+        tip=f"register a fallthrough as the fallback at {own.key}: fallbacks: {{{own.key}: fallthrough}}",
+        fix=(fallthrough_fallback(own.key),),
+        severity=None if own.others else Severity.INFO,
     )
 
 

@@ -118,8 +118,8 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
         first.canonical.key,
         at=last,
         related=[
-            (f"registered {_ORDINALS[number] if number < len(_ORDINALS) else 'next'}", one.kernel.span)
-            for number, one in enumerate(order[:-1])
+            (f"registered {_ORDINALS[number] if number < len(_ORDINALS) else 'next'}", entry.kernel.span)
+            for number, entry in enumerate(order[:-1])
         ],
         details=(
             ("order", ", then ".join(f"{registration.kernel.debug} at {registration.key}" for registration in order)),

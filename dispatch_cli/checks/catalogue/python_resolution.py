@@ -82,9 +82,9 @@ def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Ite
         yield _finding(view, name, by_files, Severity.INFO)
 
 
-def _finding(view: View, name: OperatorName, found: list[Divergence], severity: Severity) -> Finding:
-    first = found[0]
-    alike = [slot for slot in found if slot.python.rule is first.python.rule and slot.because == first.because]
+def _finding(view: View, name: OperatorName, slots: list[Divergence], severity: Severity) -> Finding:
+    first = slots[0]
+    alike = [slot for slot in slots if slot.python.rule is first.python.rule and slot.because == first.because]
     keys = [slot.key for slot in alike]
     because = keys_text(first.because)
     if first.reason is Reason.NESTED_RULE:

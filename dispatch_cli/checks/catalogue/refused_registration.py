@@ -86,12 +86,12 @@ def find(view: View) -> Iterator[Finding]:
         yield finding._replace(when=when or None)
 
 
-def _of_unknown_operator(view: View, found: Finding, name: OperatorName) -> Finding:
+def _of_unknown_operator(view: View, finding: Finding, name: OperatorName) -> Finding:
     """A registration for an operator that nothing defines; which may be another library's."""
     outcome, tip, severity = no_definition(view, name, Defined(view))
     if outcome is not NOTHING_DEFINES:
-        found = found._replace(message=f"{name} has a registration that PyTorch refuses without it, {outcome}")
-    return hedged(view, dangling.CHECK, found._replace(tip=tip, severity=severity))
+        finding = finding._replace(message=f"{name} has a registration that PyTorch refuses without it, {outcome}")
+    return hedged(view, dangling.CHECK, finding._replace(tip=tip, severity=severity))
 
 
 CHECK = Check.of(find, __doc__, "DC106", Severity.ERROR)

@@ -88,17 +88,17 @@ def find(view: View) -> Iterator[Finding]:
                 yield from _of_family(view, family, coverage, reported)
 
 
-def _may_differ(found: Mapping[OperatorName, Coverage], in_place_only: bool) -> bool:
+def _may_differ(coverages: Mapping[OperatorName, Coverage], in_place_only: bool) -> bool:
     """True if one operator has what another lacks; looked at first, because reading schemas takes long.
 
     in_place_only: it takes two of different names, a functional and an in-place form.
     """
     by_name: dict[str, list[Coverage]] = {}
-    for name, coverage in found.items():
+    for name, coverage in coverages.items():
         by_name.setdefault(name.name if in_place_only else str(name), []).append(coverage)
     present = {name: frozenset[str]().union(*(coverage.present for coverage in ones)) for name, ones in by_name.items()}
     missing = {name: frozenset[str]().union(*(coverage.missing for coverage in ones)) for name, ones in by_name.items()}
-    return any(has & lacks for one, has in present.items() for other, lacks in missing.items() if one != other)
+    return any(has & lacks for name, has in present.items() for other, lacks in missing.items() if name != other)
 
 
 def _functional_name(name: str) -> str:

@@ -76,7 +76,7 @@ def without_heads(text: str) -> Rearranged | None:
 def _shared(shape: str, other: str) -> int:
     """Length of the head that two lines have, which has a digit or a bracket: ``[rank0]:``; 0 for none."""
     pairs = zip(shape, other, strict=False)
-    alike = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(shape), len(other)))
+    alike = next((at for at, (first, second) in enumerate(pairs) if first != second), min(len(shape), len(other)))
     length = shape.rfind(" ", 0, alike) + 1
     return length if _OF_HEADS.search(shape, 0, length) else 0
 

@@ -127,7 +127,7 @@ class BaselineFilter:
     def use(self, judged: Callable[[Entry], bool]) -> BaselineUse:
         """Effect of the baseline. judged: true if the run could have found an entry's subject; other entries stay."""
         gone = ((entry, count) for entry, count in self._left.items() if count > 0 and judged(entry))
-        fixed = sorted(gone, key=lambda one: one[0].order)
+        fixed = sorted(gone, key=lambda item: item[0].order)
         return BaselineUse(self._known, tuple(FixedEntry(*entry, count) for entry, count in fixed))
 
     def renewed(self, use: BaselineUse) -> Counter[Entry]:

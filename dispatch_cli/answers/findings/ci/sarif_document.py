@@ -49,16 +49,16 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
     yield from _log([_rule(check) for check in CHECKS], invocation, results, properties)
 
 
-def _unlisted(one: UnlistedFindings, position: int, root: Path) -> dict[str, Any]:
+def _unlisted(rest: UnlistedFindings, position: int, root: Path) -> dict[str, Any]:
     """Findings that are not listed, as a notification."""
     result: dict[str, Any] = {
-        "associatedRule": {"id": one.check, "index": position},
-        "level": LEVELS[one.severity],
-        "message": _message(unlisted_sentence(one)),
-        "properties": {"findings": one.findings},
+        "associatedRule": {"id": rest.check, "index": position},
+        "level": LEVELS[rest.severity],
+        "message": _message(unlisted_sentence(rest)),
+        "properties": {"findings": rest.findings},
     }
-    if one.span is not None and _is_shown(one.span):
-        result["locations"] = [{"physicalLocation": _physical(one.span, root)}]
+    if rest.span is not None and _is_shown(rest.span):
+        result["locations"] = [{"physicalLocation": _physical(rest.span, root)}]
     return result
 
 

@@ -71,7 +71,7 @@ def against_report(
     """Put a comparison together."""
     order = [*DIFFERENCES, AgainstOutcome.NOT_IN_BUILD, AgainstOutcome.NOT_KNOWN]
     others = [entry for entry in entries if entry.outcome is not AgainstOutcome.SAME]
-    rows = tuple(map(_row, sorted(others, key=lambda one: order.index(one.outcome))))
+    rows = tuple(map(_row, sorted(others, key=lambda entry: order.index(entry.outcome))))
     return AgainstReport(
         state=state,
         universe=universe,

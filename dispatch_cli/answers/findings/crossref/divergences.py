@@ -52,10 +52,10 @@ class DivergenceGroup(NamedTuple):
     operators: tuple[str, ...]
 
 
-def difference_of(one: Divergence) -> PythonDifference:
+def difference_of(divergence: Divergence) -> PythonDifference:
     """A divergence of the engine, as far as it says which kernels run."""
-    cpp, python = (SlotChoice(decision.rule, decision.source) for decision in (one.cpp, one.python))
-    return PythonDifference(one.key, cpp, python, one.reason, one.because)
+    cpp, python = (SlotChoice(decision.rule, decision.source) for decision in (divergence.cpp, divergence.python))
+    return PythonDifference(divergence.key, cpp, python, divergence.reason, divergence.because)
 
 
 def by_reason(divergences: Sequence[tuple[str, PythonDifference]]) -> tuple[ReasonCount, ...]:

@@ -49,10 +49,10 @@ COUNTS: list[Column[Count]] = [
     Column("Different", lambda count, _: count_cell(count.different, Tone.BAD), right=True),
 ]
 DIFFERENCES: list[Column[FoldedDifference]] = [
-    Column("What", lambda one, _: one.part.value),
-    Column("Key", lambda one, _: runs_label(one.keys)),
-    Column("The engine", lambda one, _: _said(one.ours)),
-    Column("PyTorch", lambda one, _: _said(one.theirs)),
+    Column("What", lambda row, _: row.part.value),
+    Column("Key", lambda row, _: runs_label(row.keys)),
+    Column("The engine", lambda row, _: _said(row.ours)),
+    Column("PyTorch", lambda row, _: _said(row.theirs)),
 ]
 
 

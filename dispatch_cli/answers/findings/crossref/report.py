@@ -71,8 +71,8 @@ def folded(report: CrossrefReport, places: Mapping[str, int]) -> Iterator[tuple[
 
     places: of the slots in a table.
     """
-    for operator, own in groupby(report.differences, key=lambda one: one.operator):
+    for operator, own in groupby(report.differences, key=lambda row: row.operator):
         alike: dict[tuple[Compared, str | None, str | None], list[str]] = {}
         for difference in own:
             alike.setdefault((difference.part, difference.ours, difference.theirs), []).append(difference.key or "")
-        yield operator, [FoldedDifference(part, runs_of(keys, places), *said) for (part, *said), keys in alike.items()]
+        yield operator, [FoldedDifference(part, runs_of(keys, places), *both) for (part, *both), keys in alike.items()]

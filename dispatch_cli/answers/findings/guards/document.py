@@ -87,10 +87,10 @@ def _guard(row: GuardRow, short: bool) -> Inline:
     return tuple(runs)
 
 
-def _broken(one: BrokenGuard, short: bool) -> str:
+def _broken(row: BrokenGuard, short: bool) -> str:
     """Operator and keys where a guard does not hold, and what is there; in short, without the directories of files."""
-    content = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), one.found) if short else one.found
-    return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {content}"
+    content = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), row.found) if short else row.found
+    return f"{row.operator}{f' at {keys_label(row.keys)}' if row.keys else ''}: {content}"
 
 
 def _about(row: GuardRow, _: bool) -> Inline:

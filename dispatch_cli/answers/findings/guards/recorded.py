@@ -100,7 +100,7 @@ class _Recorder:
                 stale = self._view.dispatcher.stale_slots(name)
                 own = self._by_source(_decisions(self._view.live_table(name))) if stale else sources
                 by_operator[name] = self._of_operator(name, own)
-        return iter(sorted(by_operator.items(), key=lambda one: str(one[0])))
+        return iter(sorted(by_operator.items(), key=lambda item: str(item[0])))
 
     def _by_source(self, decide: Callable[[str], Decision]) -> Mapping[_Source, list[str]]:
         """The slots that a kernel of the operator or a fallback of the user's fills, by rule and the key of either.
@@ -136,7 +136,7 @@ class _Recorder:
             # a call with tensors does not get to the slot Undefined
             by_fact.setdefault(fact, []).extend(key for key in keys if key != UNDEFINED or no_tensors)
         slot = view.universe.slot
-        kept = sorted(((fact, keys) for fact, keys in by_fact.items() if keys), key=lambda one: slot[one[1][0]])
+        kept = sorted(((fact, keys) for fact, keys in by_fact.items() if keys), key=lambda item: slot[item[1][0]])
         return tuple((fact, self._key_terms(fact.alias, keys)) for fact, keys in kept)
 
     def _kernel(self, registration: Registration) -> str | None:

@@ -197,7 +197,7 @@ class _Reader:
         if len(broken.listed) >= broken.most and self._suppressions.says_nothing_of(bundle):
             broken.count += len(bundle.parts)
             return
-        for part in sorted(bundle.parts, key=lambda one: self._slot.get(one.key or "", -1)):
+        for part in sorted(bundle.parts, key=lambda part: self._slot.get(part.key or "", -1)):
             by = self._suppressions.of(bundle, part.key)
             if by is not None:
                 if len(suppressed) < OF_GROUP:
