@@ -40,7 +40,7 @@ def _raised_always(function: Any) -> str | None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             other = module.get(value.func.id)
             called += [_definition(other)] if inspect.isfunction(other) else []
-    return next((exception for definition in called if (exception := _without_shapes(definition)) is not None), None)
+    return next((exception for callee in called if (exception := _without_shapes(callee)) is not None), None)
 
 
 def _raised_without(function: Any, operator: Any) -> str | None:

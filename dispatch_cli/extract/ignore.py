@@ -33,7 +33,7 @@ Matcher = Callable[[str], object]
 
 
 class IgnoreRule(NamedTuple):
-    """One pattern.
+    """A pattern of an ignore file.
 
     parts: for each part of a path what it must match, None for ``**``. negated: what matches is not left out.
     folders_only: it is about folders. anywhere: it is about names at any depth. name: the name of all that it is about,

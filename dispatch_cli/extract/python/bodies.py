@@ -49,12 +49,12 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     arguments = {text.rstrip("=") for text in parameters if text[0] not in "*/"} - rebound
     nodes = list(_own_nodes(node))
     writes = [
-        ArgumentUse(argument, f"{source_text(one)}{' = …' * isinstance(one, ast.Subscript)}", run.span(file, one))
-        for one in nodes
-        for argument in _written(one)
+        ArgumentUse(argument, f"{source_text(inner)}{' = …' * isinstance(inner, ast.Subscript)}", run.span(file, inner))
+        for inner in nodes
+        for argument in _written(inner)
         if argument in arguments
     ]
-    results, always = [one.value for one in nodes if isinstance(one, ast.Return)], True
+    results, always = [inner.value for inner in nodes if isinstance(inner, ast.Return)], True
     if isinstance(node, ast.Lambda):
         results = [node.body]
     else:
@@ -66,10 +66,10 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
         for argument, sure in _storage(part)
         if argument in arguments
     ]
-    counts = [_values(one) for one in results if isinstance(one, ast.Tuple) and not _has_star(one)]
-    counts += [(1, 1) for one in results if _is_computed(one, arguments)]
+    counts = [_values(result) for result in results if isinstance(result, ast.Tuple) and not _has_star(result)]
+    counts += [(1, 1) for result in results if _is_computed(result, arguments)]
     values = (min(all_of for all_of, _ in counts), max(last for _, last in counts)) if counts else None
-    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in nodes):
+    if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in nodes):
         returns, values = [], None
     return FunctionBody(parameters, tuple(writes[:MAX_USES]), tuple(returns[:MAX_USES]), values)
 
@@ -79,12 +79,12 @@ def is_as_written(function: Value) -> bool:
     if not isinstance(function, FunctionValue):
         return False
     decorators = () if isinstance(function.node, ast.Lambda) else function.node.decorator_list
-    return not function.keeps or all(source_text(one).startswith("torch.") for one in decorators)
+    return not function.keeps or all(source_text(decorator).startswith("torch.") for decorator in decorators)
 
 
 def _parameters(node: Function) -> tuple[str, ...]:
     given = node.args
-    positional = [one.arg for one in (*given.posonlyargs, *given.args)]
+    positional = [argument.arg for argument in (*given.posonlyargs, *given.args)]
     first = len(positional) - len(given.defaults)
     names = [f"{name}=" if place >= first else name for place, name in enumerate(positional)]
     if given.posonlyargs:
@@ -93,32 +93,32 @@ def _parameters(node: Function) -> tuple[str, ...]:
         names.append(f"*{given.vararg.arg}")
     elif given.kwonlyargs:
         names.append("*")
-    for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        names.append(one.arg if default is None else f"{one.arg}=")
+    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        names.append(argument.arg if default is None else f"{argument.arg}=")
     return (*names, *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
 
 
 def _rebound(node: Function) -> Iterator[str]:
     """The names that a function binds, anywhere in it; ``x += 1`` writes to a tensor and keeps it."""
     nodes = list(ast.walk(node))
-    augmented = {id(one.target) for one in nodes if isinstance(one, ast.AugAssign)}
-    for one in nodes:
-        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load) and id(one) not in augmented:
-            yield one.id
-        elif isinstance(one, _NAMING) and one is not node and one.name is not None:
-            yield one.name
-        elif isinstance(one, ast.alias):
-            yield one.asname or one.name
+    augmented = {id(part.target) for part in nodes if isinstance(part, ast.AugAssign)}
+    for part in nodes:
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load) and id(part) not in augmented:
+            yield part.id
+        elif isinstance(part, _NAMING) and part is not node and part.name is not None:
+            yield part.name
+        elif isinstance(part, ast.alias):
+            yield part.asname or part.name
 
 
 def _own_nodes(node: Function) -> Iterator[ast.AST]:
     """The nodes of a function's body, in their order, without nested functions."""
     pending: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body[::-1]]
     while pending:
-        one = pending.pop()
-        if not isinstance(one, _NESTED):
-            yield one
-            pending += list(ast.iter_child_nodes(one))[::-1]
+        current = pending.pop()
+        if not isinstance(current, _NESTED):
+            yield current
+            pending += list(ast.iter_child_nodes(current))[::-1]
 
 
 def _written(node: ast.AST) -> Iterator[str]:
@@ -132,8 +132,8 @@ def _written(node: ast.AST) -> Iterator[str]:
         own = _root(node.func) == "torch"
         if _is_in_place(node.func.attr):
             targets = [*_parts(node.args[0])] if own and node.args else [node.func.value]
-        targets += [part for one in node.keywords if own and one.arg == "out" for part in _parts(one.value)]
-    yield from (argument for one in targets for argument, sure in _storage(one) if sure)
+        targets += [part for keyword in node.keywords if own and keyword.arg == "out" for part in _parts(keyword.value)]
+    yield from (argument for target in targets for argument, sure in _storage(target) if sure)
 
 
 def _root(node: ast.expr) -> str:
@@ -185,7 +185,7 @@ def _ends_with_return(body: list[ast.stmt]) -> bool:
 
 
 def _has_star(node: ast.Tuple) -> bool:
-    return any(isinstance(one, ast.Starred) for one in node.elts)
+    return any(isinstance(element, ast.Starred) for element in node.elts)
 
 
 def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
@@ -203,5 +203,5 @@ def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
 
 def _values(node: ast.Tuple) -> tuple[int, int]:
     """The number of values, and of those up to the last that is not None."""
-    given = [place for place, one in enumerate(node.elts, 1) if source_text(one) != "None"]
+    given = [place for place, element in enumerate(node.elts, 1) if source_text(element) != "None"]
     return len(node.elts), given[-1] if given else 0

@@ -83,11 +83,11 @@ class OtherFunctions(Imports):
             self.run.index.search(searched_folders(name, given), scope.file)
             return None
         if name == "itertools.product" and not keywords:
-            return names.product([items_of(one) for one in given], node) if self.run.affords(*given) else Opaque(node)
+            return names.product([items_of(part) for part in given], node) if self.run.affords(*given) else Opaque(node)
         if name == "itertools.chain":
-            rows = [items_of(one) for one in given] if self.run.affords(*given) else [None]
+            rows = [items_of(part) for part in given] if self.run.affords(*given) else [None]
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
-        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(one, str) for one in given):
+        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             text = f"{name}({', '.join(map(repr, given))})"
             return self.question(text, given[0], node, scope)
         if name == f"torch._C.{FIND_SCHEMA}" and given and isinstance(given[0], str):
@@ -140,8 +140,8 @@ class OtherFunctions(Imports):
         if name in ("print", "setattr"):
             return None
         if name == "map" and len(given) == 2 and (items := self.run.items(given[1])) is not None:
-            return [self.apply(given[0], [one], {}, node, scope) for one in items]
-        if name in BUILTINS and not any(isinstance(one, Opaque) for one in given):
+            return [self.apply(given[0], [item], {}, node, scope) for item in items]
+        if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
             if not self.run.affords(*given, *keywords.values()):
                 return Opaque(node)
             try:
