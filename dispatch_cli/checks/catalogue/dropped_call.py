@@ -45,11 +45,16 @@ from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.schema_facts import BUILTIN
 from dispatch_cli.engine.python.functions import computes, undeclared_writes
-from dispatch_cli.engine.support.hazards import TRACED, decomposes, drops_call, is_triton_op, writes_in_silence
+from dispatch_cli.engine.support.hazards import (
+    decomposes,
+    drops_call,
+    is_triton_op,
+    traced_without_data,
+    writes_in_silence,
+)
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
-from dispatch_cli.model.universe import IMPLICIT, META
 
 TIP = "declare what it writes to, such as Tensor(a!); or name it in torch.fx.node.has_side_effect"
 
@@ -77,7 +82,7 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
     if not keys or decomposes(view.universe, schema, keys) or _writes_are_known(view, name, schema):
         return
     drops = drops_call(view.universe, schema, keys)
-    reads_data = drops and META not in keys and not _traced_in_python(view, name)
+    reads_data = drops and not traced_without_data(view.active(name))
     tensors = [
         argument.name for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)
     ]
@@ -91,11 +96,6 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
         tip=TIP,
         severity=None if drops and not reads_data else Severity.INFO,
     )
-
-
-def _traced_in_python(view: View, name: OperatorName) -> bool:
-    """True if a Python function is the kernel with which its calls are traced, where none is at Meta."""
-    return any(view.active(name)[key].kernel.python for key in (*TRACED, IMPLICIT) if key in view.active(name))
 
 
 def _writes_are_known(view: View, name: OperatorName, schema: FunctionSchema) -> bool:

@@ -45,6 +45,14 @@ def drops_call(universe: Universe, schema: FunctionSchema, keys: Collection[str]
     return not TRACED.isdisjoint(keys) or (IMPLICIT in keys and not decomposes(universe, schema, keys))
 
 
+def traced_without_data(active: Mapping[str, Registration]) -> bool:
+    """True if an operator is traced by a kernel that cannot read data: a fake one, at Meta or in Python.
+
+    A composite kernel in C++ may read data, so that tracing it fails. active: registrations by their keys.
+    """
+    return META in active or any(active[key].kernel.python for key in (*TRACED, IMPLICIT) if key in active)
+
+
 def decomposes(universe: Universe, schema: FunctionSchema, keys: Collection[str]) -> bool:
     """True if functionalization takes the operator apart by its kernel at CompositeImplicitAutograd.
 

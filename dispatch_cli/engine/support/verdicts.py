@@ -30,6 +30,7 @@ from dispatch_cli.engine.support.hazards import (
     is_triton_op,
     not_functionalized,
     returns_untraced,
+    traced_without_data,
     writes_in_silence,
 )
 from dispatch_cli.engine.support.tables import calls
@@ -106,8 +107,20 @@ class Judge:
                 cell = self._with_called(column, cell)
             elif not (cell.verdict in _RAISING or self._is_own or cell.call is None):
                 cell = self._with_bodies(column, cell)
+            if cell.verdict.works and self._differs_in_batch(column, cell):
+                cell = _assumed(cell)
             self._cells[column] = cell
         return cell
+
+    def _differs_in_batch(self, column: Column, cell: Cell) -> bool:
+        """True if vmap may get results that do not fit together, as their shape depends on the data."""
+        is_rule = cell.verdict is Verdict.OWN and not self._is_own
+        return column.context is SupportContext.VMAP and self._reads_data and not is_rule
+
+    @property
+    def _reads_data(self) -> bool:
+        """True if what is not known without the data decides the results, or their shape."""
+        return DATA_DEPENDENT in self.tags or DYNAMIC_SHAPE in self.tags
 
     def _with_bodies(self, column: Column, cell: Cell) -> Cell:
         """The cell of a library's operator, once the bodies of its Python functions are known."""
@@ -153,15 +166,14 @@ class Judge:
         unseen = cell.verdict in _CALLING and not called
         if context is SupportContext.VMAP:  # a batching rule calls the operator, too
             called.append(self.cell(column._replace(context=SupportContext.EAGER)))
-        reads_data = DATA_DEPENDENT in self.tags or DYNAMIC_SHAPE in self.tags
         meta = column.backend == META and (
-            unseen or reads_data or context in _WITH_GRADIENT
+            unseen or self._reads_data or context in _WITH_GRADIENT
         )  # much has no kernel there
         names = {argument.name for argument in self._known_schema.arguments}
         is_factory = has_tensors(self._known_schema) and "device" in names and "self" not in names
         elsewhere = is_factory and context in _TRACED and column.device != "cpu"  # the result is where the default is
         if sparse or reshapes or meta or elsewhere or any(callee.verdict in _DOUBTFUL for callee in called):
-            return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
+            return _assumed(cell)
         return cell
 
     def _called(self, column: Column, cell: Cell) -> Iterator[Cell]:
@@ -186,7 +198,9 @@ class Judge:
         if not self._applies(column):
             return NOT_APPLICABLE
         if column.context is SupportContext.COMPILE:
-            return self._compiled(column, self.schema)
+            compiled = self._compiled(column, self.schema)
+            runs_python = any(kernel.dispatch_key != META for kernel in self._state.python_kernels(self.name))
+            return _assumed(compiled) if compiled.verdict.fails and runs_python else compiled
         if column.context is SupportContext.AUTOCAST and (cell := self._not_cast(column)) is not None:
             return cell
         try:
@@ -332,7 +346,7 @@ class Judge:
             return self._at(Verdict.NOT_KNOWN, Reason.ASSUMED, assumed, shown)
         cell = self._traced(outcome, shown)
         if not outcome.followed or (BACKEND_SELECT in outcome.slots and self._computes_at_select()):
-            return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED)
+            return _assumed(cell)
         if error is None:
             return cell
         reason = Reason.NO_FAKE if outcome.path in (FakePath.NONE, FakePath.FAKE_IMPL) else Reason.CALL
@@ -360,14 +374,16 @@ class Judge:
         traced = eager._replace(call=fake.call)
         drops = drops_call(self.universe, schema, self.keys) and not self._state.fake_rules(self.name).side_effects
         if drops and fake.verdict.works and not is_triton_op(self.operator.kernels):
-            verdict = Verdict.NOT_KNOWN if self._is_own else Verdict.WRONG
+            is_known = traced_without_data(self.operator.active_kernels()) and not self._is_own
+            verdict = Verdict.WRONG if is_known else Verdict.NOT_KNOWN
             return traced._replace(verdict=verdict, reason=Reason.UNDECLARED_WRITE, error=None)
         python = {kernel.dispatch_key for kernel in self._state.python_kernels(self.name)}
         keys = self.keys | python
         if not eager.verdict.works and not (IMPLICIT in python and decomposes(self.universe, schema, keys)):
             return eager
         if not fake.verdict.works or is_triton_op(self.operator.kernels):
-            return fake
+            is_captured = self._is_own and DYNAMIC_SHAPE in self.tags  # the graph can have a symbol for a size
+            return _assumed(fake) if is_captured else fake
         untraced = returns_untraced(self.universe, schema)
         if untraced is not False:
             verdict = Verdict.NOT_KNOWN if untraced is None else Verdict.RAISES
@@ -380,6 +396,11 @@ class Judge:
         if computing is not None and any(undeclared_writes(computing.kernel, schema)):
             return traced._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
         return fake
+
+
+def _assumed(cell: Cell) -> Cell:
+    """The cell, where what a kernel does decides it."""
+    return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.ASSUMED, error=None)
 
 
 def _error_text(error: Error) -> str | None:

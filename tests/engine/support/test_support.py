@@ -41,9 +41,11 @@ LIVE = [
     (f"{FUNCTIONAL} | dispatch: {{CPU: k, FuncTorchBatched: fallthrough}} | fake: f", "W?WWELLWW"),
     (f"{SILENT} | dispatch: {{CPU: k}} | fake: f", "W?WXE??WW"),
     (f"{SILENT} | dispatch: {{CPU: k}}", "W?EEE??WW"),
-    (f"{SILENT} | dispatch: {{CompositeExplicitAutograd: k}}", "WWWXE??WW"),
+    (f"{SILENT} | dispatch: {{CompositeExplicitAutograd: k}}", "WWW?E??WW"),
+    (f"{SILENT} | dispatch: {{CompositeExplicitAutograd: {PYTHON}}}", "WWWXE??WW"),
     (f"{SILENT} | dispatch: {{CompositeImplicitAutograd: k}}", "WWWWEWWWW"),
-    (f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", "W?WXE??WW"),
+    (f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", "W?W?E??WW"),
+    (f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: {PYTHON}}}", "W?WXE??WW"),
     (f"{SILENT} | dispatch: {{CUDA: k}} | fake: f", "EEWXEEEEE"),
     ("func: t::op(Tensor(a!) x) -> () | dispatch: {CPU: k}", "W?WWELLWW"),
     (f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f", "W?WEWLLWW"),
@@ -119,7 +121,7 @@ def test_rows_are_what_a_live_pytorch_does() -> None:
         ),
         ("torch-2.4", f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", Verdict.COMPOSITE),
         ("torch-2.9", f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", Verdict.COMPOSITE),
-        ("torch-2.12", f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: k}}", Verdict.WRONG),
+        ("torch-2.12", f"{SILENT} | dispatch: {{CPU: k, CompositeImplicitAutograd: {PYTHON}}}", Verdict.WRONG),
     ],
 )
 def test_versions_compile_differently(base: str, declared: str, verdict: Verdict, tmp_path: Path) -> None:
@@ -287,7 +289,11 @@ def test_what_functions_return_counts(source: str, live: str, tmp_path: Path) ->
         ("aten::corrcoef", SupportContext.FAKE, Verdict.NOT_KNOWN, Reason.ASSUMED),
         ("aten::corrcoef", SupportContext.EAGER, Verdict.COMPOSITE, None),
         ("aten::as_strided_scatter", SupportContext.VMAP, Verdict.RAISES, Reason.NO_VMAP),
-        ("aten::nonzero", SupportContext.COMPILE, Verdict.RAISES, Reason.CALL),
+        ("aten::equal", SupportContext.COMPILE, Verdict.RAISES, Reason.CALL),
+        ("aten::nonzero", SupportContext.COMPILE, Verdict.NOT_KNOWN, Reason.ASSUMED),  # fullgraph: works
+        ("aten::nonzero", SupportContext.VMAP, Verdict.RAISES, Reason.NO_VMAP),
+        ("aten::masked_select", SupportContext.VMAP, Verdict.NOT_KNOWN, Reason.ASSUMED),
+        ("aten::bincount", SupportContext.VMAP, Verdict.NOT_KNOWN, Reason.ASSUMED),
         ("aten::scatter_reduce_.two", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),
         ("aten::norm.Scalar", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),
     ],
@@ -297,6 +303,21 @@ def test_operators_of_pytorch(name: str, context: SupportContext, verdict: Verdi
     names = [OperatorName.parse(name)]
     (row,) = support_rows(state, names, support_columns(state, names, ["cpu"], [context]))
     assert (row.cells[0].verdict, row.cells[0].reason) == (verdict, reason)
+
+
+def test_compiling_runs_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
+    """PyTorch 2.4 and 2.13: without the kernel, "Found a custom (non-ATen) operator whose output has alias"."""
+    declared = f"{IN_PLACE} | dispatch: {{CPU: k}} | fake: f"
+    cell = cells_of(state_of(tmp_path, f"{declared} | python_dispatch: {{AutogradCPU: p}}"), "cpu")
+    assert cell[SupportContext.COMPILE].verdict is Verdict.NOT_KNOWN
+    cell = cells_of(state_of(tmp_path, f"{declared} | python_dispatch: {{Meta: p}}"), "cpu")
+    assert cell[SupportContext.COMPILE].reason is Reason.MUTABLE_RESULT
+
+
+def test_results_of_another_shape_cannot_be_put_into_a_batch(tmp_path: Path) -> None:
+    """vmap's loop stacks the results, ``stack expects each tensor to be equal size``."""
+    declared = f"{FUNCTIONAL} | dispatch: {{CPU: k}} | fake: f | tags: [dynamic_output_shape]"
+    assert cells_of(state_of(tmp_path, declared), "cpu")[SupportContext.VMAP].verdict is Verdict.NOT_KNOWN
 
 
 @pytest.mark.parametrize("name", ["aten::nonzero", "aten::argwhere"])
