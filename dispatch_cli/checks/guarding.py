@@ -38,7 +38,7 @@ class Guards:
 
     @cached_property
     def all(self) -> tuple[Guard, ...]:
-        """Every guard, without repetitions; each knows where it is repeated, and has the reasons of all."""
+        """Guards without repetitions; each knows where it is repeated, and has the reasons of all."""
         alike: dict[object, list[Guard]] = {}
         for guard in self._view.state.declarations.guards:
             alike.setdefault(self._meaning(guard), []).append(guard)
@@ -52,7 +52,7 @@ class Guards:
         return frozenset(guard.ops), self.keys(guard), frozenset(unknown), frozenset(wants), guard.call, places
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
-        """The operators that a guard speaks of, as far as the view lets it; by glob, then by name."""
+        """The operators that a guard is about, as far as the view lets it; by glob, then by name."""
         matches = self._operators.get(guard.ops)
         if matches is None:
             new = sum(is_glob(glob) and glob not in self._found for glob in guard.ops)
@@ -64,13 +64,13 @@ class Guards:
         return matches
 
     def higher_order(self, guard: Guard) -> tuple[HigherOrderOperator, ...]:
-        """The higher-order operators that a guard speaks of, as far as the view lets it."""
+        """The higher-order operators that a guard is about, as far as the view lets it."""
         operators = dict.fromkeys(operator for glob in guard.ops for operator in self._higher_order_matching(glob))
         guarded = self._view.guarded
         return tuple(operator for operator in operators if guarded is None or OperatorName(operator.name) in guarded)
 
     def _higher_order_matching(self, glob: str) -> tuple[HigherOrderOperator, ...]:
-        """By name, or by a glob that begins with their namespace: ``*`` alone is about ordinary operators."""
+        """Higher-order operators by name, or by a glob that begins with their namespace: ``*`` alone finds none."""
         namespace, sign, rest = glob.rpartition("::")
         if namespace != (HIGHER_ORDER_NAMESPACE if sign else "") or (not sign and is_glob(rest)):
             return ()
@@ -117,7 +117,7 @@ class Guards:
                     yield BrokenOperator(OperatorName(operator.name), violations)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
-        """The slots that a guard speaks of, in runtime order."""
+        """The slots that a guard is about, in runtime order."""
         selected = self._chosen.get((guard.keys, guard.excepted))
         if selected is None:
             chosen = {key for glob in guard.keys for key in self._slots(glob)}

@@ -9,17 +9,17 @@ from dispatch_cli.model.support import Promise
 MAX_WORK = 3_000_000
 """Units of work of one run, of about a microsecond each."""
 OF_OPERATOR = 6
-"""For an operator that is compared with a guard, slot by slot."""
+"""Cost of an operator that is compared with a guard, slot by slot."""
 OF_BROKEN = 20
-"""For an operator that is not as the guard wants it, in addition."""
+"""Additional cost of an operator that is not as the guard wants it."""
 OF_COMPARED = 100
 """The same, where slots are compared with another slot (`same_as`)."""
 OF_HOP = 100
-"""For a kernel that a simulated call reaches."""
+"""Cost of a kernel that a simulated call reaches."""
 OF_CELL = 50
-"""For a cell that is promised; it takes some calls."""
+"""Cost of a cell that is promised; it takes some calls."""
 OF_TEXT = 1
-"""For a text that is compared with a glob."""
+"""Cost of a text that is compared with a glob."""
 
 
 class GuardBudget:

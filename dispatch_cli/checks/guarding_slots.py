@@ -14,7 +14,7 @@ from dispatch_cli.model.names import OperatorName
 
 
 class GuardedSlots:
-    """The slots of operators, held against one guard. slots: those that it speaks of, as bits."""
+    """The slots of operators, held against one guard. slots: those that it is about, as bits."""
 
     def __init__(self, guard: Guard, cells: Cells, slots: int) -> None:
         self._wants = guard.wants

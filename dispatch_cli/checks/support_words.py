@@ -75,7 +75,7 @@ _OF_FILES = (Reason.ASSUMED, Reason.NO_BACKWARD, Reason.NO_JVP)
 
 
 def reason_words(cell: Cell) -> str:
-    """Why a call does not work, or why that is not known. No more than a sentence; without a full stop."""
+    """Reason why a call does not work, or why that is not known. No more than a sentence; without a full stop."""
     if cell.reason is Reason.CALL and cell.error is not None:
         return f"PyTorch raises: {cell.error}"
     if cell.reason is Reason.ASSUMED and cell.span is None:

@@ -100,12 +100,12 @@ class _ByOperator:
         self._about: dict[str | None, tuple[_ByKey, ...]] = {}
 
     def first(self, operator: str | None, key: str | None) -> Suppression | None:
-        """The first that speaks of an operator and a key."""
+        """The first suppression for an operator and a key."""
         candidates = [candidate for group in self.about(operator) if (candidate := group.first(key)) is not None]
         return min(candidates, key=itemgetter(0))[1] if candidates else None
 
     def about(self, operator: str | None) -> tuple[_ByKey, ...]:
-        """Those that speak of an operator."""
+        """Suppressions for an operator, by key."""
         groups = self._about.get(operator)
         if groups is None:
             ops = [op for op in self._globs if op is None or (operator and glob_pattern(op).match(operator))]
@@ -127,7 +127,7 @@ class _ByKey:
         self._by_key.setdefault(suppression.key, (position, suppression))
 
     def first(self, key: str | None) -> Numbered | None:
-        """The first that speaks of a key; each key is compared with each glob once."""
+        """The first suppression for a key; each key is compared with each glob once."""
         if key not in self._found:
             speaks = (
                 entry

@@ -62,7 +62,7 @@ class Command(click.Command):
         formatter.write_text(f"`dispatch-cli help TOPIC` explains: {', '.join((ctx.info_name or '', *groups))}.")
 
     def format_whole_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Everything there is to say of the command."""
+        """Help with everything about the command."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         with formatter.section("Options"):

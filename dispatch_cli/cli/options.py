@@ -310,7 +310,7 @@ def _is_defined(state: State, glob: str) -> bool:
 
 
 def opened_files(source: SourceOptions, color: str) -> SourceOptions:
-    """With the files at a revision that are among the files; what their project says is read there."""
+    """Options with the files at a revision that are among the files; their project's settings are read there."""
     from dispatch_cli.cli.revisions import is_at_revision, opened
 
     files = opened(source.files, color)

@@ -44,7 +44,7 @@ FORMATS = ("text", "json", "csv", "markdown", "html")
 """Formats of every report; one that has no rows of one shape is not written as CSV."""
 _KINDS: dict[str, Kind] = {"sarif": "data", "github": "commands"}
 CSV_VARIABLE = "DISPATCH_CLI_CSV"
-"""With the value ``exact``, cells of CSV are left as they are, even where a spreadsheet takes them for formulas."""
+"""Variable whose value ``exact`` leaves cells of CSV as they are, even where spreadsheets take them for formulas."""
 FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
 

@@ -15,7 +15,7 @@ PATIENCE = 0.3
 def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> Iterator[Callable[_Step, None] | None]:
     """A function to call before each step; None where the stream is no terminal.
 
-    line: what to tell of a step. often: seconds after which the terminal is told more.
+    line: the text for a step. often: least number of seconds between two updates.
     """
     if not stream.isatty():
         yield None

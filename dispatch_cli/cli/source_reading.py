@@ -79,7 +79,7 @@ def with_documents(
 ) -> Sequence[str | ExtractedDocument]:
     """The files with what the sources among them say in the place of the first source.
 
-    project: what the project file says of sources; None to look for it. bases: the embedded states to start from.
+    project: settings for sources in the project file; None to look for it. bases: the embedded states to start from.
     backend: the name at PrivateUse1 that options or settings give; it counts more than what the sources say.
     Errors: BadInput.
     """

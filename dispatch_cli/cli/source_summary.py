@@ -40,7 +40,7 @@ _BY_DEFAULT = (
     WhyLeftOut.TOOL,
     WhyLeftOut.EXCLUDED,
 )
-"""Why something is left out that could be read."""
+"""Reasons to leave out something that could be read."""
 
 
 def summary(run: SourceRun) -> Iterator[Block]:

@@ -138,7 +138,7 @@ def _opened(value: Any) -> Any:
 
 
 _OPENERS: dict[type, Encode] = {}
-"""Those that were needed so far."""
+"""Writers of the types that were needed so far."""
 
 
 def _opener(kind: type) -> Encode:

@@ -101,12 +101,12 @@ def _fitting(text: str, room: int) -> int:
 
 
 def _fitting_start(text: str, room: int) -> int:
-    """So many of the first characters have room."""
+    """Number of the first characters that have room."""
     return next(length for length in range(min(len(text), room), -1, -1) if cell_len(text[:length]) <= room)
 
 
 def _fitting_end(text: str, room: int) -> int:
-    """So many of the last characters have room."""
+    """Number of the last characters that have room."""
     return next(
         length for length in range(min(len(text), room), -1, -1) if cell_len(text[len(text) - length :]) <= room
     )

@@ -29,7 +29,7 @@ are wide forms of the first."""
 TEXT_MARK = "'"
 """Mark before such a text: spreadsheets then take the cell for a text, and do not show the mark."""
 _NEXT_FORMULA = re.compile(f';(?="*[{re.escape("".join(sorted(FORMULA_STARTS)))}])')
-"""Before a text that begins a cell where a spreadsheet takes ``;`` for what parts cells; quotes may be around it."""
+"""Separator before a text that begins a cell where spreadsheets take ``;`` for a separator; quotes may be around it."""
 CHUNK = 1 << 16
 """Characters that are written at once."""
 

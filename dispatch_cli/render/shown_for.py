@@ -10,7 +10,7 @@ from dispatch_cli.render.document import Block, Paragraph, Run, Tone
 from dispatch_cli.render.words import plural
 
 MAX_CONDITIONS = 6
-"""So many conditions are named."""
+"""Number of conditions that are named."""
 
 
 def notes(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:

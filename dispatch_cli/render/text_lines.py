@@ -75,7 +75,7 @@ def line_width(line: TextLine) -> int:
 
 
 def _blanks(count: int) -> TextLine:
-    """So many blanks; none where the count is negative."""
+    """Run of *count* blanks; none where it is negative."""
     return [Run(" " * count)] if count > 0 else []
 
 

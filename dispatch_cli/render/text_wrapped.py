@@ -62,7 +62,7 @@ LOOKS = {
 
 
 class WrappedPart(NamedTuple):
-    """As in `text_lines.Part`, of a block that rich wraps."""
+    """Part, as in `text_lines.Part`, of a block that rich wraps."""
 
     item: object
     renderables: Sequence[RenderableType]

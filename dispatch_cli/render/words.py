@@ -54,7 +54,7 @@ OF_PYTORCH = (
 )
 """A regular expression for places in PyTorch's own sources."""
 REGISTERED = r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)"
-"""One for a kernel's text that names a place."""
+"""Pattern of a kernel's text that names a place."""
 _OF_PYTORCH = re.compile(OF_PYTORCH)
 _REGISTERED = re.compile(REGISTERED)
 
@@ -93,7 +93,7 @@ _UNKNOWN = "(...) -> ..."
 
 
 def schema_label(operator: str, schema: str | None) -> str:
-    """The schema of an operator in a heading; what is said where there is none, or where it is not known."""
+    """The schema of an operator in a heading; other words where there is none, or where it is not known."""
     if schema is None:
         return f"{operator} (no schema: dangling)"
     return f"{schema} (the schema is not known)" if schema.endswith(_UNKNOWN) else schema
@@ -127,7 +127,7 @@ def origins_of(*declared: Any) -> Iterator[tuple[Span | None, Origin]]:
 
 
 def inherited_lines(origins: Iterable[tuple[Span | None, Origin]]) -> list[str]:
-    """For each file that the user did not name: through what it came; of a state, where no file of the user says it."""
+    """Origins, in words, of files that the user did not name, and of states that no file of the user itself extends."""
     names: dict[str, Origin] = {}
     for span, origin in origins:
         if span is not None and origin.through:

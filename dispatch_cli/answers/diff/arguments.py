@@ -16,7 +16,7 @@ class DiffArguments(NamedTuple):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Those of ``diff``."""
+        """Arguments of ``diff``."""
         further = [("--old", file) for file in self.old[1:]] + [("--new", file) for file in self.new[1:]]
         return (self.old[0], self.new[0], *(text for pair in further for text in pair), *self.options)
 

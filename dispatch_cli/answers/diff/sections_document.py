@@ -9,7 +9,7 @@ from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.render.document import Block, Column, Gap, Narrow, Paragraph, ParagraphKind, Run, TableBlock, Tone
 
 FEW = 12
-"""So many rows are listed one by one; more are grouped."""
+"""Number of rows that are listed one by one; more are grouped."""
 MOST = 15
 """Rows of groups that are shown."""
 Item = TypeVar("Item")

@@ -116,7 +116,7 @@ def kernels_words(before: DiffKernel | None, after: DiffKernel | None) -> str:
 
 
 def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> str:
-    """Why the slots of a group give another answer: one of its causes, with the registrations."""
+    """Reason why the slots of a group give another answer: one of its causes, with the registrations."""
     cause = group.causes[position]
     words = _cause(cause, group, str(universe))
     sources = dict.fromkeys(

@@ -35,7 +35,7 @@ VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
 MANY = 6
-"""From this many keys on, only the first are named."""
+"""Number of keys from which on only the first are named."""
 
 
 class Proof(Enum):

@@ -297,7 +297,7 @@ def _conditions(
 
 
 def unknown_checks(state: State, settings: Sequence[CheckSettings]) -> tuple[UnknownCheck, ...]:
-    """Every name in the settings and suppressions of a run that is that of no check."""
+    """Names in the settings and suppressions of a run that belong to no check."""
     declared = state.declarations
     selectors: list[Selector] = []
     for setting in (*declared.settings, *settings):

@@ -108,7 +108,7 @@ def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
 
 
 MAX_NAMED = 3
-"""So many operators are named."""
+"""Number of operators that are named."""
 
 
 def schema_sentences(report: FindingsSummaryReport) -> Iterator[str]:

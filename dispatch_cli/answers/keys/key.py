@@ -93,7 +93,7 @@ def _components(universe: Universe, name: str) -> tuple[str, ...]:
 
 
 def key_report(universe: Universe, key: str) -> KeyReport:
-    """All about *key*, which `is_key` knows."""
+    """Report on *key*, which `is_key` knows."""
     layout = layout_of(universe)
     kind = kind_of(universe, key) or KeyKind.BACKEND
     functionality, backend = _parts(universe, key, kind)
@@ -135,7 +135,7 @@ def key_report(universe: Universe, key: str) -> KeyReport:
 
 
 def _slots(universe: Universe, keys: Iterable[str]) -> tuple[str, ...]:
-    """Those that have a slot, in the order of slots."""
+    """Keys that have a slot, in the order of slots."""
     chosen = set(keys)
     return tuple(key for key in universe.slots if key in chosen)
 

@@ -1,4 +1,4 @@
-"""One dispatch key in depth: what it is, and a fact for each thing that is to be known of it."""
+"""One dispatch key in depth: its kind, and a fact for each of its properties."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 FEW = 3
-"""So many keys are named one by one."""
+"""Number of keys that are named one by one."""
 
 
 def groups_label(universe: Universe, keys: tuple[str, ...], nothing: str = "nothing") -> str:

@@ -14,7 +14,7 @@ MAX_PLACES = 2
 _LOCAL = re.compile(
     r"\b(?:in|for|self|cls|isinstance|import)\b|\bis\b(?! called)|\bf['\"]|(?<!defined)\(\s*[a-z_]\w*\s*[,)]|\w\["
 )
-"""In an expression of Python: names that mean something only where it stands."""
+"""Names in an expression of Python that mean something only where it stands."""
 _OF_FILE = re.compile(r"\S.* is (?:not )?in the build(?:, not \S.*)?")
 """A condition of files that are alternatives (`model.file_choice`)."""
 NEAR = 2000

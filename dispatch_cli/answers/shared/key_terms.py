@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.model.universe import Universe
 
 FEW = 12
-"""So many keys are named one by one; of more, globs take the place of those that they match exactly."""
+"""Number of keys that are named one by one; of more, globs take the place of those that they match exactly."""
 LEAST = 3
 """A glob or an alias key takes the place of so many keys at least."""
 

@@ -66,7 +66,7 @@ CUTOFF = 0.8
 COUNTERPART_CUTOFF = 0.7
 """As `CUTOFF`, of an operator of the same library that lacks kernels where the one that is not defined has some."""
 _ASKS_PYTORCH = re.compile(r"torch\.library\._(?:defs|impls)\b|torch\._C\._dispatch_|hasattr\(torch\.ops\b")
-"""In a condition: whether something is registered already."""
+"""Call in a condition that tests if something is registered already."""
 NOTHING_DEFINES = "but nothing defines it"
 TIP = "define the operator, correct its name, or load the declarations that define it as well"
 OTHER_BUILD = "if the kernel's file is not in such a build, say so: `when` in [[tool.dispatch-cli.extract.files]]"

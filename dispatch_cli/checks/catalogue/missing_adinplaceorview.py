@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.schema import AliasInfo
 
 GENERATED = "torch/csrc/autograd/generated/"
-"""In the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
+"""Part of the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
 ELSEWHERE = frozenset({RedispatchKind.OTHER_OPERATORS, RedispatchKind.RAISES})
 """Declared redispatches of kernels that write nothing themselves, nor have it written below."""
 TIP = "register torch::autograd::autogradNotImplementedInplaceOrViewFallback() at ADInplaceOrView"

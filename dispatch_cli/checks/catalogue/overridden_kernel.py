@@ -52,7 +52,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACKEND_SELECT
 
 CUSTOM_OP = "torch/_library/custom_ops.py:"
-"""In the debug text of what `torch.library.custom_op` registers."""
+"""Part of the debug text of what `torch.library.custom_op` registers."""
 OF_CUSTOM_OPS = (AD_INPLACE_OR_VIEW, BACKEND_SELECT)
 """Keys at which it replaces kernels of its own."""
 

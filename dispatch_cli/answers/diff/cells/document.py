@@ -59,7 +59,7 @@ def _answer(outcome: Outcome) -> Run:
 
 
 def _because(change: CellChange) -> Inline:
-    """Why it does not work now; where it does, why it did not."""
+    """Reason why it does not work now; where it does, why it did not."""
     if change.after[1] is not None:
         return reason_words(Cell(*change.after))
     return "" if change.before[1] is None else f"before: {reason_words(Cell(*change.before))}"

@@ -14,7 +14,7 @@ NARROWEST = 40
 WIDTHS = frozenset((80, 100, 120, 132))
 """Columns that terminals often have: there, one line of that length is enough."""
 NEARLY = 15
-"""By how many characters a line that ends with a whole word is shorter than the longest."""
+"""Number of characters by which a line that ends with a whole word is shorter than the longest."""
 
 MAX_HEAD = 120
 """Characters of what a log writes before each line."""

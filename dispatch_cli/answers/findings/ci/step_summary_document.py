@@ -22,7 +22,7 @@ from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.words import plural
 
 MAX_SHOWN = 50
-"""So many places are shown; the rest is counted."""
+"""Number of places that are shown; the rest is counted."""
 MAX_TEXT = 600
 """Characters of the text about one place."""
 
@@ -33,7 +33,7 @@ def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Ite
 
 
 def problems_step_summary(problems: Sequence[Problem], title: str, root: Path) -> Iterator[str]:
-    """That nothing was checked, and a row for each problem of the input."""
+    """Step summary of a run that checked nothing: a row for each problem of the input."""
     return markdown(_problems(problems, title, root))
 
 

@@ -19,7 +19,7 @@ def because_of(group: DivergenceGroup | PythonDifference) -> str:
 
 
 def because_text(difference: PythonDifference) -> str:
-    """Why C++ and Python choose different keys, and the kernels that make the difference."""
+    """Reason why C++ and Python choose different keys, and the kernels that make the difference."""
     return f"{REASONS[difference.reason]}, because of {because_of(difference)}"
 
 

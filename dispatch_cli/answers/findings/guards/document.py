@@ -11,10 +11,10 @@ from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import keys_label, place_cell, plural, short_kernel
 
 FEW = 4
-"""So many operators or keys are named; of more the first and the last."""
+"""Number of operators or keys that are named; of more, the first and the last."""
 BAD = (GuardStatus.BROKEN, GuardStatus.GUARDS_NOTHING)
 MAX_BROKEN = 3
-"""So many places where a guard does not hold are listed; check-invariants shows all."""
+"""Number of listed places where a guard does not hold; check-invariants shows all."""
 
 
 def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:

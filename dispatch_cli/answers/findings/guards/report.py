@@ -35,7 +35,7 @@ class GuardStatus(Enum):
 
 
 class GuardCall(NamedTuple):
-    """The call that a guard speaks of, as it is written."""
+    """The call that a guard is about, as it is written."""
 
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
@@ -76,7 +76,7 @@ class GuardRow(NamedTuple):
     wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
     through: the entries of ``extends`` that led to it.
     repeated_at: where other guards ask for the same.
-    operators, slots: how many it speaks of; slots is 0 where it speaks of calls or backends.
+    operators, slots: how many it is about; slots is 0 where it is about calls or backends.
     unmatched, broken: what check-invariants finds; of broken places the first. broken_count: how many there are.
     suppressed: the first of what it would find, had the declarations not said why it is meant to be so.
     """
@@ -134,7 +134,7 @@ def guards_report(state: State, about: frozenset[OperatorName] | None) -> Guards
 
 
 OF_REPORT = 10_000
-"""So many broken places are listed of all guards; of further guards one each."""
+"""Number of broken places that are listed of all guards; of further guards, one each."""
 
 
 class _Broken:

@@ -9,7 +9,7 @@ from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.quoting import quoted
 
 FEW = 4
-"""So many operators are in one line; of more, each has its own."""
+"""Number of operators in one line; of more, each has its own."""
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 """Words that are no texts in YAML without quotes."""
@@ -40,7 +40,7 @@ def _guard(guard: Guard) -> str:
 
 
 def operators(names: Sequence[str]) -> str:
-    """In one line, or each in a line of its own."""
+    """Operators in one line, or each in a line of its own."""
     return f" {scalars(names)}" if len(names) <= FEW else "".join(f"\n      - {scalar(name)}" for name in names)
 
 
