@@ -34,15 +34,15 @@ def test_a_state_holds_what_its_head_says(name: str) -> None:
     assert (described.name, universe.name, described.torch, described.git) == (name, name, universe.torch, universe.git)
     assert described.torch == f"{described.torch.partition('+')[0]}+{described.build}"
     assert described.build.startswith("cu")
-    listings = [base.header(one) for one in base.names]
+    listings = [base.header(name) for name in base.names]
     assert len(listings) == described.operators > 3500
     assert len(base.higher_order_operators) == described.higher_order_operators
-    assert "call_torchbind" in {one.name for one in base.higher_order_operators}
+    assert "call_torchbind" in {operator.name for operator in base.higher_order_operators}
     # PyTorch's own invariants, which no declaration can break
     assert [one for one, header in zip(base.names, listings, strict=True) if not _is_of(header.schema, one)] == []
     keys = {key for header in listings for key in header.kernels}
     assert keys <= {*universe.slots, *universe.aliases} - {"Undefined"}
-    texts = {kernel for one in listings for kernel, _ in one.kernels.values()}
+    texts = {kernel for listing in listings for kernel, _ in listing.kernels.values()}
     assert not [text for text in texts if _PATH.search(text)]
 
 
@@ -66,7 +66,7 @@ def test_a_state_is_written_once(tmp_path: Path) -> None:
     assert regenerate.regenerate(captured, tmp_path) == []
     shutil.copy(files[1], files[0])
     assert regenerate.regenerate(captured, tmp_path) == files[:1]
-    assert [*bases.Base(str(files[1])).names] == [one["name"] for one in captured["operators"]]
+    assert [*bases.Base(str(files[1])).names] == [operator["name"] for operator in captured["operators"]]
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,9 @@ def test_autocast_and_autograd_of_mps_are_those_of_the_state() -> None:
 
 @pytest.mark.live
 def test_it_is_what_torchgen_registers() -> None:
-    found = compare(torch_python())
-    assert (found.lacking, found.added) == ([], [])
-    assert found.both > 600
+    comparison = compare(torch_python())
+    assert (comparison.lacking, comparison.added) == ([], [])
+    assert comparison.both > 600
 
 
 def test_what_python_chooses_is_told_where_a_slot_is_not_known() -> None:

@@ -54,8 +54,8 @@ def in_terminal(side: str) -> dict[str, Any]:
         os.close(control)
         if not out.exists():
             sys.exit(f"{side} ended with {process.returncode}:\n{b''.join(said)[-3000:].decode(errors='replace')}")
-        found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-        return found
+        report: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        return report
 
 
 def _drain(control: int, said: list[bytes]) -> None:
@@ -77,7 +77,7 @@ def costs(side: str, runs: int) -> tuple[dict[str, list[KeyCost]], float]:
         found = in_terminal(side)
         memory = max(memory, found["memory"])
         for name, keys in found["costs"].items():
-            together.setdefault(name, []).extend(KeyCost(*one) for one in keys)
+            together.setdefault(name, []).extend(KeyCost(*key) for key in keys)
     return together, memory
 
 
@@ -111,8 +111,8 @@ def main() -> None:
     # in turn, so that what else the machine does is the same for both
     pairs = [(in_terminal("start"), in_terminal("empty")) for _ in range(5 + 2 * runs)]
     starts = dict(zip(("start", "empty"), zip(*pairs, strict=True), strict=True))
-    mine, empty = (statistics.median(one["seconds"] for one in starts[side][1:]) for side in ("start", "empty"))
-    used, usual = (statistics.median(one["processor"] for one in starts[side][1:]) for side in ("start", "empty"))
+    mine, empty = (statistics.median(start["seconds"] for start in starts[side][1:]) for side in ("start", "empty"))
+    used, usual = (statistics.median(start["processor"] for start in starts[side][1:]) for side in ("start", "empty"))
     print(
         f"start: {mine:.3f}/{empty:.3f} s = {mine / empty:.2f}; processor {used:.3f}/{usual:.3f} s = {used / usual:.2f}"
     )

@@ -64,7 +64,7 @@ class Recorder:
         app.post_message(Key(key, key if len(key) == 1 else None))
         await self.quiet()
         used = time.process_time() - processor
-        frames = [one - start for one in self.frames] or [0.0]
+        frames = [frame - start for frame in self.frames] or [0.0]
         return KeyCost(frames[0], frames[-1], used)
 
     async def quiet(self) -> None:

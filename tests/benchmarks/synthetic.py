@@ -48,7 +48,10 @@ def main(runs: int) -> None:
                 figures.append(once([installed(), "table", source, "--format", "raw", "-o", str(out)]))
                 out.unlink()
     medians = {
-        size: (statistics.median(one.seconds for one in figures), statistics.median(one.memory for one in figures))
+        size: (
+            statistics.median(figure.seconds for figure in figures),
+            statistics.median(figure.memory for figure in figures),
+        )
         for size, figures in measured.items()
     }
     each = {}

@@ -135,7 +135,7 @@ def main() -> None:
     C._set_only_lift_cpu_tensors(False)
     programs = json.load(sys.stdin)
     print(
-        json.dumps({"names": names(), "facts": facts(), "programs": [run(C, one) for one in programs]}),
+        json.dumps({"names": names(), "facts": facts(), "programs": [run(C, program) for program in programs]}),
         flush=True,
     )
 

@@ -129,11 +129,11 @@ def parameters_of(signature: str) -> list[tuple[str | None, str | None]]:
 def own_parameters(function: Any) -> list[tuple[str | None, str | None]]:
     """The same of one of ours; an empty tuple stands for an empty list."""
     found = []
-    for one in inspect.signature(function).parameters.values():
-        if one.name == "self":
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "self":
             continue
-        default = None if one.default is one.empty else repr(one.default).replace("()", "[]")
-        found.append((None if one.kind is one.POSITIONAL_ONLY else one.name, default))
+        default = None if parameter.default is parameter.empty else repr(parameter.default).replace("()", "[]")
+        found.append((None if parameter.kind is parameter.POSITIONAL_ONLY else parameter.name, default))
     return found
 
 
@@ -216,7 +216,7 @@ def test_facts(live: Any, bindings: Bindings) -> None:
     facts = live["facts"]
     assert str(bindings._additional_keys_to_prop_for_wrapper_tensors) == facts["wrapped"]
     modes = bindings._TorchDispatchModeKey
-    assert {one.name: [int(one), str(one), repr(one)] for one in modes} == facts["modes"]
+    assert {mode.name: [int(mode), str(mode), repr(mode)] for mode in modes} == facts["modes"]
     some = (bindings.DispatchKey.SparseCPU, _key_set(bindings, ["CPU", "Conjugate"]))
     assert [_pickled(one) for one in some] == facts["pickled"]
     assert facts["pickled"][0] == ["DispatchKey.SparseCPU", True]
@@ -266,11 +266,11 @@ def test_the_override_warning(live: Any, bindings: Bindings, capsys: pytest.Capt
     library.def_("f(Tensor x) -> Tensor")
     for debug in ("first", "second", "third"):
         library.impl_t_t("f", "CPU", debug)
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     if "Warning only once" not in live["printed"]:
         pytest.skip("this PyTorch prints no warning, or has warned before")
     theirs = live["printed"][live["printed"].index("Warning: Warning only once") :].partition(" (function")[0]
-    assert said == f"{theirs}\n"
+    assert message == f"{theirs}\n"
 
 
 def test_pickles_and_copies() -> None:

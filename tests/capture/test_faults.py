@@ -119,10 +119,10 @@ def test_a_process_that_keeps_standard_error_open_is_not_waited_for(
     ask: tuple[str, ...], prefix: str, stand_in: StandIn
 ) -> None:
     python = stand_in.script(f"{prefix}sleep 300 &", 'echo $! > "$HERE/pids"', COPY)
-    found = stand_in.run(*ask, python=python)
-    assert found.code in (0, 1)
-    assert found.out
-    assert "error" not in found.err
+    result = stand_in.run(*ask, python=python)
+    assert result.code in (0, 1)
+    assert result.out
+    assert "error" not in result.err
     if not prefix:
         assert stand_in.left_behind() == []
 
@@ -165,9 +165,9 @@ def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> Non
         env=environment(PYTHONPATH=f"{tmp_path}:{ROOT}"),
     )
     with running:
-        found = finished(running)
-    assert found.code == 2
-    assert "cannot be interpreted" in found.err
+        result = finished(running)
+    assert result.code == 2
+    assert "cannot be interpreted" in result.err
     pids = (tmp_path / "pids").read_text(encoding="utf-8").split()
     assert pids
     assert all(ends(int(pid)) for pid in pids)
@@ -193,16 +193,16 @@ def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> Non
 def test_something_else_in_the_place_of_the_answer(
     ask: tuple[str, ...], lines: tuple[str, ...], stand_in: StandIn
 ) -> None:
-    found = stand_in.run(*ask, python=stand_in.script(*lines))
-    assert (found.code, found.out) == (2, "")
-    assert found.err.startswith("error[capture-failed]: ")
+    result = stand_in.run(*ask, python=stand_in.script(*lines))
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error[capture-failed]: ")
     assert list(stand_in.temporary.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_emptied(stand_in: StandIn) -> None:
     """Not even root can remove a file system's folder of processes from below a link; a locked folder stops others."""
-    found = stand_in.run("capture", python=stand_in.script(COPY, 'mkdir -p "$2.d/x"', 'chmod 0 "$2.d"'))
-    assert (found.code, found.err) == (0, "")
+    result = stand_in.run("capture", python=stand_in.script(COPY, 'mkdir -p "$2.d/x"', 'chmod 0 "$2.d"'))
+    assert (result.code, result.err) == (0, "")
     for folder in stand_in.temporary.glob("*/*.d"):
         folder.chmod(0o700)
 
@@ -213,9 +213,9 @@ def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn, monkey
         "trap '' TERM", 'echo $$ > "$HERE/pids"', "echo waiting for a lock >&2", "sleep 300 & wait"
     )
     monkeypatch.setenv("DISPATCH_CLI_TIMEOUT", "1")
-    found = stand_in.run(*ask, python=python)
-    assert (found.code, found.out) == (2, "")
-    assert found.err == (
+    result = stand_in.run(*ask, python=python)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
         f"error[no-answer]: {python} gave no answer within 1 second\n"
         "    waiting for a lock\n"
         "  help: find out what it waits for, or give it more time: DISPATCH_CLI_TIMEOUT=SECONDS\n\n"
@@ -227,9 +227,9 @@ def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn, monkey
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1e3", "9" * 400])
 def test_a_time_that_is_none(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPATCH_CLI_TIMEOUT", seconds)
-    found = call("capture")
-    assert (found.code, found.out) == (2, "")
-    assert "which is no number of seconds from 1 to 604,800" in found.err
+    result = call("capture")
+    assert (result.code, result.out) == (2, "")
+    assert "which is no number of seconds from 1 to 604,800" in result.err
 
 
 @pytest.mark.parametrize("ask", [*ASKS, ("capture", "-o", "{}/out.yaml")], ids=" ".join)
@@ -244,8 +244,8 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
         f"kill -{sent.name.removeprefix('SIG')} $PPID",
         "wait",
     )
-    found = stand_in.run(*(word.format(stand_in.folder) for word in ask), python=python)
-    assert (found.code, found.out, found.err.strip()) == (128 + sent, "", "")
+    result = stand_in.run(*(word.format(stand_in.folder) for word in ask), python=python)
+    assert (result.code, result.out, result.err.strip()) == (128 + sent, "", "")
     assert stand_in.left_behind() == []
     assert not (stand_in.folder / "out.yaml").exists()
 
@@ -263,9 +263,9 @@ def test_the_folder_of_temporary_files_is_not_there(stand_in: StandIn, monkeypat
         raise FileNotFoundError(2, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "mkdtemp", fail)
-    found = call("capture", "--python", stand_in.script(COPY))
-    assert (found.code, found.out) == (2, "")
-    assert "No usable temporary directory found" in found.err
+    result = call("capture", "--python", stand_in.script(COPY))
+    assert (result.code, result.out) == (2, "")
+    assert "No usable temporary directory found" in result.err
 
 
 # Malformed answers.
@@ -286,14 +286,14 @@ def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.M
         ("[" + "[]," * 2_000_000 + "[]]", "file has more than 1500000 values"),
         ('{"format": ' + "9" * 4_000 + "}", "number at line 1, column 12 has more than 20 digits"),
     ):
-        found = call(*ask, "--python", sys.executable)
-        assert (found.code, found.out) == (2, "")
-        assert f"{said}{why}" in found.err
+        result = call(*ask, "--python", sys.executable)
+        assert (result.code, result.out) == (2, "")
+        assert f"{said}{why}" in result.err
     monkeypatch.setattr("dispatch_cli.capture.answer.MAX_BYTES", 1 << 20)
     answer = " " * (2 << 20)
-    found = call(*ask, "--python", sys.executable)
-    assert found.code == 2
-    assert f"{said}file is larger than 1 MiB" in found.err
+    result = call(*ask, "--python", sys.executable)
+    assert result.code == 2
+    assert f"{said}file is larger than 1 MiB" in result.err
 
 
 @pytest.mark.parametrize("ask", [("capture",), ("crossref", "--against", "live")], ids=" ".join)
@@ -315,10 +315,10 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
     for current in answers:
         assert call(*ask, "--python", sys.executable).code in (0, 1)
         for what, _ in islice(mutations(current), None, None, EVERY):
-            found = call(*ask, *next(formats), "--python", sys.executable)
-            assert found.code in (0, 1, 2), (ask, what, found.err)
-            assert found.code != 2 or "gave an invalid answer" in found.err or "gave an answer" in found.err
-            codes[found.code] += 1
+            result = call(*ask, *next(formats), "--python", sys.executable)
+            assert result.code in (0, 1, 2), (ask, what, result.err)
+            assert result.code != 2 or "gave an invalid answer" in result.err or "gave an answer" in result.err
+            codes[result.code] += 1
     assert codes[2] > codes[0] + codes[1]
 
 
@@ -339,6 +339,6 @@ def test_what_is_malformed_is_said(path: tuple[Any, ...], value: Any, words: str
         at = at[step]
     at[path[-1]] = value
     stand_in.answer(state)
-    found = call("capture", "--python", stand_in.script(COPY))
-    assert (found.code, found.out) == (2, "")
-    assert f"gave an invalid answer: {words}" in found.err
+    result = call("capture", "--python", stand_in.script(COPY))
+    assert (result.code, result.out) == (2, "")
+    assert f"gave an invalid answer: {words}" in result.err

@@ -67,9 +67,9 @@ def test_what_cannot_be_imported_is_noted(package: Path, monkeypatch: pytest.Mon
             "ModuleNotFoundError: No module named 'no_such_module'",
             "fake_torch.ends cannot be imported, so its higher-order operators are missing: SystemExit: 1",
         ]
-        found = {name for name in sys.modules if name.startswith("fake_torch.")}
+        modules = {name for name in sys.modules if name.startswith("fake_torch.")}
         imported = {f"fake_torch.{name}" for name in DEFINING if name not in ("broken", "ends")}
-        assert found == imported | {"fake_torch._ops", "fake_torch.deep"}
+        assert modules == imported | {"fake_torch._ops", "fake_torch.deep"}
     finally:
         for name in set(sys.modules) - before:
             del sys.modules[name]

@@ -83,14 +83,14 @@ FUNCTIONS = {
 
 def test_the_functions_are_named(captured: str) -> None:
     data = json.loads(call("register", captured, "--op", "chains::*", "--format", "json").out)
-    for one in data["operators"]:
-        kernels = {row["key"]: row for row in one["kernels"] if row["active"]}
-        for key, function in FUNCTIONS.get(one["operator"].partition("::")[2], {}).items():
+    for operator in data["operators"]:
+        kernels = {row["key"]: row for row in operator["kernels"] if row["active"]}
+        for key, function in FUNCTIONS.get(operator["operator"].partition("::")[2], {}).items():
             wraps = kernels[key]["wraps"]
-            assert wraps["function"] == function, (one["operator"], key)
+            assert wraps["function"] == function, (operator["operator"], key)
             assert (wraps["place"] is None) is (function is None)
             assert function is None or wraps["place"].startswith("live_chains.py:")
-    assert {one["operator"] for one in data["operators"]} >= {f"chains::{name}" for name in FUNCTIONS}
+    assert {operator["operator"] for operator in data["operators"]} >= {f"chains::{name}" for name in FUNCTIONS}
 
 
 def test_the_kernels_that_run_are_those_of_pytorch(captured: str, live: Any) -> None:
@@ -113,8 +113,8 @@ def test_transforms_refuse_generated_autograd_kernels(captured: str, live: Any) 
         for name, (_, error) in calls.items():
             result = call("resolve", f"chains::{operator}", captured, *options_of(name), "--format", "json")
             end = json.loads(result.out)["end"]
-            said = end["error"]["text"] if end["kind"] == "error" else None
-            assert said == error, (operator, name)
+            text = end["error"]["text"] if end["kind"] == "error" else None
+            assert text == error, (operator, name)
             errors += error is not None
     assert errors > 20
 

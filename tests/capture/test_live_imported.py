@@ -210,7 +210,7 @@ def found(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
 
 def found_in(answer: Any) -> set[tuple[str, str | None, str | None]]:
     """The findings: check, operator and key."""
-    return {(one["check"], one["operator"], one["key"]) for one in answer["findings"]}
+    return {(finding["check"], finding["operator"], finding["key"]) for finding in answer["findings"]}
 
 
 def test_a_random_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,18 +256,18 @@ OF_LIBRARY = {("no-autograd-kernel", "mylib::op", "AutogradCPU"), ("no-fake-kern
 
 def test_a_library_without_autograd(extensions: str) -> None:
     assert found(extensions, "--op", "mylib::*") == OF_LIBRARY
-    told = call("check-invariants", extensions, "--select", "no-autograd-kernel").out
-    assert "operators that PyTorch registered were not checked; --pytorch checks them" in told
+    output = call("check-invariants", extensions, "--select", "no-autograd-kernel").out
+    assert "operators that PyTorch registered were not checked; --pytorch checks them" in output
 
 
 def test_modules_of_pytorchs_own_are_not_the_users(extensions: str) -> None:
     """`quantized_decomposed` is defined by a module of PyTorch that is imported when somebody asks for it."""
     document = json.loads(gzip.decompress(Path(extensions).read_bytes()))
-    namespaces = {name_of(one).partition("::")[0] for one in document["imported"]["operators"]}
+    namespaces = {name_of(operator).partition("::")[0] for operator in document["imported"]["operators"]}
     assert {"mylib", "with_pytorchs"} <= namespaces
     assert PYTORCHS_LATER not in namespaces
-    told = report(extensions, "--select", "no-autograd-kernel")
-    assert told["operators"] == len(document["imported"]["operators"])
+    parsed = report(extensions, "--select", "no-autograd-kernel")
+    assert parsed["operators"] == len(document["imported"]["operators"])
     assert call("table", extensions, "--op", f"{PYTORCHS_LATER}::*").code == 0
 
 
@@ -283,8 +283,8 @@ def test_what_is_imported_before_capture_can_look(tmp_path: Path, monkeypatch: p
     (tmp_path / "sitecustomize.py").write_text("import mylib\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     captured = capture(tmp_path / "cap.json.gz", "mylib")
-    told = report(captured)
-    assert told["not_checked"]["unknown"] == told["operators"] > 3000
+    document = report(captured)
+    assert document["not_checked"]["unknown"] == document["operators"] > 3000
     assert "the capture does not say who registered" in call("check-invariants", captured, "--op", "mylib::*").out
 
 

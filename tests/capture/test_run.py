@@ -155,10 +155,10 @@ def test_standard_output_is_yaml_unless_told_otherwise(python: str, tmp_path: Pa
 def test_an_answer_of_another_kind(python: str, tmp_path: Path) -> None:
     for answer in ("[]", "{", '{"format": 0}', "[" * 100_000):
         (tmp_path / "answer.json").write_text(answer, encoding="utf-8")
-        found = invoke("--python", python)
-        assert found.exit_code == 2
-        assert "error[capture-failed]" in found.stderr
-        assert found.stdout == ""
+        result = invoke("--python", python)
+        assert result.exit_code == 2
+        assert "error[capture-failed]" in result.stderr
+        assert result.stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_an_answer_of_another_kind(python: str, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_exit_with_two(arguments: list[str], words: str) -> None:
-    found = invoke(*arguments)
-    assert found.exit_code == 2
-    assert words in found.stderr
-    assert found.stdout == ""
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stdout == ""

@@ -273,8 +273,8 @@ def test_a_fallback_in_the_place_of_pytorchs_own(tmp_path: Path) -> None:
     """PyTorch's is in the universe, as it was before the modules were imported; theirs takes its place."""
     universe, key, file = universe_data("torch-2.13"), "AutogradPrivateUse1", tmp_path / "a.json"
     theirs = {"key": key, "debug": "registered at npu.cpp:3", "fallthrough": True}
-    replaced = [one for one in universe["fallbacks"] if one["key"] == key]
-    present = {**universe, "fallbacks": [theirs if one["key"] == key else one for one in universe["fallbacks"]]}
+    replaced = [fallback for fallback in universe["fallbacks"] if fallback["key"] == key]
+    present = {**universe, "fallbacks": [theirs if row["key"] == key else row for row in universe["fallbacks"]]}
     state = state_of([], present, modules=["npu"], imported_fallbacks=[key], replaced_fallbacks=replaced)
     file.write_text(json.dumps(document(state)), encoding="utf-8")
     loaded = load_state([str(file)])

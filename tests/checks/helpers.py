@@ -35,7 +35,7 @@ def findings(state: State, *ops: str, select: str = "", built: BuiltLibrary | No
     report = findings_report(
         state, named, frozenset(named) if ops else None, chosen, higher_order=higher_order, built=built
     )
-    return tuple(one.finding for one in report.findings)
+    return tuple(finding.finding for finding in report.findings)
 
 
 def library_of(state: State, *modules: str) -> BuiltLibrary:
@@ -44,7 +44,7 @@ def library_of(state: State, *modules: str) -> BuiltLibrary:
     operators = {}
     for name in dispatcher:
         kernels = {key: _built(one.kernel) for key, one in dispatcher.active(name).items()}
-        python = tuple(one.dispatch_key for one in state.python_kernels(name))
+        python = tuple(kernel.dispatch_key for kernel in state.python_kernels(name))
         definition = dispatcher.operator(name).definition
         if definition is None:
             operators[str(name)] = BuiltOperator(None, kernels, python)
@@ -52,12 +52,12 @@ def library_of(state: State, *modules: str) -> BuiltLibrary:
         kind = "default" if definition.alias_analysis is None else definition.alias_analysis.value
         schema = dispatcher.header(name).schema
         operators[str(name)] = BuiltOperator(schema, kernels, python, True, definition.tags, kind)
-    core = {one.key for one in dispatcher.universe.fallbacks}
+    core = {fallback.key for fallback in dispatcher.universe.fallbacks}
     fallbacks = {
         key: BuiltKernel(one.kernel.debug, one.kernel.fallthrough, key not in core)
         for key, one in dispatcher.fallbacks.items()
     }
-    higher_order = {one.name: one for one in state.higher_order_operators}
+    higher_order = {operator.name: operator for operator in state.higher_order_operators}
     return BuiltLibrary(
         "the library", modules or ("lib",), operators, fallbacks, higher_order, apart=True,
         imported_higher_order=frozenset(higher_order), universe=dispatcher.universe.name,

@@ -51,4 +51,4 @@ def refusal(source: str) -> str | None:
 
 
 given = json.load(sys.stdin)
-print(json.dumps([[outcome(*one) for one in given["cases"]], [refusal(one) for one in given["modules"]]]))
+print(json.dumps([[outcome(*case) for case in given["cases"]], [refusal(module) for module in given["modules"]]]))

@@ -20,7 +20,7 @@ DEFAULT = "CompositeExplicitAutograd"
 def said(state_of: StateOf, check: str, dispatch: str, schema: str = "", more: str = "") -> list[tuple[str, str]]:
     """Severity and message of what a check says about one operator."""
     text = OPERATOR.replace("DISPATCH", dispatch).replace("(Tensor x) -> Tensor", schema or "(Tensor x) -> Tensor")
-    return [(one.severity.value, one.message) for one in findings(state_of(text + more), select=check)]
+    return [(finding.severity.value, finding.message) for finding in findings(state_of(text + more), select=check)]
 
 
 # ambiguous-autogradother
@@ -322,8 +322,8 @@ def test_without_pytorchs_fallbacks_nothing_is_said(more: str, state_of: StateOf
 
 def test_over_a_base_the_files_own_kernels_count(state_of: StateOf) -> None:
     text = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'quantized::linear', dispatch: {CPU: mine}}\n"
-    (found,) = findings(state_of(text), select="no-autograd-kernel")
-    assert (found.severity, found.operator, found.mark) == (Severity.INFO, "quantized::linear", "CPU")
+    (finding,) = findings(state_of(text), select="no-autograd-kernel")
+    assert (finding.severity, finding.operator, finding.mark) == (Severity.INFO, "quantized::linear", "CPU")
 
 
 # sparse-bypass
@@ -369,13 +369,13 @@ def test_a_bypassed_kernel(state_of: StateOf) -> None:
     ],
 )
 def test_who_is_bypassed(dispatch: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
-    told = findings(state_of(OPERATOR.replace("DISPATCH", dispatch)), select="sparse-bypass")
-    assert [(one.key, dict(one.details)["bypassed"]) for one in told] == found
+    results = findings(state_of(OPERATOR.replace("DISPATCH", dispatch)), select="sparse-bypass")
+    assert [(finding.key, dict(finding.details)["bypassed"]) for finding in results] == found
 
 
 def test_a_key_that_nobody_can_name_is_not_advised(state_of: StateOf) -> None:
-    (found,) = findings(state_of(OPERATOR.replace("DISPATCH", f"MTIA: a, {MATH}: b")), select="sparse-bypass")
-    assert found.tip == f"register {DEFAULT} and Autograd instead of {MATH}"
+    (finding,) = findings(state_of(OPERATOR.replace("DISPATCH", f"MTIA: a, {MATH}: b")), select="sparse-bypass")
+    assert finding.tip == f"register {DEFAULT} and Autograd instead of {MATH}"
 
 
 # autograd-only
@@ -385,10 +385,10 @@ ALONE = "inference mode excludes the autograd keys, so a call finds no kernel"
 
 def test_autograd_alone(state_of: StateOf) -> None:
     tip = f"register a decomposition at {MATH}; for an autograd kernel, add the backend kernel that it redispatches to"
-    found = findings(state_of(OPERATOR.replace("DISPATCH", "Autograd: a, Meta: b")), select="autograd-only")
-    assert {("demo::op", "CPU"), ("demo::op", "SparseCUDA")} < {*found[0].slots}  # every backend's, but for Meta
-    assert ("demo::op", "Meta") not in found[0].slots
-    assert found == (
+    results = findings(state_of(OPERATOR.replace("DISPATCH", "Autograd: a, Meta: b")), select="autograd-only")
+    assert {("demo::op", "CPU"), ("demo::op", "SparseCUDA")} < {*results[0].slots}  # every backend's, but for Meta
+    assert ("demo::op", "Meta") not in results[0].slots
+    assert results == (
         Finding(
             check="autograd-only",
             severity=Severity.WARNING,
@@ -397,7 +397,7 @@ def test_autograd_alone(state_of: StateOf) -> None:
             key="Autograd",
             span=Span("x.yaml", 4, 16),
             tip=tip,
-            slots=found[0].slots,
+            slots=results[0].slots,
             mark="Autograd",
         ),
     )
@@ -515,5 +515,5 @@ def test_pytorchs_own_python_kernels_are_not_the_files(state_of: StateOf) -> Non
     ],
 )
 def test_the_registrations_of_a_what_if_are_ones_own(keys: list[str], found: list[tuple[str, str]]) -> None:
-    told = findings(what_if_state(keys), select="DC1,DC2,DC5")
-    assert [(one.check, one.key) for one in told] == found
+    results = findings(what_if_state(keys), select="DC1,DC2,DC5")
+    assert [(finding.check, finding.key) for finding in results] == found

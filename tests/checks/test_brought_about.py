@@ -59,13 +59,15 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     changes = "".join(REMOVES % (f"lib::{schema.partition('(')[0]}", key) for schema in gone for key in gone[schema])
     own = written(tmp_path, f"dispatch: 1\nextends: False.yaml\nchanges:\n{changes or '  []'}")
     state = load_state([own])
-    assert {str(one) for one in state.own_operators()} == {
+    assert {str(operator) for operator in state.own_operators()} == {
         f"lib::{schema.partition('(')[0]}" for schema, keys in gone.items() if keys
     }
     was, became = findings(before), findings(after)
-    there = {what: one for one in sorted(was, key=lambda one: -one.severity.rank) for what in matters(one)}
-    found = [one for one in findings(state) if one.span is not None and one.span.file == own]
-    found = [one for one in found if one.check != "emptied-slot"]  # it is about changes, which these files have not
+    there = {what: finding for finding in sorted(was, key=lambda one: -one.severity.rank) for what in matters(finding)}
+    found = [finding for finding in findings(state) if finding.span is not None and finding.span.file == own]
+    found = [
+        finding for finding in found if finding.check != "emptied-slot"
+    ]  # it is about changes, which these files have not
 
     def is_worse(one: Finding) -> bool:
         return any(what not in there or there[what].severity.rank > one.severity.rank for what in matters(one))
@@ -83,15 +85,15 @@ def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
     own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
     state = load_state([own])
     assert own_names(state) == {MUL}
-    found = findings(state)
-    assert [one.check for one in found] == ["no-autograd-kernel"]
-    assert (found[0].span.file, found[0].span.line, found[0].span.column) == (own, 4, 5)  # type: ignore[union-attr]
-    assert found[0].severity.value == "error"
+    results = findings(state)
+    assert [finding.check for finding in results] == ["no-autograd-kernel"]
+    assert (results[0].span.file, results[0].span.line, results[0].span.column) == (own, 4, 5)  # type: ignore[union-attr]
+    assert results[0].severity.value == "error"
     for more in ((), ("--op", MUL), ("--op", "aten::mul*")):
         result = call("check-invariants", own, "--format", "json", *more)
         report = json.loads(result.out)
         assert result.code == 1
-        assert [one["check"] for one in report["findings"]] == ["no-autograd-kernel"], more
+        assert [finding["check"] for finding in report["findings"]] == ["no-autograd-kernel"], more
     assert "1 error in 1 operator; checked: 6 operators" in call("check-invariants", own).out
     other = call("check-invariants", own, "--op", "aten::add.Tensor", "--format", "json")
     assert (other.code, json.loads(other.out)["findings"]) == (0, [])
@@ -120,8 +122,10 @@ def test_every_format_has_the_place_of_the_change(kind: str, place: str, tmp_pat
 def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
     """A change brings about what was not there; what was there is PyTorch's, as where a file registers a kernel."""
     base = load_state((), bases=["torch-2.15"])
-    of_pytorch = [one for one in findings(base, *base.dispatcher.names()) if one.operator is not None]
-    names = sorted({one.operator for one in of_pytorch if one.check == "no-autograd-kernel" and one.operator})
+    of_pytorch = [finding for finding in findings(base, *base.dispatcher.names()) if finding.operator is not None]
+    names = sorted(
+        {finding.operator for finding in of_pytorch if finding.check == "no-autograd-kernel" and finding.operator}
+    )
     name = next(one for one in names if "Autograd" not in base.dispatcher.active(OperatorName.parse(one)))
     keys = [*base.dispatcher.active(OperatorName.parse(name))]
     removed = load_state([written(tmp_path, OVERLAY + REMOVES % (name, keys[0]))])
@@ -137,7 +141,7 @@ def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
     there = {about(one) for one in of_pytorch}
     for state in (removed, registered):
         assert state.own_operators() == [OperatorName.parse(name)]
-    assert not {about(one) for one in findings(removed)} & there
+    assert not {about(finding) for finding in findings(removed)} & there
 
 
 def test_a_suppression_on_the_line_of_the_change(tmp_path: Path) -> None:
@@ -150,9 +154,9 @@ def test_a_suppression_on_the_line_of_the_change(tmp_path: Path) -> None:
 
 def test_of_several_changes_the_one_at_the_key_is_meant(tmp_path: Path) -> None:
     own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Tracer") + REMOVES % (MUL, "Autograd"))
-    (found,) = findings(load_state([own]))
-    assert found.span is not None
-    assert found.span.line == 5
+    (finding,) = findings(load_state([own]))
+    assert finding.span is not None
+    assert finding.span.line == 5
 
 
 def test_changes_of_a_file_that_is_extended_are_not_the_users(tmp_path: Path) -> None:
@@ -161,8 +165,8 @@ def test_changes_of_a_file_that_is_extended_are_not_the_users(tmp_path: Path) ->
     assert state.own_operators() == []
     registers = "dispatch: 1\nextends: mid.yaml\noperators:\n- {name: aten::mul.Tensor, dispatch: {PrivateUse1: k}}\n"
     more = registers + "changes:\n" + REMOVES % (MUL, "Tracer")
-    assert [one.check for one in findings(load_state([written(tmp_path, more)]))] == [
-        one.check for one in findings(load_state([written(tmp_path, registers)]))
+    assert [finding.check for finding in findings(load_state([written(tmp_path, more)]))] == [
+        finding.check for finding in findings(load_state([written(tmp_path, registers)]))
     ]
 
 
@@ -172,14 +176,14 @@ def test_a_removed_fallback(tmp_path: Path) -> None:
     own = written(tmp_path, f"{OVERLAY}  - remove: {{fallback: AutogradCPU}}\n  - remove: {{fallback: AutocastCPU}}\n")
     state = load_state([own])
     assert state.own_operators() == []
-    found = findings(state)
-    assert {(one.check, one.span.line if one.span else 0) for one in found} == {
+    results = findings(state)
+    assert {(finding.check, finding.span.line if finding.span else 0) for finding in results} == {
         ("no-autograd-kernel", 4),
         ("emptied-slot", 4),
         ("no-autocast-fallback", 5),
     }
     empty = state.dispatcher
-    for one in found:
+    for one in results:
         if one.operator is not None:
             assert empty.table(OperatorName.parse(one.operator))["AutogradCPU"].kernel is None
 
@@ -202,9 +206,9 @@ def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> Non
     operators = "".join(f"- {{func: lib::{one}(Tensor x) -> Tensor, dispatch: {{CPU: c, Meta: m}}}}\n" for one in "ab")
     written(tmp_path, f"dispatch: 1\noperators:\n{operators}", "mid.yaml")
     own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + REMOVES % ("lib::a", "Meta"))
-    (found,) = findings(load_state([own]), select="no-fake-kernel")
-    assert found.message.startswith("lib::a fails on fake tensors")
-    assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
+    (finding,) = findings(load_state([own]), select="no-fake-kernel")
+    assert finding.message.startswith("lib::a fails on fake tensors")
+    assert (finding.severity.value, finding.span and finding.span.line) == ("warning", 4)
 
 
 @pytest.mark.slow
@@ -236,9 +240,9 @@ def test_a_further_slot_of_a_finding(kernels: str, tmp_path: Path) -> None:
     """The form lacks a kernel at CPU now, whether or not it lacked one at CUDA before."""
     written(tmp_path, LIB + F + F_ % kernels, "mid.yaml")
     own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + REMOVES % ("lib::f_", "CPU"))
-    (found,) = findings(load_state([own]), select="sibling-disagreement")
-    assert (found.severity.value, found.span and found.span.line) == ("warning", 4)
-    assert " CPU" in found.message
+    (finding,) = findings(load_state([own]), select="sibling-disagreement")
+    assert (finding.severity.value, finding.span and finding.span.line) == ("warning", 4)
+    assert " CPU" in finding.message
 
 
 def test_the_change_at_a_further_slot_is_meant(tmp_path: Path) -> None:
@@ -246,8 +250,8 @@ def test_the_change_at_a_further_slot_is_meant(tmp_path: Path) -> None:
     written(tmp_path, LIB + F + F_ % "CUDA: b, XLA: c, Tracer: t", "mid.yaml")
     removed = REMOVES % ("lib::f_", "Tracer") + REMOVES % ("lib::f_", "CUDA")
     own = written(tmp_path, f"dispatch: 1\nextends: mid.yaml\nchanges:\n{removed}")
-    (found,) = findings(load_state([own]), select="sibling-disagreement")
-    assert (found.key, found.span and found.span.line) == ("CPU", 5)
+    (finding,) = findings(load_state([own]), select="sibling-disagreement")
+    assert (finding.key, finding.span and finding.span.line) == ("CPU", 5)
 
 
 def test_a_library_that_fails_on_fake_tensors_as_before(tmp_path: Path) -> None:
@@ -284,6 +288,6 @@ def test_drift_of_a_kernel_that_is_left_out(tmp_path: Path) -> None:
     kernels = {key: one._replace(imported=False) for key, one in library.operators[MUL].kernels.items()}
     library = library._replace(operators={MUL: library.operators[MUL]._replace(kernels=kernels, python=())})
     own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
-    (found,) = findings(load_state([own]), MUL, select="drift-undeclared", built=library)
-    assert (found.operator, found.key, found.span and found.span.line) == (str(name), "Autograd", 4)
-    assert "the declarations leave it out" in found.message
+    (finding,) = findings(load_state([own]), MUL, select="drift-undeclared", built=library)
+    assert (finding.operator, finding.key, finding.span and finding.span.line) == (str(name), "Autograd", 4)
+    assert "the declarations leave it out" in finding.message

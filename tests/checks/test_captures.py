@@ -27,7 +27,7 @@ def capture(tmp_path: Path, **fields: Any) -> str:
 def checked(file: str, *options: str) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
     result = call("check-invariants", file, "--config", "none", "--select", NO_AUTOGRAD, "--format", "json", *options)
     data = json.loads(result.out)
-    return [(one["severity"], one["operator"], one["key"]) for one in data["findings"]], data["not_checked"]
+    return [(row["severity"], row["operator"], row["key"]) for row in data["findings"]], data["not_checked"]
 
 
 def test_a_library_in_a_capture_is_checked_as_by_hand(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_what_pytorch_registered_is_checked_when_it_is_asked_for(tmp_path: Path)
     text = call("check-invariants", file, "--config", "none").out
     assert text == (
         "1 operator that PyTorch registered was not checked; --pytorch checks them\n"
-        f"All checks passed: 1 operator, {sum(one.group is not Group.DRIFT for one in CHECKS)} checks (torch-2.15)\n"
+        f"All checks passed: 1 operator, {sum(rule.group is not Group.DRIFT for rule in CHECKS)} checks (torch-2.15)\n"
     )
     # no other operator of aten has a kernel for autograd, so this one needs none
     assert checked(file, "--pytorch") == ([], {"pytorch": 0, "extended": 0, "unknown": 0})

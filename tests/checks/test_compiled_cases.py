@@ -272,20 +272,20 @@ def warned(folder: Path, modules: list[str]) -> list[list[tuple[str, str]]]:
         (folder / f"case{number}.py").write_text(text, encoding="utf-8")
     report = json.loads(call("check-invariants", str(folder), "--select", CHECKS, "--format", "json").out)
     found: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for one in report["findings"]:
-        if one["severity"] != "info":
-            file = Path(one["declared_at"]["file"]).stem
-            found[int(file.removeprefix("case"))].append((one["check"], one["message"]))
+    for finding in report["findings"]:
+        if finding["severity"] != "info":
+            file = Path(finding["declared_at"]["file"]).stem
+            found[int(file.removeprefix("case"))].append((finding["check"], finding["message"]))
     return [found[number] for number in range(len(modules))]
 
 
 def test_a_check_warns_of_what_fails(tmp_path: Path) -> None:
     modules = [module(f"case{number}", one.source) for number, one in enumerate(CASES)]
-    found = dict(zip((one.name for one in CASES), warned(tmp_path, modules), strict=True))
+    found = dict(zip((case.name for case in CASES), warned(tmp_path, modules), strict=True))
     assert {name: [check for check, _ in checks] for name, checks in found.items()} == {
-        one.name: [] if one.check is None else [one.check] for one in CASES
+        case.name: [] if case.check is None else [case.check] for case in CASES
     }
-    assert all((one.check is None) is (one.outcome == "same") for one in CASES)
+    assert all((case.check is None) is (case.outcome == "same") for case in CASES)
 
 
 def test_functions_without_a_schema_are_refused(tmp_path: Path) -> None:
@@ -302,7 +302,9 @@ def test_pytorch_fails_there(tmp_path: Path) -> None:
     script = Path(__file__).with_name("live_compiled_cases.py")
     given = json.dumps({"cases": cases, "modules": INFERRED})
     outcomes, refusals = json.loads(in_pytorch.run([torch_python(), str(script)], given).stdout)
-    assert dict(zip((one.name for one in CASES), outcomes, strict=True)) == {one.name: one.outcome for one in CASES}
+    assert dict(zip((case.name for case in CASES), outcomes, strict=True)) == {
+        case.name: case.outcome for case in CASES
+    }
     ours = [one[0][1].partition(": ")[2] for one in warned(tmp_path, INFERRED)[: len(REFUSED)]]
     for text, words in zip(refusals, ours, strict=False):
         start = words.partition(" unsupported type ")[0]  # PyTorch prints the type that Python makes of the annotation
@@ -335,9 +337,9 @@ load("libraries", ["library.cpp"], is_python_module=False, build_directory=".")
 def test_a_composite_kernel_in_cpp_may_fail_on_fake_tensors(tmp_path: Path) -> None:
     (tmp_path / "library.cpp").write_text(CPP, "utf-8")
     report = json.loads(call("check-invariants", str(tmp_path), "--select", DROPPED, "--format", "json").out)
-    findings = [(one["severity"], one["operator"]) for one in report["findings"]]
+    findings = [(finding["severity"], finding["operator"]) for finding in report["findings"]]
     assert findings == [("info", "reads::op"), ("info", "calls::op")]
-    assert all("fails where that reads their data" in one["message"] for one in report["findings"])
+    assert all("fails where that reads their data" in finding["message"] for finding in report["findings"])
 
 
 @pytest.mark.live

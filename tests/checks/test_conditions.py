@@ -67,12 +67,16 @@ def checked(path: Path, when: dict[str, str] | None = None) -> FindingsReport:
     state = load_state([str(path)], when=when)
     variants = [] if state.variants is None else state.variants.variants[1:]
     return findings_report(
-        state, state.own_operators(), further=((run_variant(state, one), one.cases) for one in variants)
+        state, state.own_operators(), further=((run_variant(state, variant), variant.cases) for variant in variants)
     )
 
 
 def found(report: FindingsReport, check: str) -> list[tuple[str | None, str | None]]:
-    return [(one.finding.operator, one.finding.when) for one in report.findings if one.finding.check == check]
+    return [
+        (finding.finding.operator, finding.finding.when)
+        for finding in report.findings
+        if finding.finding.check == check
+    ]
 
 
 def write(tmp_path: Path, operators: str) -> Path:
@@ -92,7 +96,9 @@ def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
         ("m::either", "A or B"),
     ]
     assert found(report, "dangling-implementation") == [("m::lost", "C >= 2")]
-    (lost,) = [one.finding for one in report.findings if one.finding.operator == "m::lost" and one.finding.when]
+    (lost,) = [
+        finding.finding for finding in report.findings if finding.finding.operator == "m::lost" and finding.finding.when
+    ]
     assert lost.message.endswith("(when C >= 2)")
 
 
@@ -139,7 +145,7 @@ def test_the_entries_of_a_baseline_do_not_depend_on_conditions(tmp_path: Path) -
             tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: {{kernel: f, when: {when}}}}}}}\n'
         )
         report = checked(file)
-        entries.append([one.fingerprint for one in report.findings])
+        entries.append([finding.fingerprint for finding in report.findings])
     assert entries[0] == entries[1] != []
 
 

@@ -100,13 +100,13 @@ def test_a_backend_under_the_fallthroughs_of_pytorch(state_of: StateOf) -> None:
 )
 def test_nothing_to_say(name: str, kernel: str, state_of: StateOf) -> None:
     text = f"{OVERLAY}  - {{name: '{name}', dispatch: {{{kernel}}}}}\n"
-    assert [one for one in findings(state_of(text)) if one.check == ID] == []
+    assert [finding for finding in findings(state_of(text)) if finding.check == ID] == []
 
 
 @pytest.mark.parametrize("name", ["aten::mm", "aten::relu"])
 def test_a_fallthrough_for_an_operator_of_pytorch(name: str, state_of: StateOf) -> None:
     text = f"{OVERLAY}  - {{name: '{name}', dispatch: {{'Conjugate, Negative': fallthrough}}}}\n"
-    (finding,) = (one for one in findings(state_of(text)) if one.check == ID)
+    (finding,) = (finding for finding in findings(state_of(text)) if finding.check == ID)
     assert finding.severity is Severity.WARNING
     assert finding.message.startswith(f"{name} (PyTorch's operator) falls through at Conjugate and Negative: every ")
     assert "CPU" in dict(finding.details)["kernels of others"].split(", ") or name == "aten::relu"

@@ -118,8 +118,8 @@ def in_sources(state_of: StateOf, name: str, head: str = OVER_PYTORCH) -> tuple[
     """Severity and message of what is said of a kernel in sources that define mine::f."""
     namespace, _, own = name.rpartition("::")
     block = f'  - {{kind: IMPL, namespace: {namespace}, dispatch_key: CPU, at: "a.cpp:2:1", impl: {{{own}: k}}}}\n'
-    (found,) = findings(state_of(head + DEFINES_MINE + block), select="dangling-implementation")
-    return found.severity.value, found.message.removeprefix(f"{name} has kernels at CPU, ")
+    (finding,) = findings(state_of(head + DEFINES_MINE + block), select="dangling-implementation")
+    return finding.severity.value, finding.message.removeprefix(f"{name} has kernels at CPU, ")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
         "check-invariants", str(path), "--base", "torch-2.15", "--config", "none", "--select", "refused-registration",
         "--format", "json",
     )  # fmt: skip
-    found = [(one["severity"], one["operator"]) for one in json.loads(result.out)["findings"]]
+    found = [(finding["severity"], finding["operator"]) for finding in json.loads(result.out)["findings"]]
     assert found == [
         ("error", "aten::linear"),
         ("info", "torchvision::nms"),
@@ -230,4 +230,4 @@ def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> N
 def test_what_asks_that_it_is_not_there_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(ASKING.replace("if hasattr", "if not hasattr"), "utf-8")
     report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
-    assert [one["operator"] for one in report["findings"]] == ["ns::gone"]
+    assert [finding["operator"] for finding in report["findings"]] == ["ns::gone"]

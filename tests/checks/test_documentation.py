@@ -24,8 +24,8 @@ BUILT = re.compile(r"^In the examples the library registers this:\n\n```yaml\n(.
 
 def built_library(check: Check, state_of: StateOf) -> BuiltLibrary | None:
     """The library that the examples of a check are held against, where there is one."""
-    found = BUILT.search(check.documentation)
-    return None if found is None else library_of(state_of(found[1]))
+    match = BUILT.search(check.documentation)
+    return None if match is None else library_of(state_of(match[1]))
 
 
 def examples(check: Check) -> list[tuple[str, str]]:
@@ -80,8 +80,10 @@ def test_an_example(check: Check, kind: str, text: str, state_of: StateOf) -> No
 def test_a_fix_takes_its_finding_away(check: Check, text: str, state_of: StateOf) -> None:
     """Where a finding names the change that helps, it is gone after it, and no error is new."""
     before = findings(state_of(text))
-    for finding in (one for one in before if one.check == check.id and one.fix):
+    for finding in (finding for finding in before if finding.check == check.id and finding.fix):
         after = findings(state_of(json.dumps(changed(yaml.safe_load(text), data_of(finding.fix)))))
         what = (check.id, finding.operator, finding.key, finding.subject)
-        assert what not in {(one.check, one.operator, one.key, one.subject) for one in after}
-        assert {one.check for one in after if one.severity is Severity.ERROR} <= {one.check for one in before}
+        assert what not in {(finding.check, finding.operator, finding.key, finding.subject) for finding in after}
+        assert {finding.check for finding in after if finding.severity is Severity.ERROR} <= {
+            finding.check for finding in before
+        }

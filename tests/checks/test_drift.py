@@ -37,9 +37,15 @@ def drift(declared: str, built: str, state_of: StateOf) -> list[tuple[str, str, 
     library = library_of(state_of(built))
     lines = declared.splitlines()
     return [
-        (one.check, one.operator or "", one.key, one.span.line, lines[one.span.line - 1][one.span.column - 1 :][:8])
-        for one in findings(state_of(declared), select="drift", built=library)
-        if one.span is not None
+        (
+            finding.check,
+            finding.operator or "",
+            finding.key,
+            finding.span.line,
+            lines[finding.span.line - 1][finding.span.column - 1 :][:8],
+        )
+        for finding in findings(state_of(declared), select="drift", built=library)
+        if finding.span is not None
     ]
 
 
@@ -103,7 +109,7 @@ def test_other_operators_of_the_namespace_are_not_declared(state_of: StateOf) ->
     ]
     library = library_of(state_of(DECLARED.replace("libraries:\n", more)))
     state = state_of(DECLARED)
-    severities = [one.severity for one in findings(state, select="drift", built=library)]
+    severities = [finding.severity for finding in findings(state, select="drift", built=library)]
     assert severities == [Severity.INFO, Severity.WARNING]
     assert findings(state, "demo::op", select="drift", built=library) == ()
     (finding,) = findings(state, "demo::op", "demo::more", select="drift", built=library)
@@ -167,14 +173,14 @@ def test_kernels_for_operators_of_pytorch_are_declared(base: str, state_of: Stat
         "aten::relu": relu._replace(kernels=kernels, schema="aten::relu(Tensor self) -> Tensor"),
         "aten::abs": alone,
     }
-    found = findings(state_of(declared), select="drift", built=library._replace(operators=operators))
-    assert {(one.check, one.operator, one.key) for one in found} == {
+    results = findings(state_of(declared), select="drift", built=library._replace(operators=operators))
+    assert {(finding.check, finding.operator, finding.key) for finding in results} == {
         ("drift-undeclared", "aten::relu", "XLA"),
         ("drift-undeclared", "aten::abs", "CPU"),
     }
-    assert {one.details[0][0] for one in found} == {"kernel"}
+    assert {finding.details[0][0] for finding in results} == {"kernel"}
     lines = declared.splitlines()
-    (place,) = (one.span for one in found if one.operator == "aten::abs" and one.span is not None)
+    (place,) = (finding.span for finding in results if finding.operator == "aten::abs" and finding.span is not None)
     assert lines[place.line - 1].startswith("  - {kind: IMPL, namespace: aten")
 
 
@@ -237,8 +243,8 @@ def test_another_name_is_one_finding(old: str, new: str, state_of: StateOf) -> N
 
 def test_another_operator_is_no_other_name(state_of: StateOf) -> None:
     library = library_of(state_of(DECLARED.replace("demo::made(", "demo::whatever(")))
-    found = findings(state_of(DECLARED), select="drift", built=library)
-    assert [(one.operator, one.tip) for one in found] == [("demo::whatever", None), ("demo::made", None)]
+    results = findings(state_of(DECLARED), select="drift", built=library)
+    assert [(finding.operator, finding.tip) for finding in results] == [("demo::whatever", None), ("demo::made", None)]
 
 
 def test_suppressions_of_drift_are_of_no_use_only_where_a_library_was_asked(state_of: StateOf) -> None:

@@ -75,8 +75,10 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     assert {slot for slot in slots(alone) if slot[1] in keys} == expected
     assert all(one.span is not None and one.span.file == own for one in alone)
     together = findings(after)
-    emptied = slots(tuple(one for one in together if one.check == ID))
-    others = tuple(one for one in together if one.check != ID and one.span is not None and one.span.file == own)
+    emptied = slots(tuple(finding for finding in together if finding.check == ID))
+    others = tuple(
+        finding for finding in together if finding.check != ID and finding.span is not None and finding.span.file == own
+    )
     assert emptied <= slots(alone) <= emptied | slots(others)
     assert emptied.isdisjoint(slots(others))
 
@@ -101,9 +103,11 @@ def test_calls_of_pytorch_that_fail(
     assert raises(own, operator, tensors)
     for options in ((), ("--op", operator)):
         result = call("check-invariants", own, *options, "--format", "json")
-        found = [one for one in json.loads(result.out)["findings"] if one["check"] in (check, ID)]
+        reported = [finding for finding in json.loads(result.out)["findings"] if finding["check"] in (check, ID)]
         wanted = {(ID if options else check, severity, 4)}
-        assert {(one["check"], one["severity"], one["declared_at"]["line"]) for one in found} == wanted
+        assert {
+            (finding["check"], finding["severity"], finding["declared_at"]["line"]) for finding in reported
+        } == wanted
         assert result.code == 1
 
 
@@ -114,8 +118,8 @@ def test_calls_under_autocast(tmp_path: Path) -> None:
     assert raises(own, "aten::mul.Tensor", 2, "--context", "autocast cpu")
     assert not raises(own, "aten::mul.Tensor", 2)
     for options, check in (((), "no-autocast-fallback"), (("--op", "aten::mul.Tensor"), ID)):
-        found = json.loads(call("check-invariants", own, *options, "--format", "json").out)["findings"]
-        assert [(one["check"], one["severity"]) for one in found] == [(check, "warning")]
+        reported = json.loads(call("check-invariants", own, *options, "--format", "json").out)["findings"]
+        assert [(finding["check"], finding["severity"]) for finding in reported] == [(check, "warning")]
 
 
 @pytest.mark.slow
@@ -123,28 +127,28 @@ def test_how_many_operators_a_fallback_served(tmp_path: Path) -> None:
     """Those that take tensors and have, in dumps of PyTorch 2.15, the fallback there and a kernel of the backend."""
     key, count = "AutogradCPU", 258
     state = load_state([written(tmp_path, f"{OVERLAY}  - remove: {{fallback: {key}}}\n")])
-    (found,) = findings(state, select=ID)
-    assert f"without the backend fallback at {key}, {count} operators have nothing there" in found.message
-    assert len(found.slots) == count
-    others = {one.operator for one in findings(state) if one.check == "no-autograd-kernel"}
-    (found,) = (one for one in findings(state) if one.check == ID)
-    assert len(others) + len(found.slots) == count
+    (finding,) = findings(state, select=ID)
+    assert f"without the backend fallback at {key}, {count} operators have nothing there" in finding.message
+    assert len(finding.slots) == count
+    others = {finding.operator for finding in findings(state) if finding.check == "no-autograd-kernel"}
+    (finding,) = (finding for finding in findings(state) if finding.check == ID)
+    assert len(others) + len(finding.slots) == count
 
 
 def test_an_operator_without_any_kernel(tmp_path: Path) -> None:
     text = "dispatch: 1\noperators:\n- {func: lib::f(Tensor x) -> Tensor, dispatch: {CPU: a, CUDA: b}}\nchanges:\n"
-    (found,) = findings(
+    (finding,) = findings(
         load_state([written(tmp_path, text + "".join(REMOVES % ("lib::f", key) for key in ("CPU", "CUDA")))])
     )
-    assert (found.check, found.severity.value) == (ID, "error")
-    assert found.message == 'lib::f has nothing at CPU, CUDA any more: a call that gets there raises "Could not run"'
+    assert (finding.check, finding.severity.value) == (ID, "error")
+    assert finding.message == 'lib::f has nothing at CPU, CUDA any more: a call that gets there raises "Could not run"'
 
 
 def test_a_slot_that_another_check_reports(tmp_path: Path) -> None:
     """What changes emptied is more than a gap that was always there."""
     own = written(tmp_path, OVERLAY + REMOVES % ("aten::mm.out", "CPU"))
-    found = findings(load_state([own]))
-    assert [(one.check, one.severity.value) for one in found] == [("sibling-disagreement", "warning")]
+    results = findings(load_state([own]))
+    assert [(finding.check, finding.severity.value) for finding in results] == [("sibling-disagreement", "warning")]
 
 
 def test_what_goes_on_as_before(tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ def test_findings_come_by_place(state_of: StateOf) -> None:
         "  - {name: 'b::b', dispatch: {CPU: b}}\n  - {name: 'a::a', dispatch: {CPU: a}}\n"
     )
     assert [
-        (one.check, one.span.line) for one in findings(state_of(text), select="DC101,DC9") if one.span is not None
+        (finding.check, finding.span.line)
+        for finding in findings(state_of(text), select="DC101,DC9")
+        if finding.span is not None
     ] == [
         ("unmatched-guard", 3),
         ("dangling-implementation", 5),

@@ -98,8 +98,8 @@ def test_a_guard_that_holds(guard: str, state_of: StateOf) -> None:
 
 
 def test_an_alias_key_stands_for_every_key_that_it_covers(state_of: StateOf) -> None:
-    found = guarded(state_of, "op: demo::op, key: [Autograd, CPU], not: fallback")
-    assert [(one.key, one.details[2:]) for one in found] == [("AutogradCPU", ())]
+    results = guarded(state_of, "op: demo::op, key: [Autograd, CPU], not: fallback")
+    assert [(finding.key, finding.details[2:]) for finding in results] == [("AutogradCPU", ())]
     state = state_of(f"{GUARDED}  - {{op: demo::op, key: Autograd, rule: kernel}}\n")
     covered = state.dispatcher.universe.covered_by("Autograd")
     others = [key for key in covered if key != "AutogradCPU"]
@@ -191,8 +191,8 @@ def test_a_guard_that_guards_nothing(guard: str, what: str, tip: str | None, sta
 def test_guards_about_other_operators_than_those_asked_for(state_of: StateOf) -> None:
     text = GUARDED.replace("guards:\n", "  - func: demo::fine(Tensor x) -> Tensor\nguards:\n")
     state = state_of(f"{text}  - {{op: 'demo::op', key: CPU, rule: math}}\n")
-    assert "guard" not in {one.check for one in findings(state, "demo::fine")}
-    assert "guard" in {one.check for one in findings(state, "demo::op")}
+    assert "guard" not in {finding.check for finding in findings(state, "demo::fine")}
+    assert "guard" in {finding.check for finding in findings(state, "demo::op")}
 
 
 def test_equal_guards_count_once(state_of: StateOf) -> None:
@@ -217,8 +217,8 @@ def test_equal_guards_count_once(state_of: StateOf) -> None:
 )
 def test_guards_that_ask_for_the_same_in_other_words_count_once(guard: str, state_of: StateOf) -> None:
     text = f"{GUARDED}  - {{op: demo::op, key: 'CPU, CUDA', rule: [kernel, math], kernel: [x, y]}}\n  - {{{guard}}}\n"
-    found = findings(state_of(text), select="DC9")
-    assert [(one.key, one.span, one.related[-1].span) for one in found] == [
+    results = findings(state_of(text), select="DC9")
+    assert [(finding.key, finding.span, finding.related[-1].span) for finding in results] == [
         ("CPU", place(6, 26), place(7, 5)),
         ("CUDA", place(6, 26), place(7, 5)),
     ]
@@ -233,13 +233,13 @@ def test_guards_that_ask_for_other_things_count_each(state_of: StateOf) -> None:
         "op: demo::op, key: CPU, rule: math, fallthrough: false",
     )
     lines = "".join(f"  - {{{guard}}}\n" for guard in ("op: demo::op, key: CPU, rule: math", *others))
-    found = findings(state_of(f"{GUARDED}{lines}"), select="guard")
-    assert [one.span.line for one in found if one.span is not None] == [*range(6, 12)]
+    results = findings(state_of(f"{GUARDED}{lines}"), select="guard")
+    assert [finding.span.line for finding in results if finding.span is not None] == [*range(6, 12)]
 
 
 def test_keys_that_a_guard_leaves_out(state_of: StateOf) -> None:
-    found = guarded(state_of, "op: demo::op, key: CompositeImplicitAutograd, except: 'CPU, Autograd*', rule: math")
-    assert found == ()
+    results = guarded(state_of, "op: demo::op, key: CompositeImplicitAutograd, except: 'CPU, Autograd*', rule: math")
+    assert results == ()
     (finding,) = guarded(state_of, "op: demo::op, key: CompositeImplicitAutograd, except: CPU, rule: math")
     assert finding.key == "AutogradCPU"
 
@@ -287,8 +287,8 @@ def test_a_file_of_guards_over_a_base(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     state = load_state([], bases=["torch-2.15"], guards=[str(file)])
-    found = findings(state, select="DC9")
-    assert [(one.operator, one.key) for one in found] == [("aten::relu", "CPU")]
+    results = findings(state, select="DC9")
+    assert [(finding.operator, finding.key) for finding in results] == [("aten::relu", "CPU")]
     assert state.dispatcher.is_untouched(next(name for name in state.dispatcher if str(name) == "aten::abs"))
 
 
@@ -303,7 +303,10 @@ guards:
 
 def test_a_guard_on_a_factory(state_of: StateOf) -> None:
     def found(guard: str) -> list[str]:
-        return [one.message for one in findings(state_of(f"{FACTORY}  - {{op: demo::fill, {guard}}}\n"), select="DC9")]
+        return [
+            finding.message
+            for finding in findings(state_of(f"{FACTORY}  - {{op: demo::fill, {guard}}}\n"), select="DC9")
+        ]
 
     assert found("resolves: fill_cpu") == []
     assert found("device: cuda:1, resolves: fill_cuda") == []

@@ -42,7 +42,7 @@ def test_one_of_each_group_is_listed_beyond_the_limit_of_the_check() -> None:
 def test_groups_have_a_limit_too() -> None:
     found = listing(*((HERE, str(number), 2) for number in range(100)))
     others = [one for one in found.unlisted() if one.span is None]
-    assert [(one.reason, one.listed, one.findings) for one in others] == [(None, 0, 2 * 94)]
+    assert [(other.reason, other.listed, other.findings) for other in others] == [(None, 0, 2 * 94)]
     assert len(found.listed) + sum(one.findings for one in found.unlisted()) == 200
     assert len(found.listed) < 2 * LIMITS.of_check
 

@@ -73,5 +73,5 @@ def test_findings_in_pytorch(live: Any) -> None:
 def test_what_is_said_of_them(keys: str, state_of: StateOf) -> None:
     kernels = ", ".join(f"{key.replace('=', ': ') if '=' in key else f'{key}: k'}" for key in keys.split(", "))
     text = f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{{kernels}}}\n"
-    found = findings(state_of(text), select="DC2")
-    assert {one.check: one.severity.value for one in found} == SAID[keys]
+    results = findings(state_of(text), select="DC2")
+    assert {finding.check: finding.severity.value for finding in results} == SAID[keys]

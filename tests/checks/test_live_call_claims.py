@@ -62,19 +62,19 @@ def said(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
     ]
     state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": made}))
     found: list[list[Finding]] = [[] for _ in operators]
-    for one in findings(state, select=f"autograd-only,unreachable-batching-rule,{STALE}"):
-        assert one.operator is not None
-        found[int(one.operator.removeprefix("demo::op"))].append(one)
+    for finding in findings(state, select=f"autograd-only,unreachable-batching-rule,{STALE}"):
+        assert finding.operator is not None
+        found[int(finding.operator.removeprefix("demo::op"))].append(finding)
     return found
 
 
 def test_what_is_skipped_below_autograd(operators: list[list[str]], live: Any, said: list[list[Finding]]) -> None:
     wrong, skipped = [], 0
     for keys, calls, found in zip(operators, live["calls"], said, strict=True):
-        if any(one.check == STALE for one in found):
+        if any(finding.check == STALE for finding in found):
             continue
-        of_cpu = [one for one in found if one.check == "autograd-only" and one.key == "AutogradCPU"]
-        named = {one.details for one in of_cpu if "custom operators skip" in one.message}
+        of_cpu = [finding for finding in found if finding.check == "autograd-only" and finding.key == "AutogradCPU"]
+        named = {finding.details for finding in of_cpu if "custom operators skip" in finding.message}
         happens = calls["plain"] == "AutogradCPU" and all(calls[one] in (MATH, DEFAULT) for one in BELOW)
         happens = happens and "SparseCPU" not in keys  # the kernel may be there to go on to that one
         runs = (
@@ -92,10 +92,10 @@ def test_what_is_not_reached_under_vmap_of_grad(
 ) -> None:
     wrong, unreached = [], 0
     for keys, calls, found in zip(operators, live["calls"], said, strict=True):
-        if any(one.check == STALE for one in found):
+        if any(finding.check == STALE for finding in found):
             continue
-        of_rule = [one for one in found if one.check == "unreachable-batching-rule"]
-        named = any("AutogradCPU" in dict(one.details).get("autograd keys", "").split(", ") for one in of_rule)
+        of_rule = [finding for finding in found if finding.check == "unreachable-batching-rule"]
+        named = any("AutogradCPU" in dict(finding.details).get("autograd keys", "").split(", ") for finding in of_rule)
         happens = calls["vmap(grad)"] == calls["vmap(jvp)"] == MATH and calls["vmap"] == "FuncTorchBatched"
         if named != happens or (happens and calls["grad(vmap)"] != "FuncTorchBatched"):
             wrong.append(f"{keys}: {calls}; {[one.message for one in of_rule]}")
@@ -118,8 +118,8 @@ def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
         for device, key in devices.items()
     ]
     state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": operators}))
-    found = findings(state, select="no-autocast-fallback")
-    assert {one.key for one in found} == {f"Autocast{devices[device]}" for device in fails}
+    results = findings(state, select="no-autocast-fallback")
+    assert {finding.key for finding in results} == {f"Autocast{devices[device]}" for device in fails}
     assert fails == {"xla", "hpu", "ipu", "privateuseone"}
     assert {before for before, _ in live["autocasts"].values()} == {"works"}
     assert live["out of tree"]["otherwise"] == live["out of tree"]["with a fallthrough"] == "works"

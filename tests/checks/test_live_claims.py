@@ -74,10 +74,10 @@ def test_fallthroughs(cases: Cases, live: dict[str, Any], tmp_path: Path, monkey
     ]
     state_of: StateOf = loader(tmp_path, monkeypatch)
     state = state_of("dispatch: 1\noperators:\n" + "".join(operators))
-    found = findings(state)
+    results = findings(state)
     wrong, said = [], 0
     for name, kernels in cases.items():
-        ours, theirs = predicted(state, f"demo::{name}", found), live["fallthroughs"][name]
+        ours, theirs = predicted(state, f"demo::{name}", results), live["fallthroughs"][name]
         said += ours is not None
         silent_is_right = ours is None and theirs not in ("no tensors", "asserts")
         if ours != theirs and not silent_is_right:

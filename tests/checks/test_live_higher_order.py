@@ -102,7 +102,7 @@ def said_by_checks(state: State, found: tuple[Finding, ...], name: str) -> dict[
     """What the checks say of an operator with CPU tensors."""
     operator = state.higher_order_operator(name)
     assert operator is not None
-    of = {one.check: one for one in found if one.operator == name}
+    of = {finding.check: finding for finding in found if finding.operator == name}
     autograd, mode, mutation = (of.get(f"higher-order-{what}") for what in ("autograd", "mode", "mutation"))
     return {
         "autograd": autograd is not None
@@ -129,16 +129,18 @@ def cases() -> dict[str, Case]:
 def test_random_operators(cases: dict[str, Case], live: dict[str, Any], state_of: StateOf) -> None:
     operators = [declaration(name, case) for name, case in cases.items()]
     state = state_of(yaml.safe_dump({"dispatch": 1, "higher_order_operators": operators}))
-    found = findings(state, select="DC6")
+    results = findings(state, select="DC6")
     wrong = []
     for name, case in cases.items():
-        theirs, ours = happens(live[name], case), said_by_checks(state, found, name)
+        theirs, ours = happens(live[name], case), said_by_checks(state, results, name)
         if theirs["lost"] is False and ours["lost"] is True and "kept" not in live[name]:
             theirs["lost"] = True  # nothing could be traced, so that there is no graph
         if ours != theirs:
             wrong.append((case, ours, theirs, live[name]))
     assert not wrong, "\n".join(map(str, wrong[:3])) + f"\n{len(wrong)} of {len(cases)}"
-    counts = {check: sum(one.check == check for one in found) for check in {one.check for one in found}}
+    counts = {
+        check: sum(finding.check == check for finding in results) for check in {finding.check for finding in results}
+    }
     assert len(counts) == 3
     assert min(counts.values()) > CASES // 30
 

@@ -16,8 +16,10 @@ from tests.checks.helpers import StateOf, findings
 def said(state_of: StateOf, schema: str, dispatch: str) -> list[tuple[str, str]]:
     """Severity and message of what the check says about one operator."""
     text = f"dispatch: 1\noperators:\n  - func: demo::op{schema}\n    dispatch: {{{dispatch}}}\n"
-    found = findings(state_of(text))
-    return [(one.severity.value, one.message) for one in found if one.check == "missing-adinplaceorview"]
+    results = findings(state_of(text))
+    return [
+        (finding.severity.value, finding.message) for finding in results if finding.check == "missing-adinplaceorview"
+    ]
 
 
 def test_a_write_that_nothing_counts(state_of: StateOf) -> None:
@@ -88,7 +90,7 @@ def test_a_composite_kernel_may_leave_it_to_what_it_calls(state_of: StateOf) -> 
 @pytest.mark.parametrize("name", ["aten::relu_", "aten::expand"])
 def test_pytorch_does_it_for_its_own_operators(name: str, state_of: StateOf) -> None:
     text = f"dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {{name: '{name}', dispatch: {{AutogradXLA: a}}}}\n"
-    assert [one for one in findings(state_of(text)) if one.check == "missing-adinplaceorview"] == []
+    assert [finding for finding in findings(state_of(text)) if finding.check == "missing-adinplaceorview"] == []
 
 
 def test_a_snapshot(state_of: StateOf) -> None:
@@ -106,5 +108,5 @@ operators:
   - func: demo::by_hand_(Tensor(a!) x) -> Tensor(a!)
     dispatch: {CPU: k, Autograd: a}
 """
-    found = [one for one in findings(state_of(text)) if one.check == "missing-adinplaceorview"]
-    assert [(one.operator, one.severity) for one in found] == [("demo::by_hand_", Severity.WARNING)]
+    reported = [finding for finding in findings(state_of(text)) if finding.check == "missing-adinplaceorview"]
+    assert [(finding.operator, finding.severity) for finding in reported] == [("demo::by_hand_", Severity.WARNING)]

@@ -16,7 +16,7 @@ MATH = "dispatch: {CompositeImplicitAutograd: math}"
 
 def said(state_of: StateOf, text: str) -> list[str]:
     """What the two checks say."""
-    return [one.message for one in findings(state_of(text)) if one.check.endswith("-namespace")]
+    return [finding.message for finding in findings(state_of(text)) if finding.check.endswith("-namespace")]
 
 
 def test_an_operator_in_a_namespace_of_pytorch(state_of: StateOf) -> None:
@@ -70,9 +70,9 @@ libraries:
   - {kind: IMPL, namespace: my_lib, dispatch_key: CPU, impl: {add: k}}
   - {kind: IMPL, namespace: my_lib, dispatch_key: CUDA, impl: {mul: k}}
 """
-    found = findings(state_of(text))
-    assert [one.check for one in found if "namespace" not in one.check] == ["dangling-implementation"] * 2
-    assert [one for one in found if "namespace" in one.check] == [
+    results = findings(state_of(text))
+    assert [finding.check for finding in results if "namespace" not in finding.check] == ["dangling-implementation"] * 2
+    assert [finding for finding in results if "namespace" in finding.check] == [
         Finding(
             check="unknown-namespace",
             severity=Severity.WARNING,
@@ -149,8 +149,8 @@ operators:
 libraries:
   - {{kind: IMPL, namespace: nobody, dispatch_key: CPU, impl: {{}}}}
 """
-    found = [one.message for one in findings(state_of(text), "prim::two")]
-    assert found == ["prim::two is defined in prim, a namespace of the TorchScript interpreter"]
+    messages = [finding.message for finding in findings(state_of(text), "prim::two")]
+    assert messages == ["prim::two is defined in prim, a namespace of the TorchScript interpreter"]
 
 
 def test_a_library_that_defines_nothing_yet_is_known(state_of: StateOf) -> None:
@@ -178,8 +178,8 @@ def test_a_namespace_in_sources_that_nothing_defines(
         "  - {kind: DEF, namespace: mylib, at: 'a.py:1:1', define: ['op(Tensor x) -> Tensor']}\n"
         f"  - {{kind: IMPL, namespace: {namespace}, dispatch_key: CPU, at: 'a.py:2:1', impl: {{op: k}}}}\n"
     )
-    found = findings(state_of(text + more), select="unknown-namespace")
-    assert [one.severity.value for one in found] == severities
+    results = findings(state_of(text + more), select="unknown-namespace")
+    assert [finding.severity.value for finding in results] == severities
 
 
 def test_a_fragment_in_sources_without_kernels_may_be_filled_by_functions(state_of: StateOf) -> None:

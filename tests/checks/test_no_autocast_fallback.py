@@ -20,7 +20,7 @@ HEAD = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dis
 
 
 def said(state_of: StateOf, text: str) -> list[tuple[str | None, str, str]]:
-    return [(one.key, one.severity.value, one.message) for one in findings(state_of(text), select=ID)]
+    return [(finding.key, finding.severity.value, finding.message) for finding in findings(state_of(text), select=ID)]
 
 
 @pytest.mark.parametrize("universe", ["torch-2.15", "torch-2.4"])
@@ -35,8 +35,8 @@ def test_it_speaks_of_the_backends_whose_calls_fail(universe: str, state_of: Sta
             state, OperatorName("demo::op"), (TensorSpec.parse(device),), (Context.parse(f"autocast {device}"),)
         )
         fails = call.end.kind is EndKind.ERROR
-        found = findings(state, select=ID)
-        assert [one.key for one in found] == ([f"Autocast{key}"] if fails else []), device
+        results = findings(state, select=ID)
+        assert [finding.key for finding in results] == ([f"Autocast{key}"] if fails else []), device
         assert fails == (device in ("privateuseone", "xla", "hpu", "ipu"))
 
 

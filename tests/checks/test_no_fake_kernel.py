@@ -21,8 +21,8 @@ TAGGED = "tags: [pt2_compliant_tag], "
 
 def found(state_of: StateOf, *operators: str) -> list[tuple[str, str | None]]:
     """Severity and operator of each finding about operators, written in YAML."""
-    text = HEAD + "".join(f"  - {{{one}}}\n" for one in operators)
-    return [(one.severity.value, one.operator) for one in findings(state_of(text), select=NO_FAKE)]
+    text = HEAD + "".join(f"  - {{{operator}}}\n" for operator in operators)
+    return [(finding.severity.value, finding.operator) for finding in findings(state_of(text), select=NO_FAKE)]
 
 
 def op(name: str, rest: str, schema: str = "(Tensor x) -> Tensor") -> str:
@@ -85,7 +85,7 @@ def test_pytorch_itself(base: str) -> None:
     """As PyTorch's own they are infos; test_pytorch_itself_live calls them."""
     state = load_state([], bases=[base])
     every = findings(state, *state.dispatcher.names(), select=NO_FAKE)
-    assert {one.severity.value for one in every} == {"info"}
+    assert {finding.severity.value for finding in every} == {"info"}
     assert FAILED[base] <= {one.operator for one in every}
 
 
@@ -96,7 +96,7 @@ def test_pytorch_itself_live() -> None:
     every = findings(state, *state.dispatcher.names(), select=NO_FAKE)
     names = sorted({one.operator for one in every if one.operator is not None})
     answers = [*live_answers(torch_python(), names, ["plain"], "1")]
-    made = [one for one in answers if "not_makeable" not in one]
+    made = [answer for answer in answers if "not_makeable" not in answer]
     assert len(made) > len(names) / 2
     errors = {one["operator"]: one.get("own_error") for one in made}
     assert set(errors.values()) <= {"UnsupportedOperatorException", "NotImplementedError"}, errors
@@ -108,10 +108,10 @@ def test_its_examples_in_a_live_pytorch() -> None:
     assert [kind for kind, _ in texts] == ["Bad", "Good"]
     for kind, text in texts:
         library = []
-        for one in yaml.safe_load(text)["operators"]:
-            steps = [("autograd" if key == "Autograd" else "kernel", key) for key in one["dispatch"]]
-            steps += [("fake", None)] if "fake" in one else []
-            library.append({"schema": one["func"], "tags": one["tags"], "steps": steps, "returns": "tensor"})
+        for operator in yaml.safe_load(text)["operators"]:
+            steps = [("autograd" if key == "Autograd" else "kernel", key) for key in operator["dispatch"]]
+            steps += [("fake", None)] if "fake" in operator else []
+            library.append({"schema": operator["func"], "tags": operator["tags"], "steps": steps, "returns": "tensor"})
         (answer,) = live_answers(torch_python(), ["demo::op"], ["plain"], "1", library)
         expected = ("none", "UnsupportedOperatorException") if kind == "Bad" else ("fake-impl", None)
         assert (answer["path"], answer["own_error"]) == expected

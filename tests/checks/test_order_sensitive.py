@@ -19,7 +19,7 @@ libraries:
 
 
 def found(state_of: StateOf, text: str, *ops: str) -> list[Finding]:
-    return [one for one in findings(state_of(text), *ops) if one.check == "order-sensitive"]
+    return [finding for finding in findings(state_of(text), *ops) if finding.check == "order-sensitive"]
 
 
 def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
@@ -76,9 +76,9 @@ def test_slots_with_one_order_are_one_finding(state_of: StateOf) -> None:
 
 def test_nothing_where_the_order_of_today_is_stale_already(state_of: StateOf) -> None:
     state = state_of(SHORT.format(f"{MATH}, {AUTOGRAD}, {NESTED}"))
-    assert [one.check for one in findings(state) if one.check in ("order-sensitive", "stale-live-table")] == [
-        "stale-live-table"
-    ]
+    assert [
+        finding.check for finding in findings(state) if finding.check in ("order-sensitive", "stale-live-table")
+    ] == ["stale-live-table"]
 
 
 def test_nothing_where_every_order_gives_the_same_kernels(state_of: StateOf) -> None:
@@ -94,7 +94,7 @@ def test_a_block_keeps_its_order(state_of: StateOf) -> None:
         "  - {kind: IMPL, namespace: demo, dispatch_key: CompositeImplicitAutograd, impl: {op: math}}\n"
         "  - {kind: IMPL, namespace: demo, dispatch_key: Autograd, impl: {op: autograd}}\n"
     )
-    assert [one.severity for one in found(state_of, apart)] == [Severity.WARNING]
+    assert [finding.severity for finding in found(state_of, apart)] == [Severity.WARNING]
     together = BLOCKS + (
         "  - kind: IMPL\n"
         "    namespace: demo\n"
@@ -102,7 +102,7 @@ def test_a_block_keeps_its_order(state_of: StateOf) -> None:
         "                {kernel: math, dispatch_key: CompositeImplicitAutograd},\n"
         "                {kernel: autograd, dispatch_key: Autograd}]}\n"
     )
-    assert [one.severity for one in found(state_of, together)] == [Severity.INFO]
+    assert [finding.severity for finding in found(state_of, together)] == [Severity.INFO]
 
 
 def test_a_captured_state_has_an_order_of_its_own(state_of: StateOf) -> None:

@@ -72,44 +72,44 @@ def test_which_kernel_the_warning_of_pytorch_names(first: str, second: str, says
         "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"
         f'    dispatch: {{CPU: {first}}}\n  - {{name: "demo::op", dispatch: {{CPU: {second}}}}}\n'
     )
-    (found,) = findings(state_of(text), select="overridden-kernel")
-    assert found.message == f"demo::op: the kernel at CPU overrides another{says}"
+    (finding,) = findings(state_of(text), select="overridden-kernel")
+    assert finding.message == f"demo::op: the kernel at CPU overrides another{says}"
 
 
 @pytest.mark.parametrize("key", ["Meta", "MTIA"])
 def test_where_pytorch_is_silent_it_is_info(key: str, state_of: StateOf) -> None:
-    found = findings(state_of(TWICE.replace("KEY", key)), select="overridden-kernel")
-    assert [(one.key, one.severity) for one in found] == [("CPU", Severity.WARNING), (key, Severity.INFO)]
+    results = findings(state_of(TWICE.replace("KEY", key)), select="overridden-kernel")
+    assert [(finding.key, finding.severity) for finding in results] == [("CPU", Severity.WARNING), (key, Severity.INFO)]
 
 
 def test_several_of_them(state_of: StateOf) -> None:
-    (found,) = findings(
+    (finding,) = findings(
         state_of(TWICE.replace("KEY: op", "CPU: op").replace("CPU: op_second", "XLA: op_second")), select="DC102"
     )
-    assert found.message == "demo::op: the kernel at CPU overrides 2 others"
-    assert dict(found.details) == {"runs": "op_fourth", "replaced": "op_third, op_first"}
-    assert [one.span.line for one in found.related] == [5, 4]
+    assert finding.message == "demo::op: the kernel at CPU overrides 2 others"
+    assert dict(finding.details) == {"runs": "op_fourth", "replaced": "op_third, op_first"}
+    assert [one.span.line for one in finding.related] == [5, 4]
 
 
 def test_over_a_base_only_what_the_files_replace(state_of: StateOf) -> None:
     text = (
         "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'aten::bmm', dispatch: {CPU: mine, Meta: mine}}\n"
     )
-    found = findings(state_of(text), select="overridden-kernel")
+    results = findings(state_of(text), select="overridden-kernel")
     # aten::bmm's kernel at CUDA replaces another in PyTorch 2.15 itself
-    assert [(one.key, one.severity, one.span) for one in found] == [
+    assert [(finding.key, finding.severity, finding.span) for finding in results] == [
         ("CPU", Severity.INFO, Span("x.yaml", 4, 36)),
         ("Meta", Severity.INFO, Span("x.yaml", 4, 47)),
     ]
-    assert "RegisterCPU" in dict(found[0].details)["replaced"]
+    assert "RegisterCPU" in dict(results[0].details)["replaced"]
 
 
 def test_a_base_alone() -> None:
-    found = findings(load_state([], bases=["torch-2.15"]), select="overridden-kernel")
-    assert found == ()  # no operator is the files' own
+    results = findings(load_state([], bases=["torch-2.15"]), select="overridden-kernel")
+    assert results == ()  # no operator is the files' own
     names = ("aten::bmm", "aten::linalg_polar", "aten::linalg_polar.out", "aten::add.Tensor")
-    found = findings(load_state([], bases=["torch-2.15"]), *names, select="overridden-kernel")
-    assert [(one.operator, one.key) for one in found] == [(name, "CUDA") for name in names[:3]]
+    results = findings(load_state([], bases=["torch-2.15"]), *names, select="overridden-kernel")
+    assert [(finding.operator, finding.key) for finding in results] == [(name, "CUDA") for name in names[:3]]
 
 
 def test_python_functions_are_named_with_their_places(state_of: StateOf) -> None:
@@ -119,8 +119,8 @@ def test_python_functions_are_named_with_their_places(state_of: StateOf) -> None
     text = (
         f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{CPU: [{first}, {second}]}}\n"
     )
-    (found,) = findings(state_of(text), select="overridden-kernel")
-    assert found.details == (("runs", "m.g at m.py:9"), ("replaced", "m.f at m.py:7"))
+    (finding,) = findings(state_of(text), select="overridden-kernel")
+    assert finding.details == (("runs", "m.g at m.py:9"), ("replaced", "m.f at m.py:7"))
 
 
 # Kernels at both composite keys, and kernels that no slot has.
@@ -164,9 +164,9 @@ def test_both_composite_kernels(state_of: StateOf) -> None:
     ],
 )
 def test_a_kernel_that_no_slot_has(dispatch: str, key: str, why: str, state_of: StateOf) -> None:
-    (found,) = findings(state_of(OPERATOR.replace("DISPATCH", dispatch)), select="unused-registration")
-    assert found.message == f"demo::op: the kernel at {key} is never used: {why}"
-    assert (found.key, found.mark, found.severity) == (key, key, Severity.WARNING)
+    (finding,) = findings(state_of(OPERATOR.replace("DISPATCH", dispatch)), select="unused-registration")
+    assert finding.message == f"demo::op: the kernel at {key} is never used: {why}"
+    assert (finding.key, finding.mark, finding.severity) == (key, key, Severity.WARNING)
 
 
 @pytest.mark.parametrize("dispatch", [f"{IMPLICIT}: a, CPU: c, Autograd: b", f"{EXPLICIT}: a, Autograd: b", "CPU: a"])

@@ -21,7 +21,7 @@ Place = tuple[str, int, int]
 
 def places_in_json(text: str) -> list[Place]:
     places = (finding["declared_at"] for finding in json.loads(text)["findings"])
-    return [(one["file"], one["line"], one["column"]) for one in places if one is not None]
+    return [(place["file"], place["line"], place["column"]) for place in places if place is not None]
 
 
 def underlined(text: str) -> list[Place]:
@@ -38,7 +38,7 @@ def underlined(text: str) -> list[Place]:
 def places_for_ci(args: tuple[str, ...]) -> tuple[set[Place], set[Place]]:
     results = json.loads(call(*args, "--format", "sarif").out)["runs"][0]["results"]
     physical = [
-        place["physicalLocation"] for one in results for place in one["locations"] if "physicalLocation" in place
+        place["physicalLocation"] for result in results for place in result["locations"] if "physicalLocation" in place
     ]
     regions = ((one["artifactLocation"]["uri"], one["region"]) for one in physical)
     annotations = re.findall(r"^::\w+ file=([^,]+),line=(\d+),col=(\d+)", call(*args, "--format", "github").out, re.M)
@@ -78,8 +78,8 @@ def test_the_place_is_that_of_the_key(tmp_path: Path, monkeypatch: pytest.Monkey
     Path("x.yaml").write_text(
         f"dispatch: 1\noperators:\n  - func: m::f(Tensor x) -> Tensor\n{line}\n", encoding="utf-8"
     )
-    found = call("check-invariants", "x.yaml", "--select", "terminal-fallthrough", "--format", "json").out
-    assert places_in_json(found) == [("x.yaml", 4, line.index("CPU") + 1)]
+    output = call("check-invariants", "x.yaml", "--select", "terminal-fallthrough", "--format", "json").out
+    assert places_in_json(output) == [("x.yaml", 4, line.index("CPU") + 1)]
 
 
 def test_a_name_that_stands_once_is_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_a_name_that_stands_once_is_one_place(tmp_path: Path, monkeypatch: pytes
     place = ("x.yaml", 4, line.index("fallthru") + 1)
     assert underlined(call(*args, "--full").out) == [place, place]
     (result,) = json.loads(call(*args, "--format", "sarif").out)["runs"][0]["results"]
-    assert [one["key"] for one in result["properties"]["findings"]] == ["CPU", "CUDA"]
+    assert [finding["key"] for finding in result["properties"]["findings"]] == ["CPU", "CUDA"]
     assert places_for_ci(args) == ({place}, {place})
 
 
@@ -124,7 +124,7 @@ def test_the_place_is_that_of_the_word_in_its_own_entry(
     Path("x.yaml").write_text(f"{head}{line}\n", encoding="utf-8")
     args = ("check-invariants", "x.yaml", "--select", f"{check},guard")
     places = places_in_json(call(*args, "--format", "json").out)
-    expected = [("x.yaml", 4, found.start() + 1) for found in re.finditer(rf"\b({word})\b", line)]
+    expected = [("x.yaml", 4, match.start() + 1) for match in re.finditer(rf"\b({word})\b", line)]
     assert places == expected
     assert underlined(call(*args).out) == places
     sarif, github = places_for_ci(args)

@@ -33,8 +33,8 @@ def test_the_check_meant_for_it(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(ROOT)
     universe = "torch-2.4" if name.startswith("07") else None
     path = f"examples/scenarios/{name}"
-    found = findings(load_state([f"{path}.yaml"], universe=universe), select=CHECKS)
-    assert MEANT[name] in [(one.check, one.severity, one.operator, one.key) for one in found]
+    results = findings(load_state([f"{path}.yaml"], universe=universe), select=CHECKS)
+    assert MEANT[name] in [(finding.check, finding.severity, finding.operator, finding.key) for finding in results]
     assert findings(load_state([f"{path}.fixed.yaml"], universe=universe), select=CHECKS) == ()
 
 

@@ -33,7 +33,7 @@ support:
 
 def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
     """Findings about these promises."""
-    text = "".join(f"  - {{{one}}}\n" for one in promises)
+    text = "".join(f"  - {{{promise}}}\n" for promise in promises)
     return findings(state_of(f"{LIBRARY}{text}"), select="broken-promise")
 
 
@@ -114,7 +114,7 @@ def test_a_fix_helps(seed: int, state_of: StateOf) -> None:
     for finding in findings(state_of(json.dumps(document)), select="broken-promise"):
         if finding.fix:
             after = state_of(json.dumps(changed(document, data_of(finding.fix))))
-            assert finding.subject not in {one.subject for one in findings(after, select="broken-promise")}
+            assert finding.subject not in {finding.subject for finding in findings(after, select="broken-promise")}
 
 
 def test_promises_that_overlap_are_looked_at_once(state_of: StateOf) -> None:

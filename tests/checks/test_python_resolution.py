@@ -65,15 +65,15 @@ def test_a_python_kernel_in_its_place(dispatch: str, python: str, state_of: Stat
         "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"
         f"    dispatch: {{{dispatch}}}\n    python_dispatch: {{{python}}}\n"
     )
-    assert [one.message for one in findings(state_of(text)) if one.check == ID] == []
+    assert [finding.message for finding in findings(state_of(text)) if finding.check == ID] == []
 
 
 def test_where_python_fails_in_pytorch() -> None:
     state = load_state([], bases=["torch-2.15"])
-    found = [one for one in findings(state, *state.dispatcher.names()) if one.check == ID]
-    assert {one.severity for one in found} == {Severity.INFO}
+    reported = [finding for finding in findings(state, *state.dispatcher.names()) if finding.check == ID]
+    assert {finding.severity for finding in reported} == {Severity.INFO}
     # in a live PyTorch 2.13 resolve_key raises for each: no kernel at NestedTensorCPU, ambiguous at AutogradOther
-    assert {one.operator: one.key for one in found} == {
+    assert {one.operator: one.key for one in reported} == {
         "aten::randn_like": "NestedTensorCPU",
         "aten::randn_like.generator": "NestedTensorCPU",
         "aten::zeros_like": "NestedTensorCPU",
@@ -89,4 +89,4 @@ def test_an_overlay_does_not_answer_for_pytorch(state_of: StateOf) -> None:
     text = (
         "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'aten::zeros_like', dispatch: {PrivateUse1: k}}\n"
     )
-    assert [one for one in findings(state_of(text)) if one.check == ID] == []
+    assert [finding for finding in findings(state_of(text)) if finding.check == ID] == []

@@ -106,12 +106,12 @@ def test_fallbacks_that_are_asked_or_known_not_to_be(key: str, dispatch: str, st
 
 def test_over_a_base_one_finding_speaks_for_all(state_of: StateOf) -> None:
     text = "dispatch: 1\nextends: [torch-2.15]\nfallbacks: {PrivateUse1: npu_fallback, AutogradPrivateUse2: b}\n"
-    (found,) = findings(state_of(text), select="shadowed-fallback")
-    assert found.message == (
+    (finding,) = findings(state_of(text), select="shadowed-fallback")
+    assert finding.message == (
         "the fallback npu_fallback at PrivateUse1 is not used for 1,676 of 3,624 operators (aten::addr_, aten::alias, "
         f"aten::allclose …): their default kernel at {DEFAULT} or {NON_FUNCTIONAL} comes first"
     )
-    assert found.details == ((f"at {DEFAULT}", "1,229 operators"), (f"at {NON_FUNCTIONAL}", "447 operators"))
+    assert finding.details == ((f"at {DEFAULT}", "1,229 operators"), (f"at {NON_FUNCTIONAL}", "447 operators"))
 
 
 # alias-gap
@@ -128,8 +128,8 @@ operators:
 
 def test_a_gap(state_of: StateOf) -> None:
     text = GAP.replace("OTHERS", "SparseXPU: x, NestedTensorXPU: y")
-    (found,) = findings(state_of(text), select="alias-gap")  # there are no tensors of SparseCPU
-    assert found == Finding(
+    (finding,) = findings(state_of(text), select="alias-gap")  # there are no tensors of SparseCPU
+    assert finding == Finding(
         check="alias-gap",
         severity=Severity.WARNING,
         message=(
@@ -162,8 +162,8 @@ def test_a_backend_without_such_tensors_has_no_gap(others: str, state_of: StateO
 def test_a_kernel_at_an_alias_key_of_another_library(state_of: StateOf) -> None:
     operator = f"{{name: 'aten::to.dtype', dispatch: {{{DEFAULT}: mine}}}}"
     text = f"dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {operator}\n"
-    (found,) = findings(state_of(text), select="foreign-alias-kernel")
-    assert found == Finding(
+    (finding,) = findings(state_of(text), select="foreign-alias-kernel")
+    assert finding == Finding(
         check="foreign-alias-kernel",
         severity=Severity.WARNING,
         message=(

@@ -17,7 +17,7 @@ ID = "sibling-disagreement"
 
 def said(state_of: StateOf, text: str) -> list[tuple[str, str]]:
     """Severity and message of what the check says."""
-    return [(one.severity.value, one.message) for one in findings(state_of(text)) if one.check == ID]
+    return [(finding.severity.value, finding.message) for finding in findings(state_of(text)) if finding.check == ID]
 
 
 def overlay(state_of: StateOf, more: str = "", **kernels: str) -> list[tuple[str, str]]:
@@ -152,7 +152,11 @@ def test_what_pytorch_lacks_itself_is_not_said_of_an_overlay(state_of: StateOf) 
 
 def test_gaps_of_pytorch() -> None:
     state = load_state([], bases=["torch-2.15"])
-    found = {one.message: one.severity for one in findings(state, *state.dispatcher.names()) if one.check == ID}
+    found = {
+        finding.message: finding.severity
+        for finding in findings(state, *state.dispatcher.names())
+        if finding.check == ID
+    }
     assert set(found.values()) == {Severity.INFO}
     # each of these raises "Could not run" in a live PyTorch 2.13
     nested = "NestedTensorCPU, NestedTensorCUDA, NestedTensorHPU"

@@ -22,7 +22,7 @@ def block(key: str, kernel: str, file: str, line: int) -> str:
 
 
 def checks_of(state_of: StateOf, text: str) -> list[str]:
-    return [one.check for one in findings(state_of(text))]
+    return [finding.check for finding in findings(state_of(text))]
 
 
 def test_nothing_of_a_block_with_a_refused_key_is_registered(state_of: StateOf) -> None:
@@ -102,9 +102,9 @@ def test_a_stale_table_is_certain_within_one_file(state_of: StateOf) -> None:
 
 
 def test_the_order_of_several_source_files_is_that_of_the_linker(state_of: StateOf) -> None:
-    found = checks_of(state_of, stale("b.cpp"))
-    assert "stale-live-table" not in found
-    assert "order-sensitive" in found
+    checks = checks_of(state_of, stale("b.cpp"))
+    assert "stale-live-table" not in checks
+    assert "order-sensitive" in checks
 
 
 def test_the_order_of_declaration_files_is_known(state_of: StateOf) -> None:
@@ -120,8 +120,10 @@ def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(
         "  - {name: demo::op, dispatch: {CUDA: f}}\n"
         "  - {name: demo::nowhere, dispatch: {CUDA: f}}\n"
     )
-    dangling = [one.finding for one in checked(path).findings if one.finding.check == "dangling-implementation"]
-    found = {one.operator: (one.severity.value, one.when) for one in dangling}
+    dangling = [
+        finding.finding for finding in checked(path).findings if finding.finding.check == "dangling-implementation"
+    ]
+    found = {finding.operator: (finding.severity.value, finding.when) for finding in dangling}
     assert found == {"demo::op": ("warning", "not defined(USE_CUDA)"), "demo::nowhere": ("error", None)}
 
 
@@ -133,8 +135,8 @@ UNDECIDED = '- {{at: "a.cpp:9:1", registers: {registers}, unknown: {{{unknown}}}
 
 def severities(state_of: StateOf, text: str, *undecided: tuple[str, str, str]) -> dict[str, str]:
     entries = (UNDECIDED.format(registers=one, unknown=unknown, known=known) for one, unknown, known in undecided)
-    found = findings(state_of(text + "".join(entries)))
-    return {one.check: one.severity.value for one in found if one.operator == "demo::op"}
+    results = findings(state_of(text + "".join(entries)))
+    return {finding.check: finding.severity.value for finding in results if finding.operator == "demo::op"}
 
 
 @pytest.mark.parametrize(
@@ -174,13 +176,15 @@ def test_a_definition_that_was_not_understood_may_be_what_is_missing(state_of: S
     entry = "not_understood:\n- {at: 'a.py:9:1', text: \"LIB.define('NAME(Tensor x) -> Tensor')\", reason: why}\n"
     text = DANGLING.replace("undecided:\n", "")
     for name, severity in (("op", "info"), ("ops", "error")):
-        found = findings(state_of(text + entry.replace("NAME", name)), select="dangling-implementation")
-        assert [(one.severity.value, one.operator) for one in found] == [(severity, "demo::op")]
+        results = findings(state_of(text + entry.replace("NAME", name)), select="dangling-implementation")
+        assert [(finding.severity.value, finding.operator) for finding in results] == [(severity, "demo::op")]
 
 
 def test_an_unsure_finding_names_what_is_undecided(state_of: StateOf) -> None:
     entry = UNDECIDED.format(registers="definition", unknown="namespace: NS, name: 'NS::op'", known="")
-    (finding,) = (one for one in findings(state_of(DANGLING + entry)) if one.check == "dangling-implementation")
+    (finding,) = (
+        finding for finding in findings(state_of(DANGLING + entry)) if finding.check == "dangling-implementation"
+    )
     assert [(one.message, str(one.span)) for one in finding.related] == [
         ("an undecided definition: the namespace is NS", "a.cpp:9:1")
     ]

@@ -14,8 +14,8 @@ OPERATOR = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n   
 
 def said(state_of: StateOf, dispatch: str, more: str = "") -> list[tuple[str, str]]:
     """Severity and message of what the check says about an operator with these kernels."""
-    found = findings(state_of(OPERATOR.replace("DISPATCH", dispatch) + more))
-    return [(one.severity.value, one.message) for one in found if one.check == "terminal-fallthrough"]
+    results = findings(state_of(OPERATOR.replace("DISPATCH", dispatch) + more))
+    return [(finding.severity.value, finding.message) for finding in results if finding.check == "terminal-fallthrough"]
 
 
 def test_a_fallthrough_at_a_backend_key(state_of: StateOf) -> None:
@@ -99,4 +99,4 @@ def test_a_fallback_below_is_something(state_of: StateOf) -> None:
 
 def test_an_operator_without_a_schema_is_not_called_at_all(state_of: StateOf) -> None:
     text = "dispatch: 1\noperators:\n  - {name: 'demo::op', dispatch: {CPU: fallthrough}}\n"
-    assert [one.check for one in findings(state_of(text))] == ["dangling-implementation"]
+    assert [finding.check for finding in findings(state_of(text))] == ["dangling-implementation"]

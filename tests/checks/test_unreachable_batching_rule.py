@@ -78,7 +78,7 @@ def test_the_alias_is_shadowed(state_of: StateOf) -> None:
         "CompositeImplicitAutograd: math\n"
         "      FuncTorchBatched: batched\n      FuncTorchBatchedDecomposition: decomposed\n"
     )
-    assert tuple(one for one in findings(state_of(text)) if one.subject != "composite") == (
+    assert tuple(finding for finding in findings(state_of(text)) if finding.subject != "composite") == (
         Finding(
             check=ID,
             severity=Severity.WARNING,
@@ -106,9 +106,9 @@ BY_CHANCE = (
 @pytest.mark.parametrize(("universe", "said"), [("torch-2.4", [BY_CHANCE]), ("torch-2.15", [])])
 def test_a_registration_that_recomputes_nothing(universe: str, said: list[str]) -> None:
     state = load_state(["examples/scenarios/07_stale_batching_rule.yaml"], universe=universe)
-    found = findings(state)
-    assert [one.message for one in found if one.check == ID] == said
-    stale = {one.operator for one in found if one.check == "stale-live-table"}
+    results = findings(state)
+    assert [finding.message for finding in results if finding.check == ID] == said
+    stale = {finding.operator for finding in results if finding.check == "stale-live-table"}
     assert stale == ({"demo::late"} if said else set()), "the one that is not in use is stale, which says enough"
 
 
@@ -124,15 +124,18 @@ def test_a_registration_that_recomputes_nothing(universe: str, said: list[str]) 
 )
 def test_rules_that_are_reached(dispatch: str, state_of: StateOf) -> None:
     text = f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{{dispatch}}}\n"
-    assert [one for one in findings(state_of(text)) if one.check == ID] == []
+    assert [finding for finding in findings(state_of(text)) if finding.check == ID] == []
 
 
 @pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
 def test_what_pytorch_has(base: str) -> None:
     state = load_state([], bases=[base])
-    found = [one for one in findings(state, *state.dispatcher.names()) if one.check == ID]
+    reported = [finding for finding in findings(state, *state.dispatcher.names()) if finding.check == ID]
     names = ("is_nonzero", "item", "linalg_slogdet", "masked_select_backward", "one_hot", "silu_backward", "where")
     composite = {(Severity.INFO, f"aten::{name}", "composite") for name in names}
     without_tensors = (Severity.INFO, "aten::result_type.Scalar_Scalar", "")
-    assert {(one.severity, one.operator, one.subject) for one in found} == {*composite, without_tensors}
-    assert len(found) == 8
+    assert {(finding.severity, finding.operator, finding.subject) for finding in reported} == {
+        *composite,
+        without_tensors,
+    }
+    assert len(reported) == 8

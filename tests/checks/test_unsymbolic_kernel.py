@@ -18,7 +18,7 @@ def said(state_of: StateOf, *kernels: str) -> list[str]:
     """What is said of an operator with these kernels."""
     lines = "".join(f"      {kernel}\n" for kernel in kernels)
     text = f"dispatch: 1\noperators:\n  - func: demo::grow(Tensor x, SymInt n) -> Tensor\n    dispatch:\n{lines}"
-    return [one.message for one in findings(state_of(text)) if one.check == "unsymbolic-kernel"]
+    return [finding.message for finding in findings(state_of(text)) if finding.check == "unsymbolic-kernel"]
 
 
 def test_a_kernel_at_meta(state_of: StateOf) -> None:

@@ -64,7 +64,7 @@ def test_the_action_fails_for_findings_and_says_where(folder: Path) -> None:
     assert "file=bad.yaml,line=4,col=" in job.out
     assert "title=no-autograd-kernel::" in job.out
     run = json.loads((folder / "out.sarif").read_text(encoding="utf-8"))["runs"][0]
-    assert {one["ruleId"] for one in run["results"]} == {"no-autograd-kernel"}
+    assert {result["ruleId"] for result in run["results"]} == {"no-autograd-kernel"}
     assert "| no-autograd-kernel | info | 1 |" in job.summary
     assert "| info | bad.yaml:4:" in job.summary
     assert action(folder, files="bad.yaml", arguments="--fail-on error").code == 0
@@ -197,7 +197,7 @@ def test_the_workflow_writes_the_pages_that_it_publishes(folder: Path) -> None:
     used = {step["uses"].partition("@")[0]: step.get("with", {}) for step in steps}
     assert [*used] == ["actions/checkout", "actions/upload-pages-artifact", "actions/deploy-pages"]
     published = Path(used["actions/upload-pages-artifact"]["path"].replace("${{ runner.temp }}", str(folder / "temp")))
-    files = {one.relative_to(published).as_posix() for one in published.rglob("*.html")}
+    files = {path.relative_to(published).as_posix() for path in published.rglob("*.html")}
     assert files == {"index.html", "versions/index.html", "versions/torch-2.15.html"}
     assert workflow["deploy"]["permissions"] == {"pages": "write", "id-token": "write"}
 

@@ -201,7 +201,7 @@ def inputs() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder), doctored())
         python_that_answers(with_higher_order(), Path(folder))
-        said = {version: [one["text"] for one in slot_errors(version)] for version in UNIVERSE_OF}
+        said = {version: [error["text"] for error in slot_errors(version)] for version in UNIVERSE_OF}
         for name, text in {
             "errors": said["2.15.0"][0] + said["2.15.0"][6],
             "undefined": said["2.15.0"][6],
@@ -238,12 +238,12 @@ def field_list() -> str:
                 headers.add(f"{document['report']}: {answer(line, 'csv').splitlines()[0]}")
     lines = ["CSV", "", *sorted(headers)]
     for report in sorted(fields):
-        found = fields[report]
+        field = fields[report]
         lines += [
             "",
             f"JSON {report}",
             "",
-            *(f"{path}: {' | '.join(sorted(found[path]))}" for path in sorted(found) if path),
+            *(f"{path}: {' | '.join(sorted(field[path]))}" for path in sorted(field) if path),
         ]
     return "\n".join(lines) + "\n"
 

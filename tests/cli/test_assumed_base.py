@@ -252,6 +252,6 @@ def test_an_operator_of_another_version_is_not_dangling_for_sure() -> None:
     Path("csrc/add.cpp").write_text(BACKEND.replace("add.Tensor", "index_copy.dimname"), "utf-8")
     for options, severity, words in (((), "info", "torch-2.12 has it"), (("--base", "torch-2.15"), "warning", "")):
         report = json.loads(call("check-invariants", "csrc", "--format", "json", *options).out)
-        (finding,) = (one for one in report["findings"] if one["check"] == "dangling-implementation")
+        (finding,) = (finding for finding in report["findings"] if finding["check"] == "dangling-implementation")
         assert finding["severity"] == severity and words in finding["message"]
     assert "dangling-implementation" not in checks("--base", "torch-2.12")

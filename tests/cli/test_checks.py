@@ -41,7 +41,7 @@ def check(*args: str) -> Result:
 
 def found(*args: str) -> list[tuple[str, str | None]]:
     """The findings of a run: check and operator."""
-    return [(one["check"], one["operator"]) for one in document(*args)["findings"]]
+    return [(finding["check"], finding["operator"]) for finding in document(*args)["findings"]]
 
 
 def document(*args: str) -> dict[str, list[dict[str, str]]]:
@@ -235,8 +235,8 @@ def test_the_places_of_what_a_project_file_names() -> None:
         "pyproject.toml:2:13: error[bad-baseline]: known.json: it is not a baseline written by dispatch-cli"
     ]
     write("known.json", "{")
-    (said,) = errors("a.yaml", text="baseline = 'known.json'")
-    assert said.startswith("pyproject.toml:2:13: error[bad-baseline]: known.json: not valid JSON")
+    (error,) = errors("a.yaml", text="baseline = 'known.json'")
+    assert error.startswith("pyproject.toml:2:13: error[bad-baseline]: known.json: not valid JSON")
     assert errors("a.yaml", text="guards = [\n  'a.yaml',\n  'none.yaml',\n  'no.yaml',\n]") == [
         "pyproject.toml:4:4: error[file-not-found]: none.yaml does not exist",
         "pyproject.toml:5:4: error[file-not-found]: no.yaml does not exist",
@@ -296,7 +296,7 @@ def test_files_over_a_base_are_checked_and_not_the_base() -> None:
         write("b.yaml", f"dispatch: 1\n{text}")
         result = document("b.yaml", "--select", "DC004,guard")
         assert (name, result["operators"]) == (name, operators)
-        assert [one["check"] for one in result["findings"]] == (["guard"] if name == "guards" else [])
+        assert [finding["check"] for finding in result["findings"]] == (["guard"] if name == "guards" else [])
     assert document("--base", "torch-2.15", "--select", "DC004")["operators"] == 3624 + 48  # type: ignore[comparison-overlap]
 
 
@@ -317,7 +317,7 @@ def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_th
     )
     result = document("b.yaml", "--select", "DC101,DC004,unused")
     assert result["findings"] == []
-    assert [(one["check"], one["operator"], one["reason"]) for one in result["suppressed"]] == [
+    assert [(finding["check"], finding["operator"], finding["reason"]) for finding in result["suppressed"]] == [
         ("dangling-implementation", "demo::a", "defined elsewhere"),
         ("stale-live-table", "demo::b", "our build fixes the order"),
     ]
@@ -537,7 +537,7 @@ def test_the_summary() -> None:
     ]
     summary = json.loads(check("a.yaml", "--select", "DC101", "--view", "summary", "--format", "json").out)
     assert (summary["report"], summary["affected_operators"], summary["counts"]["error"]) == ("findings-summary", 2, 2)
-    assert [(one["check"], one["findings"], one["operators"]) for one in summary["summary"]] == [
+    assert [(finding["check"], finding["findings"], finding["operators"]) for finding in summary["summary"]] == [
         ("dangling-implementation", 2, 2)
     ]
     for format_ in ("raw", "sarif", "github", "junit"):

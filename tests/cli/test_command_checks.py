@@ -33,7 +33,7 @@ def test_the_whole_documentation_is_there_in_every_format() -> None:
     documents = json.loads(call("checks", "all", "--format", "json").out)["checks"]
     markdown = call("checks", "all", "--format", "markdown").out
     text = " ".join(call("checks", "all").out.split())
-    assert [one["documentation"] for one in documents] == [check.documentation.strip() for check in CHECKS]
+    assert [document["documentation"] for document in documents] == [check.documentation.strip() for check in CHECKS]
     for check in CHECKS:
         assert f"## {check.id} ({check.code})\n" in markdown
         assert check.documentation.strip() in markdown
@@ -65,7 +65,8 @@ def test_the_list_as_markdown_has_a_table_for_each_group() -> None:
     assert lines[:3] == ["### PyTorch's own invariants (DC0)", "", "| Code | Check | Severity | What should hold |"]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| DC")]
     assert rows == [
-        [one.code, one.id if one.default else rf"{one.id} \*", one.severity.value, one.title] for one in CHECKS
+        [check.code, check.id if check.default else rf"{check.id} \*", check.severity.value, check.title]
+        for check in CHECKS
     ]
 
 

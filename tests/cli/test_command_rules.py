@@ -49,7 +49,7 @@ def test_a_fallback_of_the_declarations_is_not_pytorchs_own() -> None:
 def test_every_format_has_the_rules_that_are_asked_for() -> None:
     document = json.loads(call("rules", "6", "10", "--format", "json").out)
     assert (document["schema_version"], document["report"], document["universe"]) == (3, "rules", "torch-2.15")
-    assert [(one["rule_number"], one["rule"], one["alias"]) for one in document["rules"]] == [
+    assert [(rule["rule_number"], rule["rule"], rule["alias"]) for rule in document["rules"]] == [
         (6, "math", "CompositeImplicitAutograd"),
         (10, "missing", None),
     ]

@@ -210,9 +210,11 @@ def test_options_of_factories() -> None:
     layouts = [f"plain\tlayout={one}" for one in ("sparse_bsr", "sparse_bsc")]
     assert offered("resolve aten::ones --argument layout=sparse_b", "layout=sparse_b") == layouts
     dtypes = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
-    assert offered("resolve aten::ones --argument dtype=q", "dtype=q") == [f"plain\tdtype={one}" for one in dtypes]
+    assert offered("resolve aten::ones --argument dtype=q", "dtype=q") == [f"plain\tdtype={dtype}" for dtype in dtypes]
     devices = ("maia", "mps", "meta", "mtia")
-    assert offered("resolve aten::ones --argument device=m", "device=m") == [f"plain\tdevice={one}" for one in devices]
+    assert offered("resolve aten::ones --argument device=m", "device=m") == [
+        f"plain\tdevice={device}" for device in devices
+    ]
 
 
 def test_tensors_and_contexts() -> None:
@@ -266,8 +268,8 @@ def parameters() -> Iterator[Any]:
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None
-        for one in command.params:
-            yield pytest.param(one, id=f"{name} {one.name}")
+        for param in command.params:
+            yield pytest.param(param, id=f"{name} {param.name}")
 
 
 @pytest.mark.parametrize("parameter", list(parameters()))

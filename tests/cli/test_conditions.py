@@ -71,7 +71,7 @@ def test_findings_say_it_in_every_format() -> None:
         )
         assert f"(when {when})" in " ".join(out.split())
     report = json.loads(call("check-invariants", FILE, "--format", "json").out)
-    assert when in [one["when"] for one in report["findings"]]
+    assert when in [finding["when"] for finding in report["findings"]]
     assert report["conditions"]["operators"] == 1
     assert report["conditions"]["capped"] == []
     assert report["unknown_schemas"] == ["mylib::sized"]

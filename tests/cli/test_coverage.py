@@ -29,8 +29,8 @@ def data(*args: str) -> Any:
 
 @pytest.mark.parametrize("name", ["PrivateUse1", "privateuse1", "PRIVATEUSEONE", "DispatchKey.PrivateUse1"])
 def test_a_backend_is_a_key_or_a_device_in_any_case(name: str) -> None:
-    found = data(name, BACKEND)["backend"]
-    assert found == {
+    backend = data(name, BACKEND)["backend"]
+    assert backend == {
         "key": "PrivateUse1",
         "device": "privateuseone",
         "autograd": "AutogradPrivateUse1",
@@ -80,17 +80,17 @@ def test_the_command_of_a_cell_lists_its_operators(arguments: tuple[str, ...]) -
     for group, cell in random.Random(len(arguments)).sample(cells, 6):
         name, command, *options = shlex.split(cell["command"])
         assert (name, command) == ("dispatch-cli", "coverage")
-        found = data(*options)
+        document = data(*options)
         counts = Counter[str]()
-        for one in found["services"]:
-            counts[one["service"]] += one["operators"]
-        assert (found["backend"]["key"], found["chosen"], found["served"]) == (
+        for service in document["services"]:
+            counts[service["service"]] += service["operators"]
+        assert (document["backend"]["key"], document["chosen"], document["served"]) == (
             cell["backend"],
             group["operators"],
             cell["served"],
         )
         assert counts == {one.value: cell[one.value.replace("-", "_")] for one in Service if counts[one.value]}
-        assert len(found["operators"]) == group["operators"]
+        assert len(document["operators"]) == group["operators"]
 
 
 def test_kinds_of_schemas_agree_with_tags() -> None:
@@ -149,7 +149,7 @@ def test_tags() -> None:
 def test_served_by_nothing() -> None:
     every, missing = data("XLA", "--base", "torch-2.15"), data("XLA", "--base", "torch-2.15", "--served-by", "nothing")
     assert missing["chosen"] == every["chosen"] == len(every["operators"])
-    assert missing["operators"] == [one for one in every["operators"] if one["service"] == "nothing"]
+    assert missing["operators"] == [operator for operator in every["operators"] if operator["service"] == "nothing"]
     assert len(missing["operators"]) > 100
 
 
@@ -161,32 +161,32 @@ def test_operators_are_sorted_by_name() -> None:
 def test_what_a_newer_state_needs() -> None:
     """PyTorch 2.15 has another schema of _cdist_backward than 2.13, and linalg_polar, which 2.13 does not have."""
     ops = ("--op", "aten::_cdist*", "--op", "aten::linalg_polar*")
-    found = data("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", *ops)
-    assert found["against"] == ["torch-2.13"]
-    needs = {one["operator"]: one["needs"] for one in found["operators"]}
+    report = data("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", *ops)
+    assert report["against"] == ["torch-2.13"]
+    needs = {operator["operator"]: operator["needs"] for operator in report["operators"]}
     assert needs == {
         "aten::_cdist_backward": ["schema-changed"],
         "aten::_cdist_backward.out": ["schema-changed"],
         "aten::linalg_polar": ["new"],
         "aten::linalg_polar.out": ["new"],
     }
-    changed = found["operators"][0]
+    changed = report["operators"][0]
     assert changed["schema"] != changed["schema_before"] != None  # noqa: E711
     assert "float p, Tensor cdist)" in changed["schema_before"]
     missing = data("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", "--served-by", "nothing", *ops)
-    assert {one["operator"] for one in missing["operators"]} == {"aten::_cdist_backward", "aten::linalg_polar.out"}
+    assert {row["operator"] for row in missing["operators"]} == {"aten::_cdist_backward", "aten::linalg_polar.out"}
 
 
 def test_what_was_lost(tmp_path: Path) -> None:
     """The same files over both states: a kernel for an operator that only the older one serves."""
     older = data("XLA", "--base", "torch-2.15", "--against", "torch-2.4")
-    lost = [one["operator"] for one in older["operators"] if "service-lost" in one["needs"]]
-    before = {one["operator"]: one for one in data("XLA", "--base", "torch-2.4")["operators"]}
+    lost = [operator["operator"] for operator in older["operators"] if "service-lost" in operator["needs"]]
+    before = {operator["operator"]: operator for operator in data("XLA", "--base", "torch-2.4")["operators"]}
     assert all(before[name]["served"] for name in lost)
     file = tmp_path / "d.yaml"
     file.write_text("dispatch: 1\noperators:\n- {func: 'm::a(Tensor x) -> Tensor', dispatch: {XLA: k}}\n")
-    found = data("XLA", str(file), "--base", "torch-2.15", "--against", "torch-2.13", "--op", "m::*")
-    assert (found["chosen"], found["operators"]) == (1, [])
+    report = data("XLA", str(file), "--base", "torch-2.15", "--against", "torch-2.13", "--op", "m::*")
+    assert (report["chosen"], report["operators"]) == (1, [])
 
 
 def test_what_is_no_older_state() -> None:
@@ -200,13 +200,13 @@ def test_what_is_no_older_state() -> None:
 def test_where_the_state_is_incomplete_it_is_not_known() -> None:
     """A plain kernel at MPS is in PyTorch's YAML for aten::relu, and none is for aten::empty_like."""
     base = ("--base", "torch-2.15", "--base", "torch-2.15-mps")
-    found = data("MPS", *base, "--op", "aten::relu", "--op", "aten::empty_like", "--op", "aten::relu_")
-    services = {one["operator"]: (one["service"], one["otherwise"], one["served"]) for one in found["operators"]}
+    report = data("MPS", *base, "--op", "aten::relu", "--op", "aten::empty_like", "--op", "aten::relu_")
+    services = {row["operator"]: (row["service"], row["otherwise"], row["served"]) for row in report["operators"]}
     assert services["aten::relu"] == ("kernel", None, True)
     assert services["aten::empty_like"] == ("not-known", "composite", None)
-    assert (found["not_known"], found["overlay"]) == (sum(one[2] is None for one in services.values()), None)
+    assert (report["not_known"], report["overlay"]) == (sum(service[2] is None for service in services.values()), None)
     without = data("MPS", "--base", "torch-2.15", "--op", "aten::relu")
-    services = {one["operator"]: one["service"] for one in without["operators"]}
+    services = {operator["operator"]: operator["service"] for operator in without["operators"]}
     assert (without["overlay"], services["aten::relu"], without["not_known"]) == ("torch-2.15-mps", "nothing", 0)
     assert data("XLA", "--base", "torch-2.15", "--op", "aten::relu")["overlay"] is None
 
@@ -231,7 +231,7 @@ def test_families_fold_what_has_one_answer(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    operators = {one["operator"]: one["family"] for one in data("CPU", str(file))["operators"]}
+    operators = {operator["operator"]: operator["family"] for operator in data("CPU", str(file))["operators"]}
     assert operators == {"m::a": "m::a", "m::a.out": "m::a", "m::a_": "m::a", "m::a.b": "m::a", "m::c__": "m::c__"}
     rows = [line.split() for line in call("coverage", "CPU", str(file)).out.splitlines() if line.startswith("m::")]
     assert [row[0] for row in rows] == ["m::a", "m::a.b", "m::c__"]
@@ -268,8 +268,8 @@ def test_why_a_share_is_not_enough(tmp_path: Path) -> None:
 
 def test_what_is_not_known_is_said() -> None:
     base = ("--base", "torch-2.15", "--base", "torch-2.15-mps", "--tag", "core")
-    found = call("coverage", "mps", *base, "--served-by", "nothing", "--fail-under", "100")
-    assert (found.code, found.err) == (0, "note: --fail-under leaves out 59 of 193 operators: not known\n")
+    result = call("coverage", "mps", *base, "--served-by", "nothing", "--fail-under", "100")
+    assert (result.code, result.err) == (0, "note: --fail-under leaves out 59 of 193 operators: not known\n")
 
 
 def test_registrations_at_a_first_vmap_are_not_in_embedded_states() -> None:
@@ -315,7 +315,7 @@ def test_one_of_two_is_served() -> None:
 @pytest.mark.parametrize("format_", ["text", "markdown", "html"])
 def test_one_of_many_is_less_than_a_tenth_of_a_percent(format_: str) -> None:
     arguments = ("PrivateUse1", "--base", "torch-2.15")
-    assert [one["percent"] for one in data(*arguments)["services"] if one["operators"] == 1] == [100 / 3624]
+    assert [service["percent"] for service in data(*arguments)["services"] if service["operators"] == 1] == [100 / 3624]
     printed = call("coverage", *arguments, "--format", format_).out
     (line,) = [line for line in printed.splitlines() if "kernel at Autograd" in line and "PrivateUse1" in line][:1]
     assert "&lt;0.1" in line or "<0.1" in line.replace("\\", "")

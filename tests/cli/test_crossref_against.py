@@ -42,7 +42,7 @@ def test_a_file_that_declares_the_same() -> None:
         "state.yaml",
         [],
     )
-    assert [(one["registered"], one["same"]) for one in report["counts"]] == [
+    assert [(count["registered"], count["same"]) for count in report["counts"]] == [
         ("definition", 1),
         ("kernel", 1),
         ("fallback", 0),
@@ -62,7 +62,7 @@ def test_declarations_are_compared_as_sources_are() -> None:
     Path("other.yaml").write_text(STATE.replace("{CPU: f}", "{CUDA: f}"), encoding="utf-8")
     result = call("crossref", "other.yaml", "--against", "state.yaml", "--format", "json")
     assert result.code == 1
-    found = {(one["outcome"], one["operator"], one["key"]) for one in json.loads(result.out)["differences"]}
+    found = {(row["outcome"], row["operator"], row["key"]) for row in json.loads(result.out)["differences"]}
     assert ("only-in-sources", "demo::f", "CUDA") in found
 
 

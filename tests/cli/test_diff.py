@@ -26,9 +26,9 @@ libraries:
 
 def report(*args: str) -> dict[str, Any]:
     result = call("diff", *args, "--format", "json")
-    found: dict[str, Any] = json.loads(result.out)
-    assert result.code == int(not found["equal"])
-    return found
+    document: dict[str, Any] = json.loads(result.out)
+    assert result.code == int(not document["equal"])
+    return document
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_one_registration_more(key: str, operator: str, tmp_path: Path) -> None:
     """Exactly that, and the slots in which the two tables differ, but for those that still hold what they held."""
     file = tmp_path / "more.yaml"
     file.write_text(OVERLAY.replace("@", key, 1).replace("@", operator, 1), encoding="utf-8")
-    found = report("torch-2.15", str(file))
+    document = report("torch-2.15", str(file))
     had = key in _registered(f"aten::{operator}")
-    assert [(one["operator"], one["key"], one["change"]) for one in found["registrations"]] == [
+    assert [(row["operator"], row["key"], row["change"]) for row in document["registrations"]] == [
         (f"aten::{operator}", key, "replaced" if had else "added")
     ]
-    kernels = found["registrations"][0]
+    kernels = document["registrations"][0]
     assert kernels["after"][0]["kernel"] == "mine"
     assert kernels["after"][0]["declared_at"]["line"] == 4
     assert len(kernels["after"]) == len(kernels["before"]) + 1
@@ -81,10 +81,10 @@ def test_one_registration_more(key: str, operator: str, tmp_path: Path) -> None:
         if any(rows[0][slot][field] != rows[1][slot][field] for field in ("rule", "source", "kernel"))
         and not (rows[1][slot]["stale"] and rows[1][slot]["live_kernel"] == rows[0][slot]["kernel"])
     }
-    slots = {slot for group in found["slots"] for slot in group["keys"]}
+    slots = {slot for group in document["slots"] for slot in group["keys"]}
     assert slots == differ
     others = ("operators_added", "operators_removed", "schemas", "moved", "fallbacks", "python_kernels", "keys")
-    assert not any(found[name] for name in (*others, "higher_order_operators"))
+    assert not any(document[name] for name in (*others, "higher_order_operators"))
 
 
 def _registered(operator: str) -> set[str]:
@@ -97,7 +97,7 @@ def test_parts_are_chosen() -> None:
     whole = report(OLD, NEW)
     assert [one["old"] for one in whole["operators_renamed"]] == ["mylib::oldname"]
     assert [one["operator"] for one in whole["operators_removed"]] == ["mylib::gone"]
-    assert [one["key"] for one in whole["fallbacks"]] == ["AutogradPrivateUse2"]
+    assert [fallback["key"] for fallback in whole["fallbacks"]] == ["AutogradPrivateUse2"]
     parts = {
         "schemas": ("operators_added", "operators_removed", "operators_renamed", "schemas"),
         "registrations": (
@@ -107,17 +107,17 @@ def test_parts_are_chosen() -> None:
         "cells": ("cells",),
     }
     for part, names in parts.items():
-        found = report(OLD, NEW, "--only", part)
+        document = report(OLD, NEW, "--only", part)
         for name in (name for others in parts.values() for name in others):
-            assert found[name] == (whole[name] if name in names else [])
+            assert document[name] == (whole[name] if name in names else [])
     chosen = report(OLD, NEW, "--key", "meta")
-    assert [(one["operator"], one["key"]) for one in chosen["registrations"]] == [("mylib::mul_add", "Meta")]
+    assert [(row["operator"], row["key"]) for row in chosen["registrations"]] == [("mylib::mul_add", "Meta")]
     assert {key for group in chosen["slots"] for key in group["keys"]} == {"Meta"}
     assert chosen["schemas"] == []
     chosen = report(OLD, NEW, "--op", "aten::sin")
-    assert [one["operator"] for one in chosen["registrations"]] == ["aten::sin"]
+    assert [registration["operator"] for registration in chosen["registrations"]] == ["aten::sin"]
     assert chosen["higher_order_operators"] == chosen["fallbacks"] == []
-    assert [one["name"] for one in report(OLD, NEW, "--op", "my_*")["higher_order_operators"]] == ["my_cond", "my_loop"]
+    assert [row["name"] for row in report(OLD, NEW, "--op", "my_*")["higher_order_operators"]] == ["my_cond", "my_loop"]
 
 
 def test_cells_of_the_support_matrix(tmp_path: Path) -> None:
@@ -127,24 +127,24 @@ def test_cells_of_the_support_matrix(tmp_path: Path) -> None:
     same = "\n  - {func: 'a::g(Tensor x) -> Tensor', dispatch: {CPU: g}}\n"
     Path(sides[0]).write_text(f"{head}{{CPU: f, Meta: f}}{same}", encoding="utf-8")
     Path(sides[1]).write_text(f"{head}{{CPU: f, CUDA: c}}{same}", encoding="utf-8")
-    found = report(*sides)
+    document = report(*sides)
     states = [api.load_state([side]) for side in sides]
     name = OperatorName("a::f")
     columns = support_columns(states[1], [name])
-    assert {one.backend for one in columns} == {"CPU", "CUDA"}
+    assert {column.backend for column in columns} == {"CPU", "CUDA"}
     (old,), (new,) = (list(support_rows(state, [name], columns)) for state in states)
-    assert [(one["backend"], one["context"], one["before"], one["after"]) for one in found["cells"]] == [
+    assert [(cell["backend"], cell["context"], cell["before"], cell["after"]) for cell in document["cells"]] == [
         (column.backend, column.context.value, was.verdict.value, now.verdict.value)
         for column, was, now in zip(columns, old.cells, new.cells, strict=True)
         if (was.verdict, was.reason) != (now.verdict, now.reason)
     ]
-    assert {one["operator"] for one in found["cells"]} == {"a::f"}
-    assert found["counts"]["cells"] == len(found["cells"]) > 5
+    assert {cell["operator"] for cell in document["cells"]} == {"a::f"}
+    assert document["counts"]["cells"] == len(document["cells"]) > 5
     text = call("diff", *sides, "--only", "cells").out
-    assert f"{len(found['cells'])} support cells changed" in text
+    assert f"{len(document['cells'])} support cells changed" in text
     assert "fake and compile on CPU " in text
     assert "own → raises" in text
-    assert {one["backend"] for one in report(*sides, "--key", "CUDA")["cells"]} == {"CUDA"}
+    assert {cell["backend"] for cell in report(*sides, "--key", "CUDA")["cells"]} == {"CUDA"}
     assert report("torch-2.4", "torch-2.15")["cells"] == []
     assert report("torch-2.4", "torch-2.15", "--only", "cells", "--op", "aten::_jagged_to*")["cells"]
 
@@ -158,7 +158,7 @@ def test_cells_that_a_function_body_changes(tmp_path: Path) -> None:
     sides = [str(tmp_path / name) for name in ("old.py", "new.py")]
     Path(sides[0]).write_text(text, encoding="utf-8")
     Path(sides[1]).write_text(text.replace("x.clone()", "x"), encoding="utf-8")
-    cells = {(one["context"], one["after"]) for one in report(*sides)["cells"]}
+    cells = {(cell["context"], cell["after"]) for cell in report(*sides)["cells"]}
     assert ("eager", "raises") in cells
 
 
@@ -183,10 +183,10 @@ def test_a_patch_version_means_its_minor_version() -> None:
 def test_further_files_of_a_side(tmp_path: Path) -> None:
     file = tmp_path / "more.yaml"
     file.write_text(OVERLAY.replace("@", "XLA", 1).replace("@", "sin", 1), encoding="utf-8")
-    found = report("torch-2.15", "torch-2.15", "--new", str(file))
-    assert [one["key"] for one in found["registrations"]] == ["XLA"]
-    assert found["new"]["named"] == ["torch-2.15", str(file)]
-    assert [one["key"] for one in report("torch-2.15", "torch-2.15", "--old", str(file))["registrations"]] == ["XLA"]
+    document = report("torch-2.15", "torch-2.15", "--new", str(file))
+    assert [registration["key"] for registration in document["registrations"]] == ["XLA"]
+    assert document["new"]["named"] == ["torch-2.15", str(file)]
+    assert [row["key"] for row in report("torch-2.15", "torch-2.15", "--old", str(file))["registrations"]] == ["XLA"]
     assert report(OLD, OLD, "--old", str(file), "--new", str(file))["equal"]
 
 
@@ -226,15 +226,15 @@ def test_what_pytorch_refuses_of_one_side_alone(tmp_path: Path) -> None:
         (tmp_path / f"{name}.cpp").write_text(REFUSED.replace("@", text), encoding="utf-8")
     same, moved, more = (str(tmp_path / f"{name}.cpp") for name in texts)
     assert report(same, moved)["equal"]
-    found = report(same, more)
-    assert [(one["change"], one["operator"], one["declared_at"]["line"]) for one in found["refused"]] == [
+    document = report(same, more)
+    assert [(one["change"], one["operator"], one["declared_at"]["line"]) for one in document["refused"]] == [
         ("added", "my::f", 6)
     ]
-    assert found["counts"]["refused_added"] == 1
-    assert found["registrations"] == found["slots"] == []
+    assert document["counts"]["refused_added"] == 1
+    assert document["registrations"] == document["slots"] == []
     assert [one["change"] for one in report(more, same, "--op", "my::f")["refused"]] == ["removed"]
     assert report(same, more, "--only", "schemas", "--only", "slots")["equal"]
     text = call("diff", same, more)
     assert (text.code, "1 refused registration added" in text.out, "more.cpp:6:" in text.out) == (1, True, True)
     rows = list(csv.DictReader(io.StringIO(call("diff", same, more, "--format", "csv").out)))
-    assert [(one["what"], one["change"], one["operator"]) for one in rows] == [("refused", "added", "my::f")]
+    assert [(row["what"], row["change"], row["operator"]) for row in rows] == [("refused", "added", "my::f")]

@@ -57,9 +57,9 @@ def test_in_programs() -> None:
 
 
 def test_machine_formats_are_not_disturbed() -> None:
-    found = call("table", "--base", PATCH, "--op", "aten::relu", "--format", "json")
-    assert json.loads(found.out)["operators"]
-    assert found.err == NOTE
+    result = call("table", "--base", PATCH, "--op", "aten::relu", "--format", "json")
+    assert json.loads(result.out)["operators"]
+    assert result.err == NOTE
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,6 @@ def test_machine_formats_are_not_disturbed() -> None:
 )
 @pytest.mark.parametrize("option", ["--base", "--universe"])
 def test_the_nearest_version_is_suggested(option: str, name: str, hint: str) -> None:
-    found = call("table", option, name, *(("--op", "aten::relu") if option == "--base" else ("-k", "CPU")))
-    assert found.code == 2
-    assert f"  help: {hint}\n" in found.err
+    result = call("table", option, name, *(("--op", "aten::relu") if option == "--base" else ("-k", "CPU")))
+    assert result.code == 2
+    assert f"  help: {hint}\n" in result.err

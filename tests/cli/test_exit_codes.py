@@ -24,9 +24,9 @@ def test_clean_and_findings() -> None:
     checks = sum(check.default for check in CHECKS)
     clean = call("check-invariants", "examples/custom_library.yaml")
     assert clean == Result(0, f"All checks passed: 3 operators, {checks} checks (torch-2.15)\n", "")
-    found = call("check-invariants", "examples/stale.yaml", "--select", "stale-live-table")
-    assert (found.code, found.err) == (1, "")
-    assert found.out.endswith(
+    result = call("check-invariants", "examples/stale.yaml", "--select", "stale-live-table")
+    assert (result.code, result.err) == (1, "")
+    assert result.out.endswith(
         "34 errors, 1 info (--severity info shows it) in 2 operators; checked: 3 operators, 1 check (torch-2.15)\n"
     )
     assert call("table", "examples/stale.yaml").code == 0

@@ -28,7 +28,7 @@ def refused(message: str) -> Result:
 
 
 def error_text(operator: str, key: str | None) -> str:
-    return str(next(one["text"] for one in ERRORS if (one["operator"], one["key"]) == (operator, key)))
+    return str(next(error["text"] for error in ERRORS if (error["operator"], error["key"]) == (operator, key)))
 
 
 def test_without_a_base_it_is_the_newest() -> None:
@@ -142,7 +142,7 @@ def test_json_of_a_slot() -> None:
         (9, "nothing-registered", []),
         (10, "fired", []),
     ]
-    roles = [(one["role"], one["key"], one["declared_at"]) for one in data["registrations"]]
+    roles = [(row["role"], row["key"], row["declared_at"]) for row in data["registrations"]]
     assert roles == [
         ("gives-way", "CompositeImplicitAutograd", None),
         ("in-the-way", "PrivateUse1", {"file": OVERRIDE, "line": 17, "column": 20}),
@@ -189,7 +189,7 @@ def test_json_of_other_keys() -> None:
     assert (alias["kind"], alias["registered"], alias["fills"]) == ("alias", [], ["AutogradPrivateUse1"])
     block = json.loads(call("explain", "aten::to.dtype", "Dense", OVERRIDE, "--format", "json").out)
     assert block["kind"] == "functionality"
-    assert [one["keys"] for one in block["slots"]][1] == ["PrivateUse1"]
+    assert [slot["keys"] for slot in block["slots"]][1] == ["PrivateUse1"]
 
 
 def test_markdown_is_no_markup_of_a_name(tmp_path: Path) -> None:
@@ -406,8 +406,8 @@ def test_a_math_kernel_that_is_not_there_was_displaced(base: str, tmp_path: Path
     assert "newer PyTorch" not in shown
     assert "Register a kernel that computes the gradient at AutogradPrivateUse1 too" in shown
     declared = ("explain", "--from-error", str(text), "examples/scenarios/01_composite_override.yaml")
-    found = json.loads(call(*declared, "--format", "json").out)
-    assert not [fact for fact in found["facts"] if fact["kind"] == "displaced"]
+    report = json.loads(call(*declared, "--format", "json").out)
+    assert not [fact for fact in report["facts"] if fact["kind"] == "displaced"]
 
 
 def test_what_was_there_before_is_named(tmp_path: Path) -> None:

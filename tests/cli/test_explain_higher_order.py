@@ -33,8 +33,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(*args: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(call("explain", *args, "hops.yaml", "--format", "json").out)
-    return found
+    report: dict[str, Any] = json.loads(call("explain", *args, "hops.yaml", "--format", "json").out)
+    return report
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
 def test_the_finding_says_which_calls_fail() -> None:
     """As live PyTorch 2.13: make_fx works, torch.export and make_fx(pre_dispatch=True) do not."""
     Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
-    (found,) = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)["findings"]
-    assert found["message"] == (
+    (finding,) = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)["findings"]
+    assert finding["message"] == (
         "ho has no implementation for ProxyTorchDispatchMode, so tracing above autograd fails (torch.export, "
         "make_fx(pre_dispatch=True))"
     )
@@ -152,10 +152,10 @@ def test_names_that_are_none() -> None:
 
 
 def test_checks_choose_count_and_suppress() -> None:
-    found = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)
-    assert (found["operators"], [one["check"] for one in found["findings"]]) == (2, ["higher-order-mode"])
-    assert [one["check"] for one in found["suppressed"]] == ["higher-order-autograd"]
-    assert found["findings"][0]["operator"] == "half"
+    report = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)
+    assert (report["operators"], [finding["check"] for finding in report["findings"]]) == (2, ["higher-order-mode"])
+    assert [finding["check"] for finding in report["suppressed"]] == ["higher-order-autograd"]
+    assert report["findings"][0]["operator"] == "half"
     whole = json.loads(call("check-invariants", "hops.yaml", "--op", "whole", "--format", "json").out)
     assert (whole["operators"], whole["findings"]) == (1, [])
     assert call("check-invariants", "hops.yaml", "--op", "whol").code == 2
@@ -167,7 +167,7 @@ def test_baselines_and_formats_of_ci() -> None:
     assert known == [{"check": "higher-order-mode", "operator": "half"}]
     assert call("check-invariants", "hops.yaml", "--baseline", "b.json").code == 0
     sarif = json.loads(call("check-invariants", "hops.yaml", "--format", "sarif").out)
-    (result,) = [one for one in sarif["runs"][0]["results"] if not one.get("suppressions")]
+    (result,) = [result for result in sarif["runs"][0]["results"] if not result.get("suppressions")]
     assert result["ruleId"] == "higher-order-mode"
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 
@@ -180,11 +180,11 @@ def test_files_over_a_base_and_what_they_add_to() -> None:
         "  - {name: new, dispatch: {CPU: mine}}\n",
         encoding="utf-8",
     )
-    found = json.loads(call("check-invariants", "own.yaml", "--format", "json").out)
-    assert {one["operator"] for one in found["findings"]} == {"new"}
-    assert (found["operators"], found["not_checked"]["pytorch"]) == (2, 3624 + 48 - 1)
+    report = json.loads(call("check-invariants", "own.yaml", "--format", "json").out)
+    assert {finding["operator"] for finding in report["findings"]} == {"new"}
+    assert (report["operators"], report["not_checked"]["pytorch"]) == (2, 3624 + 48 - 1)
     pytorch = json.loads(call("check-invariants", "own.yaml", "--pytorch", "--select", "DC6", "--format", "json").out)
-    assert {one["operator"] for one in pytorch["findings"] if one["check"] == "higher-order-mode"} == {
+    assert {finding["operator"] for finding in pytorch["findings"] if finding["check"] == "higher-order-mode"} == {
         "control_deps",
         "run_and_save_rng_state",
     }
@@ -209,10 +209,10 @@ guards:
 
 def test_guards_that_hold() -> None:
     Path("guards.yaml").write_text(GUARDS, encoding="utf-8")
-    found = json.loads(call("guards", "guards.yaml", "--format", "json").out)
-    assert [row["verdict"] for row in found["guards"]] == ["holds"] * 10
-    assert found["guards"][0]["places"][0] == {"kind": "mode", "name": "FakeTensorMode"}
-    assert (found["guards"][1]["operators"], found["guards"][1]["slots"]) == (1, 2)
+    report = json.loads(call("guards", "guards.yaml", "--format", "json").out)
+    assert [row["verdict"] for row in report["guards"]] == ["holds"] * 10
+    assert report["guards"][0]["places"][0] == {"kind": "mode", "name": "FakeTensorMode"}
+    assert (report["guards"][1]["operators"], report["guards"][1]["slots"]) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def test_recorded_guards_hold_and_notice_a_change() -> None:
     assert call("guards", "a.yaml", "--guards", "g.yaml").code == 1
     text = TEXT.partition("guards:")[0].replace("AutogradCPU", "AutogradCUDA")
     Path("a.yaml").write_text(text, encoding="utf-8")
-    found = call("check-invariants", "a.yaml", "--guards", "g.yaml", "--select", "guard", "--format", "json")
-    assert {(one["operator"], one["key"]) for one in json.loads(found.out)["findings"]} == {
+    result = call("check-invariants", "a.yaml", "--guards", "g.yaml", "--select", "guard", "--format", "json")
+    assert {(finding["operator"], finding["key"]) for finding in json.loads(result.out)["findings"]} == {
         ("demo::fill", "AutogradCPU"),
         ("demo::fill", "AutogradCUDA"),
     }
@@ -231,9 +231,9 @@ def test_a_guard_that_is_suppressed_for_one_operator_fails_for_another() -> None
             "by": {"file": "s.yaml", "line": 12, "column": 5},
         }
     ]
-    found = json.loads(call("check-invariants", "s.yaml", "--select", "DC9", "--format", "json").out)
-    assert [one["operator"] for one in found["findings"]] == ["demo::fill"]
-    assert row["suppressed"][0]["message"] in [one["message"] for one in found["suppressed"]]
+    report = json.loads(call("check-invariants", "s.yaml", "--select", "DC9", "--format", "json").out)
+    assert [finding["operator"] for finding in report["findings"]] == ["demo::fill"]
+    assert row["suppressed"][0]["message"] in [one["message"] for one in report["suppressed"]]
 
 
 def test_a_suppression_of_no_check_is_refused_as_by_check_invariants() -> None:

@@ -23,7 +23,7 @@ LONGER = {"trace": 40}
 def options_of(command: str) -> list[click.Option]:
     found = cli.get_command(CONTEXT, command)
     assert found is not None
-    return [one for one in found.params if isinstance(one, click.Option)]
+    return [param for param in found.params if isinstance(param, click.Option)]
 
 
 def names_of(command: str) -> set[str]:

@@ -51,11 +51,11 @@ def place(line: int, column: int) -> dict[str, Any]:
 
 
 def test_table_json() -> None:
-    found = json.loads(
+    report = json.loads(
         call("table", "hop.yaml", "--op", "hop", "--key", "CPU", "--key", "Conj*", "--format", "json").out
     )
-    operator = found["higher_order_operators"][0]
-    assert found["operators"] == []
+    operator = report["higher_order_operators"][0]
+    assert report["operators"] == []
     assert [rule["name"] for rule in operator["impls"]] == ["CPU", "XLA", "MyMode"]
     assert operator["impls"][2]["returns_not_implemented"] is True
     assert operator["entries"] == [
@@ -118,9 +118,9 @@ def test_summaries() -> None:
 )
 def test_names(glob: str) -> None:
     for command in ("register", "table"):
-        found = json.loads(call(command, "--base", "torch-2.15", "--op", glob, "--format", "json").out)
-        assert [one["name"] for one in found["higher_order_operators"]] == ["cond"]
-        assert found["operators"] == []
+        report = json.loads(call(command, "--base", "torch-2.15", "--op", glob, "--format", "json").out)
+        assert [operator["name"] for operator in report["higher_order_operators"]] == ["cond"]
+        assert report["operators"] == []
 
 
 def test_a_name_that_is_close() -> None:
@@ -147,8 +147,8 @@ def test_what_says_nothing_together(args: tuple[str, ...], message: str) -> None
 
 def test_python_table_json() -> None:
     args = ("table", "python.yaml", "--resolver", "python", "--format", "json")
-    found = json.loads(call(*args, "--key", "Meta", "--key", "NestedTensorCPU", "--key", "HPU").out)
-    entries = {entry["key"]: entry for entry in found["operators"][0]["entries"]}
+    report = json.loads(call(*args, "--key", "Meta", "--key", "NestedTensorCPU", "--key", "HPU").out)
+    entries = {entry["key"]: entry for entry in report["operators"][0]["entries"]}
     assert entries["Meta"] == {
         "key": "Meta",
         "chosen_key": "Meta",
@@ -195,9 +195,9 @@ def test_differences_are_those_of_the_recorded_answers() -> None:
         others = {"fallback": row["key"], "missing": MISSING, "ambiguous": AMBIGUOUS}
         chosen = row["python_source"] or others[row["python_rule"]]
         assert chosen == answer
-    found = json.loads(call("table", "--base", "torch-2.15", "--resolver", "differences", "--format", "json").out)
-    assert (found["report"], found["compared"]) == ("python-differences", 3624)
-    assert sum(len(one["slots"]) for one in found["operators"]) == 702
+    report = json.loads(call("table", "--base", "torch-2.15", "--resolver", "differences", "--format", "json").out)
+    assert (report["report"], report["compared"]) == ("python-differences", 3624)
+    assert sum(len(operator["slots"]) for operator in report["operators"]) == 702
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -221,5 +221,5 @@ def test_names_are_data(kind: str, tmp_path: Path) -> None:
             assert not dangerous(format_, result.out)
     assert SAFE[kind] in call("register", "names.json").out
     assert SAFE[kind] in call("table", "names.json", "--resolver", "python").out
-    found = json.loads(call("table", "names.json", "--format", "json").out)["higher_order_operators"][0]
-    assert (found["name"], {rule["kernel"] for rule in found["impls"]}) == (bare, {name})
+    row = json.loads(call("table", "names.json", "--format", "json").out)["higher_order_operators"][0]
+    assert (row["name"], {rule["kernel"] for rule in row["impls"]}) == (bare, {name})

@@ -22,14 +22,14 @@ def data(*args: str) -> Any:
 
 
 def names(*args: str) -> list[str]:
-    return [one["operator"] for one in data(*args)["operators"]]
+    return [operator["operator"] for operator in data(*args)["operators"]]
 
 
 def test_every_embedded_version_is_looked_at_the_oldest_first() -> None:
-    found = data("aten::sin")
-    assert [one["name"] for one in found["versions"]] == VERSIONS
-    assert found["operators"][0]["versions"] == [{"first": VERSIONS[0], "last": VERSIONS[-1]}]
-    assert found["operators"][0]["or_earlier"] is True
+    report = data("aten::sin")
+    assert [version["name"] for version in report["versions"]] == VERSIONS
+    assert report["operators"][0]["versions"] == [{"first": VERSIONS[0], "last": VERSIONS[-1]}]
+    assert report["operators"][0]["or_earlier"] is True
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_a_name_with_overloads_only() -> None:
 
 @pytest.mark.parametrize("text", ["cond", "higher_order.cond", "torch.ops.higher_order.cond"])
 def test_a_higher_order_operator(text: str) -> None:
-    (found,) = data(text, "CompositeExplicitAutograd")["operators"]
-    assert (found["operator"], found["higher_order"], found["schema"]) == ("cond", True, None)
-    assert [one["function"] for one in found["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
+    (operator,) = data(text, "CompositeExplicitAutograd")["operators"]
+    assert (operator["operator"], operator["higher_order"], operator["schema"]) == ("cond", True, None)
+    assert [one["function"] for one in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
 
 
 def test_a_glob_has_a_line_for_each_operator() -> None:
@@ -83,11 +83,12 @@ def test_only_changes_of_one_kind() -> None:
         "slots": {"slots"},
     }
     for only, fields in kinds.items():
-        found = data("aten::_scaled_mm", "--only", only)["operators"][0]
-        assert found["schema_changed_in"] == every["schema_changed_in"]
-        wanted = [{field: one[field] for field in fields if one[field]} for one in every["changes"]]
+        operator = data("aten::_scaled_mm", "--only", only)["operators"][0]
+        assert operator["schema_changed_in"] == every["schema_changed_in"]
+        wanted = [{field: change[field] for field in fields if change[field]} for change in every["changes"]]
         shown = [
-            {field: value for field, value in one.items() if field not in HEAD and value} for one in found["changes"]
+            {field: value for field, value in change.items() if field not in HEAD and value}
+            for change in operator["changes"]
         ]
         assert shown == [one for one in wanted if one]
 
@@ -118,12 +119,12 @@ def test_csv_with_a_key_has_what_is_there() -> None:
 
 def test_an_operator_that_is_gone() -> None:
     """The first version without it, and the overloads of its name that are left, as the states themselves have them."""
-    found = call("history", "aten::all.dimname").out
+    output = call("history", "aten::all.dimname").out
     having = [name for name in VERSIONS if "aten::all.dimname" in bases.load(name).names]
     last, gone = having[-1].removeprefix("torch-"), VERSIONS[len(having)].removeprefix("torch-")
     assert having == VERSIONS[: len(having)]
-    assert f"Gone since {gone}; {last} is the last version that has it." in found
-    assert "has other overloads of its name: aten::all, aten::all.all_out" in found
+    assert f"Gone since {gone}; {last} is the last version that has it." in output
+    assert "has other overloads of its name: aten::all, aten::all.all_out" in output
 
 
 def test_the_exit_code_does_not_say_whether_something_changed() -> None:
@@ -133,20 +134,20 @@ def test_the_exit_code_does_not_say_whether_something_changed() -> None:
 
 def test_the_picture_of_many_operators_says_what_the_json_says() -> None:
     """In text as in SVG, a mark for each kind of change, and no other."""
-    found = json.loads(call("history", "aten::_flash*", "--format", "json").out)
-    names = [one["name"] for one in found["versions"]]
+    report = json.loads(call("history", "aten::_flash*", "--format", "json").out)
+    names = [version["name"] for version in report["versions"]]
     kinds = {"s": "schema_changed_in", "r": "registrations_changed_in", "t": "slots_changed_in"}
     text, svg = (call("history", "aten::_flash*", *more).out for more in ((), ("--format", "svg")))
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("aten::")}
-    assert lines.keys() == {one["operator"] for one in found["operators"]}
+    assert lines.keys() == {operator["operator"] for operator in report["operators"]}
     head = text.splitlines()[0]
     at = {name: head.index(f" {name.removeprefix('torch-')}") + 1 for name in names}
-    for one in found["operators"]:
-        line = lines[one["operator"]]
-        added = {run["first"] for run in one["versions"]} - ({names[0]} if one["or_earlier"] else set())
+    for row in report["operators"]:
+        line = lines[row["operator"]]
+        added = {run["first"] for run in row["versions"]} - ({names[0]} if row["or_earlier"] else set())
         for name in names:
             marks = line[at[name] :].split(" ")[0].rstrip("\N{MIDDLE DOT}")
-            expected = "+" * (name in added) or "".join(sign for sign, field in kinds.items() if name in one[field])
-            assert marks == expected, (one["operator"], name)
-        assert one["operator"] in svg
+            expected = "+" * (name in added) or "".join(sign for sign, field in kinds.items() if name in row[field])
+            assert marks == expected, (row["operator"], name)
+        assert row["operator"] in svg
     assert svg.startswith("<svg") and "schema changed" in svg

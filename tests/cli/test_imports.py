@@ -76,7 +76,7 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
     found = imported("explain", "aten::add.Tensor", "CPU")
     parts = (".checks", ".engine.call", ".answers.errors", ".trial", ".adviser")
     assert [
-        module for module in found if module.startswith("dispatch_cli") and any(one in module for one in parts)
+        module for module in found if module.startswith("dispatch_cli") and any(part in module for part in parts)
     ] == []
     assert ".checks" in "".join(imported("explain", "aten::add.Tensor", "NestedTensorXPU"))
 

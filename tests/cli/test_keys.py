@@ -25,20 +25,20 @@ def data(*args: str, code: int = 0) -> Any:
 def test_a_universe_as_recorded(version: str) -> None:
     """The answer for machines has what was recorded from a live PyTorch."""
     recorded = load_recording(f"{version}.state")["universe"]
-    found = data("--universe", UNIVERSE_OF[version])
-    assert (found["schema_version"], found["report"], found["universe"]) == (3, "keys", UNIVERSE_OF[version])
-    assert [one["functionality"] for one in reversed(found["functionalities"])] == recorded["functionality"]
-    per_backend = {one["functionality"]: one["keys"] for one in found["functionalities"] if one["per_backend"]}
+    report = data("--universe", UNIVERSE_OF[version])
+    assert (report["schema_version"], report["report"], report["universe"]) == (3, "keys", UNIVERSE_OF[version])
+    assert [row["functionality"] for row in reversed(report["functionalities"])] == recorded["functionality"]
+    per_backend = {row["functionality"]: row["keys"] for row in report["functionalities"] if row["per_backend"]}
     assert per_backend == recorded["per_backend"]
-    assert {one["alias"]: one["covers"] for one in found["aliases"]} == recorded["alias"]
-    assert [one["key"] for one in found["keys"]] == recorded["runtime"]
-    assert [one["slot"] for one in found["keys"]] == [*range(1, len(recorded["runtime"]) + 1)]
-    assert {one["key"]: one["id"] for one in found["keys"]} == {k: recorded["ids"][k] for k in recorded["runtime"]}
-    assert {one["key"] for one in found["keys"] if one["parseable"]} == {*recorded["parseable"]} & {
+    assert {alias["alias"]: alias["covers"] for alias in report["aliases"]} == recorded["alias"]
+    assert [key["key"] for key in report["keys"]] == recorded["runtime"]
+    assert [key["slot"] for key in report["keys"]] == [*range(1, len(recorded["runtime"]) + 1)]
+    assert {key["key"]: key["id"] for key in report["keys"]} == {k: recorded["ids"][k] for k in recorded["runtime"]}
+    assert {key["key"] for key in report["keys"] if key["parseable"]} == {*recorded["parseable"]} & {
         *recorded["runtime"]
     }
-    assert found["devices"] == {k: v for k, v in recorded["device_key"].items() if not v.startswith("ERR")}
-    assert [one["alias"] for one in found["aliases"]] == [
+    assert report["devices"] == {k: v for k, v in recorded["device_key"].items() if not v.startswith("ERR")}
+    assert [alias["alias"] for alias in report["aliases"]] == [
         "CompositeExplicitAutogradNonFunctional",
         "CompositeExplicitAutograd",
         "CompositeImplicitAutogradNestedTensor",
@@ -53,17 +53,17 @@ def test_every_key_as_recorded(version: str) -> None:
     recorded = load_recording(f"{version}.state")["universe"]
     assert len(recorded["ids"]) > 100
     for key, number in recorded["ids"].items():
-        found = data(key, "--universe", UNIVERSE_OF[version])
-        assert (found["key"], found["id"]) == (key, number)
-        assert found["parseable"] == (key in recorded["parseable"] or key == "Undefined")
-        assert found["in_autogradother_backends"] == (key in recorded["autogradother_backends"])
-        assert found["autograd_backends"] == recorded["autograd_backends"].get(key, [])
+        report = data(key, "--universe", UNIVERSE_OF[version])
+        assert (report["key"], report["id"]) == (key, number)
+        assert report["parseable"] == (key in recorded["parseable"] or key == "Undefined")
+        assert report["in_autogradother_backends"] == (key in recorded["autogradother_backends"])
+        assert report["autograd_backends"] == recorded["autograd_backends"].get(key, [])
         if key in recorded["runtime"]:
             covering = {alias for alias, covered in recorded["alias"].items() if key in covered}
-            assert {one["alias"] for one in found["filled_by"]} == covering
-            assert found["full_after"] == recorded["full_after"][found["functionality"]]
+            assert {one["alias"] for one in report["filled_by"]} == covering
+            assert report["full_after"] == recorded["full_after"][report["functionality"]]
         elif key in recorded["alias"]:
-            assert found["keys"] == recorded["alias"][key]
+            assert report["keys"] == recorded["alias"][key]
 
 
 def test_one_key() -> None:
@@ -147,15 +147,15 @@ def test_a_key_set() -> None:
 
 
 def test_differences() -> None:
-    found = data("--universe", "torch-2.4", "--against", "torch-2.15", code=1)
-    assert {name: found[name] for name in ("report", "universe", "against", "equal")} == {
+    report = data("--universe", "torch-2.4", "--against", "torch-2.15", code=1)
+    assert {name: report[name] for name in ("report", "universe", "against", "equal")} == {
         "report": "universe-differences",
         "universe": "torch-2.4",
         "against": "torch-2.15",
         "equal": False,
     }
     assert {"aspect": "key", "subject": "Named", "only_universe": ["runtime key"], "only_against": []} in (
-        found["differences"]
+        report["differences"]
     )
     assert data("--against", "torch-2.15")["differences"] == []
     same = call("keys", "--against", "torch-2.15")
@@ -169,8 +169,8 @@ def test_a_universe_of_ones_own(tmp_path: Path) -> None:
     content["devices"]["tpu"] = "XLA"
     path.write_text(json.dumps(content), encoding="utf-8")
     assert data("XLA", "--universe", str(path))["devices"] == ["xla", "tpu"]
-    found = call("keys", "--universe", str(path), "--against", "torch-2.15", "--format", "csv")
-    assert found == Result(1, "aspect,subject,only_universe,only_against\ndevice,tpu,XLA,\n", "")
+    result = call("keys", "--universe", str(path), "--against", "torch-2.15", "--format", "csv")
+    assert result == Result(1, "aspect,subject,only_universe,only_against\ndevice,tpu,XLA,\n", "")
 
 
 def test_names_of_a_universe_are_those_of_keys(tmp_path: Path) -> None:
@@ -260,11 +260,11 @@ def test_hostile_expressions() -> None:
 
 def test_keys_of_a_call() -> None:
     result = call("keys", "--tensor", "cuda sparse", "--context", "inference_mode", "--format", "json")
-    found = json.loads(result.out)
-    assert found["tensors"] == [
+    report = json.loads(result.out)
+    assert report["tensors"] == [
         {"tensor": "cuda sparse", "keys": ["SparseCUDA", "ADInplaceOrView", "AutogradCUDA", "AutocastCUDA"]}
     ]
-    assert found["printed"] == "DispatchKeySet(SparseCUDA, BackendSelect, ADInplaceOrView)"
+    assert report["printed"] == "DispatchKeySet(SparseCUDA, BackendSelect, ADInplaceOrView)"
     both = call("keys", "--tensor", "cpu", "--tensor", "cuda", "--context", "exclude=autogradcpu", "--format", "csv")
     assert both.code == 0
 

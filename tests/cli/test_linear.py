@@ -58,34 +58,34 @@ def entries(count: int) -> str:
 
 def calls(count: int) -> str:
     """Calls of a program that repeat and that do not, nested ones, and backward ones."""
-    made = Writer()
+    writer = Writer()
     for number in range(count):
-        made.call("aten::linear", ends=False, line=number % 7)
-        made.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, grads=(True,), sequence=number)
-        made.end()
-        made.call("aten::relu", thread="backward", sequence=number, forward="MainThread")
-    return made.text()
+        writer.call("aten::linear", ends=False, line=number % 7)
+        writer.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, grads=(True,), sequence=number)
+        writer.end()
+        writer.call("aten::relu", thread="backward", sequence=number, forward="MainThread")
+    return writer.text()
 
 
 def signatures(count: int) -> str:
     """Calls that all differ."""
-    made = Writer()
+    writer = Writer()
     for number in range(count):
-        made.call("aten::sin", dtype=number % 40, layout=number % 7, grads=(number % 2 == 1,), line=number)
-    return made.text()
+        writer.call("aten::sin", dtype=number % 40, layout=number % 7, grads=(number % 2 == 1,), line=number)
+    return writer.text()
 
 
 def tables(count: int) -> str:
     """Calls of an operator whose kernel is another one each time."""
-    made = Writer()
-    made.call("aten::sin")
+    writer = Writer()
+    writer.call("aten::sin")
     for number in range(1, count):
-        made.add("o", number, "aten::sin")
-        made.add("s", number, signature(number))
-        made.add("c", number, 0, 0, 0, 10 * number, -1, -1)
-        made.add("e", 0, 10 * number + 5, False)
-        made.add("r", number, table_then([["CPU", f"k{number}", False, 1]], {"CPU": 1}))
-    return made.text()
+        writer.add("o", number, "aten::sin")
+        writer.add("s", number, signature(number))
+        writer.add("c", number, 0, 0, 0, 10 * number, -1, -1)
+        writer.add("e", 0, 10 * number + 5, False)
+        writer.add("r", number, table_then([["CPU", f"k{number}", False, 1]], {"CPU": 1}))
+    return writer.text()
 
 
 GUARD = "{op: 'demo::op', key: CPU, kernel: z@}"

@@ -278,8 +278,8 @@ def test_findings_json(file: str) -> None:
     result = call("check-invariants", file, "--select", "dangling-implementation,guard", "--format", "json")
     assert (result.code, result.err) == (1, "")
     document = json.loads(result.out)
-    (found,) = document["findings"]
-    assert len(found.pop("fingerprint")) == 32
+    (finding,) = document["findings"]
+    assert len(finding.pop("fingerprint")) == 32
     assert document == {
         "schema_version": 3,
         "report": "findings",

@@ -58,20 +58,20 @@ def test_the_limits_are_those_that_help_names() -> None:
 
 
 def test_json_lists_some_and_counts_all() -> None:
-    found = report()
-    assert found["failed"]
-    assert found["counts"]["error"] == ALL
-    listed = Counter(one["declared_at"]["line"] for one in found["findings"])
-    rest = {one["declared_at"]["line"]: one["findings"] for one in found["unlisted"]}
+    document = report()
+    assert document["failed"]
+    assert document["counts"]["error"] == ALL
+    listed = Counter(finding["declared_at"]["line"] for finding in document["findings"])
+    rest = {one["declared_at"]["line"]: one["findings"] for one in document["unlisted"]}
     assert len(listed) == GUARDS
     assert all(count <= OF_GROUP for count in listed.values())
     assert {line: listed[line] + rest.get(line, 0) for line in listed} == dict.fromkeys(listed, PER_GUARD)
 
 
 def test_all_findings_lists_all() -> None:
-    found = report("--full")
-    assert len({one["fingerprint"] for one in found["findings"]}) == ALL
-    assert found["unlisted"] == []
+    document = report("--full")
+    assert len({finding["fingerprint"] for finding in document["findings"]}) == ALL
+    assert document["unlisted"] == []
 
 
 def test_markdown_and_html_say_how_many_are_not_listed() -> None:
@@ -92,7 +92,7 @@ def test_text_names_a_few_findings_of_a_cause_and_counts_the_others() -> None:
 
 def test_csv_has_a_row_for_those_that_are_not_listed() -> None:
     rows = list(csv.DictReader(io.StringIO(check("--format", "csv").out)))
-    more = [int(found[1]) for row in rows if (found := re.search(r": (\d+) more findings", row["message"]))]
+    more = [int(match[1]) for row in rows if (match := re.search(r": (\d+) more findings", row["message"]))]
     assert len(more) == GUARDS
     assert len(rows) - len(more) + sum(more) == ALL
 
@@ -100,7 +100,7 @@ def test_csv_has_a_row_for_those_that_are_not_listed() -> None:
 def test_sarif_has_a_notification_for_those_that_are_not_listed() -> None:
     (log,) = json.loads(check("--format", "sarif").out)["runs"]
     told = log["invocations"][0]["toolExecutionNotifications"]
-    listed = sum(len(one["properties"].get("findings", "1")) for one in log["results"])
+    listed = sum(len(result["properties"].get("findings", "1")) for result in log["results"])
     assert listed + sum(one["properties"]["findings"] for one in told) == ALL
     assert {one["associatedRule"]["id"] for one in told} == {"guard"}
 
@@ -132,13 +132,13 @@ def test_findings_that_are_not_listed_make_the_run_fail() -> None:
 def test_a_baseline_holds_all(many: Path) -> None:
     assert check("--baseline", "b.json", "--update-baseline").code == 0
     entries = json.loads((many / "b.json").read_text())["findings"]
-    assert sum(one.get("count", 1) for one in entries) == ALL
+    assert sum(entry.get("count", 1) for entry in entries) == ALL
     after = check("--baseline", "b.json", "--format", "json")
     assert after.code == 0
     assert json.loads(after.out)["baseline"]["known"] == ALL
     (many / "b.json").write_text(json.dumps({"schema_version": 1, "report": "baseline", "findings": entries[:-1]}))
     one_more = report("--baseline", "b.json")
-    assert [one["operator"] for one in one_more["findings"]] == [entries[-1]["operator"]]
+    assert [finding["operator"] for finding in one_more["findings"]] == [entries[-1]["operator"]]
 
 
 @pytest.mark.slow
@@ -166,29 +166,29 @@ def test_the_largest_baseline_can_be_read() -> None:
 def test_suppressed_findings_are_listed_up_to_the_limit_and_counted(many: Path) -> None:
     with (many / "many.yaml").open("a") as file:
         file.write("suppress:\n- {checks: guard, op: 'demo::op1*', key: C*, reason: as it should be}\n")
-    found = report()
+    document = report()
     suppressed = 11 * 2 * GUARDS  # op1, op10 … op19; CPU and CUDA
-    assert found["suppressed_count"] == suppressed
-    assert found["counts"]["error"] == ALL - suppressed
+    assert document["suppressed_count"] == suppressed
+    assert document["counts"]["error"] == ALL - suppressed
     assert check().code == 1
 
 
 def test_guards_counts_all_too() -> None:
     rows = json.loads(call("guards", "many.yaml", "--format", "json").out)["guards"]
-    assert [one["broken_count"] for one in rows] == [PER_GUARD] * GUARDS
-    assert [len(one["broken"]) for one in rows] == [OF_GROUP] * GUARDS
+    assert [row["broken_count"] for row in rows] == [PER_GUARD] * GUARDS
+    assert [len(row["broken"]) for row in rows] == [OF_GROUP] * GUARDS
 
 
 def test_a_guard_over_all_of_pytorch_lists_a_hundred_of_its_findings(tmp_path: Path) -> None:
     file = tmp_path / "guard.yaml"
     file.write_text("dispatch: 1\nextends: [torch-2.15]\nguards:\n- {op: '*', key: '*', kernel: zz}\n")
-    found = json.loads(call("check-invariants", str(file), "--format", "json").out)
-    assert len(found["findings"]) == OF_GROUP
-    (rest,) = found["unlisted"]
-    assert found["counts"]["error"] == OF_GROUP + rest["findings"]
+    document = json.loads(call("check-invariants", str(file), "--format", "json").out)
+    assert len(document["findings"]) == OF_GROUP
+    (rest,) = document["unlisted"]
+    assert document["counts"]["error"] == OF_GROUP + rest["findings"]
     # every slot of every operator holds another kernel, or none; those that hold the same are one finding
-    assert rest["findings"] > found["operators"] * 2
-    assert found["operators"] > 3600
+    assert rest["findings"] > document["operators"] * 2
+    assert document["operators"] > 3600
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_what_is_not_listed_is_counted_for_its_operator(many: Path, guards: str)
     state = load_state([str(file)])
     names = state.own_operators()
     whole = findings_report(state, names)
-    listed = Counter(one.finding.operator for one in whole.findings if one.finding.operator is not None)
+    listed = Counter(finding.finding.operator for finding in whole.findings if finding.finding.operator is not None)
     for limits in (Limits(), Limits(of_check=10, of_group=3)):
         cut = findings_report(state, names, limits=limits)
         assert len(cut.findings) < len(whole.findings)

@@ -52,14 +52,14 @@ def test_operators_of_a_call(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["aten::add", "aten.add", "torch.ops.aten.add"])
 def test_a_name_without_overload(name: str) -> None:
-    overloads = [one["operator"] for one in data("table", "--op", name)["operators"]]
+    overloads = [operator["operator"] for operator in data("table", "--op", name)["operators"]]
     assert overloads == ["aten::add.Scalar", "aten::add.Scalar_out", "aten::add.Tensor", "aten::add.out"]
     assert "Did you mean aten::add.Scalar or aten::add.Scalar_out" in call("explain", name, "CPU").err
 
 
 @pytest.mark.parametrize("name", ["torch.ops.aten.mm.default", "aten.mm.default", "aten::mm.default"])
 def test_the_default_overload(name: str) -> None:
-    assert [one["operator"] for one in data("table", "--op", name)["operators"]] == ["aten::mm"]
+    assert [operator["operator"] for operator in data("table", "--op", name)["operators"]] == ["aten::mm"]
     assert data("explain", name, "cpu")["operator"] == "aten::mm"
 
 
@@ -70,7 +70,7 @@ def test_higher_order_operators(name: str) -> None:
 
 
 def test_globs_in_pythons_spelling() -> None:
-    names = [one["operator"] for one in data("table", "--op", "torch.ops.aten.*g_softmax.int")["operators"]]
+    names = [operator["operator"] for operator in data("table", "--op", "torch.ops.aten.*g_softmax.int")["operators"]]
     assert names == ["aten::_sparse_log_softmax.int", "aten::log_softmax.int"]
 
 
@@ -144,6 +144,6 @@ def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.
     real = open
     Path("pyproject.toml").touch()
     monkeypatch.setattr("builtins.open", refuse)
-    found = call("keys")
+    result = call("keys")
     said = "warning: pyproject.toml cannot be read: permission denied; its settings are not used\n"
-    assert (found.code, found.out, found.err) == (0, without.out, said)
+    assert (result.code, result.out, result.err) == (0, without.out, said)

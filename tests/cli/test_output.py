@@ -60,10 +60,10 @@ def test_a_program_gets_the_problems_when_the_input_is_bad(
     result = call(*args, "-o", str(target))
     assert (result.code, result.out) == (2, "")
     assert result.err == call("check-invariants", "examples/broken.yaml").err
-    told = call(*args)
-    assert (told.code, told.out, told.err) == (2, target.read_text(encoding="utf-8"), result.err)
+    outcome = call(*args)
+    assert (outcome.code, outcome.out, outcome.err) == (2, target.read_text(encoding="utf-8"), result.err)
     for key in ("CompositeImplicitAutgrad", "QuantizedHIP"):
-        assert f"could not parse dispatch key: {key}" in told.out
+        assert f"could not parse dispatch key: {key}" in outcome.out
 
 
 FOR_PROGRAMS = [
@@ -114,7 +114,7 @@ def test_every_command_tells_programs_what_is_wrong(args: tuple[str, ...]) -> No
 )
 def test_an_upload_finds_its_file_whatever_is_wrong_with_the_options(args: tuple[str, ...], tmp_path: Path) -> None:
     target = tmp_path / "out.sarif"
-    result = call("check-invariants", "examples/add.yaml", *(one.format(target) for one in args))
+    result = call("check-invariants", "examples/add.yaml", *(arg.format(target) for arg in args))
     assert (result.code, result.out) == (2, "")
     (run,) = json.loads(target.read_text(encoding="utf-8"))["runs"]
     (notification,) = run["invocations"][0]["toolExecutionNotifications"]
@@ -134,7 +134,7 @@ def test_an_upload_finds_its_file_whatever_is_wrong_with_the_options(args: tuple
     ids=" ".join,
 )
 def test_nothing_is_written_where_no_format_or_no_file_is_named(args: tuple[str, ...], tmp_path: Path) -> None:
-    result = call(*(one.format(tmp_path / "out") for one in args))
+    result = call(*(arg.format(tmp_path / "out") for arg in args))
     assert result.code == 2
     assert names_in(tmp_path) == []
 
@@ -289,7 +289,7 @@ def test_links_in_a_circle_cannot_be_written_to(tmp_path: Path) -> None:
 )
 def test_what_a_message_quotes_is_short_and_commands_nothing(args: tuple[str, ...]) -> None:
     for hostile in ("\x1b[31mred\u202e", "a" * 3_000):
-        result = call(*(one.format(hostile) for one in args))
+        result = call(*(arg.format(hostile) for arg in args))
         assert (result.code, result.out) == (2, "")
         assert len(max(result.err.splitlines(), key=len)) < 7_000
         assert "\x1b" not in result.err

@@ -85,18 +85,18 @@ def test_standard_error_that_is_full_changes_no_exit_code(args: tuple[str, ...],
     ids=" ".join,
 )
 def test_standard_output_that_is_full_is_said(args: tuple[str, ...]) -> None:
-    found = run_with(*args, out=str(FULL))
-    assert found.code == 2
-    assert "Error: cannot write " in found.err
-    assert found.err.endswith(": No space left on device\n")
-    assert "internal error" not in found.err
+    result = run_with(*args, out=str(FULL))
+    assert result.code == 2
+    assert "Error: cannot write " in result.err
+    assert result.err.endswith(": No space left on device\n")
+    assert "internal error" not in result.err
     assert run_with(*args, out=str(FULL), err=str(FULL)).code == 2
 
 
 @needs_full
 def test_a_shell_gets_its_completion_or_is_told() -> None:
-    found = run_with(out=str(FULL), _DISPATCH_CLI_COMPLETE="bash_source")
-    assert (found.code, "internal error" in found.err) == (2, False)
+    result = run_with(out=str(FULL), _DISPATCH_CLI_COMPLETE="bash_source")
+    assert (result.code, "internal error" in result.err) == (2, False)
 
 
 @pytest.mark.parametrize("args", [("--help",), ("--version",), ("table", "--help"), ("keys", "CPU")], ids=" ".join)
@@ -260,7 +260,7 @@ def test_the_encoding_that_python_reads_at_its_start(encoding: str, odd_names: s
 def _formats_of(command: str) -> tuple[str, ...]:
     found = cli.get_command(None, command)  # type: ignore[arg-type]
     assert found is not None
-    return next(tuple(one.type.choices) for one in found.params if one.name == "format_")  # type: ignore[attr-defined]
+    return next(tuple(param.type.choices) for param in found.params if param.name == "format_")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("args", [("guards", "--record"), ("schema",)], ids=" ".join)
@@ -384,10 +384,10 @@ def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
     target.write_text("as it was", encoding="utf-8")
     target.chmod(0o444)
     for args in ((*TABLE, "-o", str(target)), ("check-invariants", "examples/stale.yaml", "--baseline", str(target))):
-        found = call(*args, *(["--update-baseline"] if "--baseline" in args else []))
-        assert (found.code, found.out) == (2, "")
-    found = call(*TABLE, "-o", str(target))
-    assert f"Error: cannot write {target}: it is read-only\n" in found.err
+        result = call(*args, *(["--update-baseline"] if "--baseline" in args else []))
+        assert (result.code, result.out) == (2, "")
+    result = call(*TABLE, "-o", str(target))
+    assert f"Error: cannot write {target}: it is read-only\n" in result.err
     assert target.read_text(encoding="utf-8") == "as it was"
     assert stat.S_IMODE(target.stat().st_mode) == 0o444
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
@@ -428,9 +428,9 @@ def test_an_answer_does_not_replace_what_it_is_made_from(number: int, tmp_path: 
             refused = call(*args, "--bogus", "--format", "json", "-o", str(target))
             assert (refused.code, refused.out) == (2, "")
             assert read.read_bytes() == before
-        found = call(*args, "-o", str(target))
-        assert (found.code, found.out) == (2, "")
-        assert f"Error: cannot write {target}: it is an input of this command\n" in found.err
+        result = call(*args, "-o", str(target))
+        assert (result.code, result.out) == (2, "")
+        assert f"Error: cannot write {target}: it is an input of this command\n" in result.err
         assert read.read_bytes() == before
 
 
@@ -439,16 +439,16 @@ def test_a_summary_is_appended_to_no_input_and_no_read_only_file(tmp_path: Path)
     for text in ("dispatch: 1\noperators: [{func: 'a::b(Tensor x) -> Tensor'}]\n", "dispatch: 1\nbogus: 1\n"):
         file.write_text(text, encoding="utf-8")
         for options in ((), ("-o", str(tmp_path / "out.txt"))):
-            found = call("check-invariants", str(file), "--step-summary", str(file), *options)
-            assert found.code == 2
-            assert f"Error: cannot write {file}: it is an input of this command\n" in found.err
+            result = call("check-invariants", str(file), "--step-summary", str(file), *options)
+            assert result.code == 2
+            assert f"Error: cannot write {file}: it is an input of this command\n" in result.err
             assert file.read_text(encoding="utf-8") == text
     summary = tmp_path / "summary.md"
     summary.write_text("as it was", encoding="utf-8")
     summary.chmod(0o444)
-    found = call("check-invariants", "examples/add.yaml", "--step-summary", str(summary))
-    assert (found.code, summary.read_text(encoding="utf-8")) == (2, "as it was")
-    assert "it is read-only" in found.err
+    result = call("check-invariants", "examples/add.yaml", "--step-summary", str(summary))
+    assert (result.code, summary.read_text(encoding="utf-8")) == (2, "as it was")
+    assert "it is read-only" in result.err
 
 
 def test_a_baseline_is_its_own_input(tmp_path: Path) -> None:
@@ -474,10 +474,10 @@ def test_a_project_file_that_cannot_be_read_is_said(kind: str, tmp_path: Path, m
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     example = str(ROOT / "examples" / "custom_library.yaml")
-    found = call("check-invariants", example)
-    assert (found.code, found.out) == (2, "")
-    assert "pyproject.toml" in found.err
-    assert "--config", "none" in found.err
+    result = call("check-invariants", example)
+    assert (result.code, result.out) == (2, "")
+    assert "pyproject.toml" in result.err
+    assert "--config", "none" in result.err
     assert call("check-invariants", example, "--config", "none").code == 0
 
 
@@ -487,9 +487,9 @@ def test_a_project_file_without_permission_is_said(tmp_path: Path, monkeypatch: 
     project.write_text("[tool.dispatch-cli]\n", encoding="utf-8")
     project.chmod(0)
     monkeypatch.chdir(tmp_path)
-    found = call("check-invariants", str(ROOT / "examples" / "custom_library.yaml"))
-    assert (found.code, found.out) == (2, "")
-    assert "pyproject.toml cannot be read: permission denied" in found.err
+    result = call("check-invariants", str(ROOT / "examples" / "custom_library.yaml"))
+    assert (result.code, result.out) == (2, "")
+    assert "pyproject.toml cannot be read: permission denied" in result.err
 
 
 # Names of -o that are no files.
@@ -526,7 +526,7 @@ def test_what_is_no_file(
     result = call(*command, "-o", name)
     assert (result.code, result.out) == (2, "")
     assert error in result.err
-    assert [(one.name, one.read_text(encoding="utf-8")) for one in tmp_path.iterdir()] == [("kept.txt", "kept")]
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [("kept.txt", "kept")]
 
 
 def test_a_summary_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

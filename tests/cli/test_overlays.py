@@ -22,7 +22,7 @@ def answer(*arguments: str, code: int = 0) -> Any:
 
 
 def rows(operator: str, *source: str) -> dict[str, Any]:
-    (found,) = [one for one in answer("table", *source, "--op", operator)["operators"] if one["operator"] == operator]
+    (found,) = [row for row in answer("table", *source, "--op", operator)["operators"] if row["operator"] == operator]
     return {row["key"]: row for row in found["entries"]}
 
 
@@ -52,7 +52,7 @@ def test_names_that_do_not_go_together_are_refused(names: tuple[str, ...], by: s
     source = [str(file)] if by == "file" else [word for name in names for word in ("--base", name)]
     problems = answer("table", *source, "--op", "aten::abs", code=2)["problems"]
     message, hint = REFUSED[names]
-    assert [(one["message"], one["hint"]) for one in problems] == [(message, hint)]
+    assert [(problem["message"], problem["hint"]) for problem in problems] == [(message, hint)]
     assert (problems[0]["declared_at"] is not None) is (by == "file")
 
 
@@ -90,33 +90,33 @@ def test_kernels_of_a_file_are_certain() -> None:
 
 
 def test_a_call_ends_where_it_is_not_known_what_runs() -> None:
-    found = answer("resolve", "aten::embedding_renorm_", "--tensor", "mps", "--tensor", "mps", *BOTH)
-    assert found["end"]["kind"] == "not-known"
-    last = found["selections"][-1]["steps"][-1]
+    report = answer("resolve", "aten::embedding_renorm_", "--tensor", "mps", "--tensor", "mps", *BOTH)
+    assert report["end"]["kind"] == "not-known"
+    last = report["selections"][-1]["steps"][-1]
     assert (last["slot"], last["does"], last["why"]) == ("MPS", "not-known", "incomplete")
-    found = answer("resolve", "aten::matmul", "--tensor", "mps", "--tensor", "mps", *BOTH)
-    assert found["selections"][-1]["steps"][-1]["slot"] == "AutogradMPS"
-    found = answer("resolve", "aten::add.Tensor", "--tensor", "mps", "--tensor", "mps", *BOTH)
-    assert found["end"]["kind"] == "kernel"
+    report = answer("resolve", "aten::matmul", "--tensor", "mps", "--tensor", "mps", *BOTH)
+    assert report["selections"][-1]["steps"][-1]["slot"] == "AutogradMPS"
+    report = answer("resolve", "aten::add.Tensor", "--tensor", "mps", "--tensor", "mps", *BOTH)
+    assert report["end"]["kind"] == "kernel"
 
 
 def test_each_rule_of_an_explanation_says_what_is_not_known() -> None:
-    found = answer("explain", "aten::matmul", "AutogradMPS", *BOTH)
-    assert {rule["rule_number"]: rule["blockers"] for rule in found["rules"] if rule["outcome"] == "not-known"} == {
+    report = answer("explain", "aten::matmul", "AutogradMPS", *BOTH)
+    assert {rule["rule_number"]: rule["blockers"] for rule in report["rules"] if rule["outcome"] == "not-known"} == {
         4: ["MPS"],
         6: ["MPS"],
     }
-    assert not any(rule["outcome"] == "fired" for rule in found["rules"])
-    found = answer("explain", "aten::embedding_renorm_", "MPS", *BOTH)
-    assert [rule["rule_number"] for rule in found["rules"] if rule["outcome"] == "not-known"] == [1, 9]
-    assert found["advice"] == []
+    assert not any(rule["outcome"] == "fired" for rule in report["rules"])
+    report = answer("explain", "aten::embedding_renorm_", "MPS", *BOTH)
+    assert [rule["rule_number"] for rule in report["rules"] if rule["outcome"] == "not-known"] == [1, 9]
+    assert report["advice"] == []
 
 
 def test_no_finding_rests_on_an_incomplete_key() -> None:
     findings = {}
     for source in (BOTH[:2], BOTH):
-        found = answer("check-invariants", *source, "--op", "aten::[ac-gl-n]*", code=1)["findings"]
-        findings[source] = {(one["check"], one["operator"], one["key"]): one["message"] for one in found}
+        reported = answer("check-invariants", *source, "--op", "aten::[ac-gl-n]*", code=1)["findings"]
+        findings[source] = {(row["check"], row["operator"], row["key"]): row["message"] for row in reported}
     alone, laid = findings[BOTH[:2]], findings[BOTH]
     assert laid.keys() <= alone.keys()
     assert len(laid) > 20
@@ -145,10 +145,10 @@ def test_guards_hold_where_it_is_not_known_unless_they_say_otherwise(guard: str,
 
 
 def test_the_overlays_are_listed_apart() -> None:
-    found = answer("bases")
-    assert [one["name"] for one in found["bases"]] == [*bases.names()]
-    assert [one["over"] for one in found["overlays"]] == [*bases.names()]
-    assert all(one["name"] == f"{one['over']}-mps" for one in found["overlays"])
-    assert {key for one in found["overlays"] for key in one["incomplete"]} == {
+    report = answer("bases")
+    assert [base["name"] for base in report["bases"]] == [*bases.names()]
+    assert [overlay["over"] for overlay in report["overlays"]] == [*bases.names()]
+    assert all(overlay["name"] == f"{overlay['over']}-mps" for overlay in report["overlays"])
+    assert {key for overlay in report["overlays"] for key in overlay["incomplete"]} == {
         *("MPS", "QuantizedMPS", "SparseMPS", "SparseCsrMPS", "NestedTensorMPS")
     }

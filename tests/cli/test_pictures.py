@@ -31,17 +31,17 @@ def texts_of(svg: str) -> list[str]:
 
 @pytest.mark.parametrize("arguments", _CALLS)
 def test_a_picture_has_each_key_and_each_kernel_in_turn(arguments: tuple[str, ...]) -> None:
-    found = json.loads(call("resolve", *arguments, "--format", "json").out)
+    report = json.loads(call("resolve", *arguments, "--format", "json").out)
     picture = call("resolve", *arguments, "--format", "svg").out
     texts = texts_of(picture)
-    keys = [one for stage in found["selections"] for one in stage["keys"]]
-    names = {one["key"] for one in keys}
-    assert [text for text in texts if text in names][: len(keys)] == [one["key"] for one in keys]
-    runs = [one for one in keys if one["status"] == "runs"]
+    keys = [key for stage in report["selections"] for key in stage["keys"]]
+    names = {key["key"] for key in keys}
+    assert [text for text in texts if text in names][: len(keys)] == [key["key"] for key in keys]
+    runs = [key for key in keys if key["status"] == "runs"]
     assert runs
-    steps = [step for stage in found["selections"] for step in stage["steps"]]
+    steps = [step for stage in report["selections"] for step in stage["steps"]]
     assert picture.count("<path ") == len(steps) - 1, "an arrow between each two steps"
-    assert ('class="bad"' in picture) is (found["end"]["kind"] == "error")
+    assert ('class="bad"' in picture) is (report["end"]["kind"] == "error")
 
 
 @pytest.mark.parametrize("arguments", _CALLS)
@@ -53,14 +53,14 @@ def test_text_html_and_svg_say_the_same(arguments: tuple[str, ...]) -> None:
     assert [texts_of(one) for one in inside] == [[text for text in alone if text != arguments[0]]]
     assert ElementTree.fromstring(inside[0]).findtext("{*}title", "").startswith(f"The way of {arguments[0]}: ")
     said = " ".join(call("resolve", *arguments).out.split())
-    found = json.loads(call("resolve", *arguments, "--format", "json").out)
+    report = json.loads(call("resolve", *arguments, "--format", "json").out)
     at = 0
-    for stage in found["selections"]:
-        for one in stage["keys"]:
-            at = alone.index(one["key"], at) + 1
-            if one["status"] == "runs" or (one["status"] != "not-reached" and stage is found["selections"][0]):
+    for stage in report["selections"]:
+        for key in stage["keys"]:
+            at = alone.index(key["key"], at) + 1
+            if key["status"] == "runs" or (key["status"] != "not-reached" and stage is report["selections"][0]):
                 status = alone[at]
-                assert f"{one['key']} " in said
+                assert f"{key['key']} " in said
                 assert status.partition(":")[0] in said or status.startswith("The call fails")
 
 

@@ -22,11 +22,11 @@ def whole_text() -> str:
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "html"])
 def test_a_long_error_is_shown_by_its_first_sentence(format_: str) -> None:
-    found = call(*LONG, "--format", format_).out
-    assert "arguments from the" in found
-    assert "This could be because" not in found
-    assert "--full shows the whole text" in found
-    assert max(map(len, found.splitlines())) < 700 or format_ == "html"
+    output = call(*LONG, "--format", format_).out
+    assert "arguments from the" in output
+    assert "This could be because" not in output
+    assert "--full shows the whole text" in output
+    assert max(map(len, output.splitlines())) < 700 or format_ == "html"
 
 
 def test_it_is_the_same_in_a_terminal() -> None:
@@ -36,18 +36,18 @@ def test_it_is_the_same_in_a_terminal() -> None:
 def test_it_is_whole_in_full() -> None:
     lines = whole_text().rstrip().split("\n")
     for format_ in ("text", "markdown"):
-        found = call(*LONG, "--full", "--format", format_).out
-        assert "--full shows" not in found
+        output = call(*LONG, "--full", "--format", format_).out
+        assert "--full shows" not in output
         if format_ == "text":
-            assert "\n".join(f"  {line}".rstrip() for line in lines) in found
+            assert "\n".join(f"  {line}".rstrip() for line in lines) in output
         else:
-            assert "This could be because" in found
+            assert "This could be because" in output
     assert json.loads(call(*LONG, "--full", "--format", "json").out)["end"]["error"]["text"] == whole_text()
 
 
 def test_a_short_error_is_whole() -> None:
-    found = call("resolve", "aten::_conj", "--tensor", "undefined").out
-    assert "--full" not in found
+    output = call("resolve", "aten::_conj", "--tensor", "undefined").out
+    assert "--full" not in output
 
 
 @pytest.mark.parametrize("command", ["check-invariants", "guards"])
@@ -58,10 +58,10 @@ def test_a_guard_that_meets_a_long_error_shows_its_beginning(command: str, forma
         "dispatch: 1\nextends: [torch-2.15]\nguards:\n  - {op: aten::relu, tensors: [fpga], resolves: cpu_relu}\n",
         encoding="utf-8",
     )
-    found = call(command, str(file), "--format", format_)
-    assert found.code == 1
-    assert max(map(len, found.out.splitlines())) < 400
-    assert ("Could not run" in found.out) == ((command, format_) != ("guards", "csv"))
+    result = call(command, str(file), "--format", format_)
+    assert result.code == 1
+    assert max(map(len, result.out.splitlines())) < 400
+    assert ("Could not run" in result.out) == ((command, format_) != ("guards", "csv"))
 
 
 DECLARED = (
@@ -85,10 +85,10 @@ def test_a_fallthrough_has_one_place(args: tuple[str, ...], tmp_path: Path, monk
     """Its own: line 6 or 9. The operator's entry, which PyTorch's dump would name, begins in line 3."""
     monkeypatch.chdir(tmp_path)
     Path("m.yaml").write_text(DECLARED, encoding="utf-8")
-    found = call(*(word.format("m.yaml") for word in args)).out
-    assert "registered at m.yaml" not in found
-    assert "fallthrough" in found
-    assert "m.yaml:6:20" in found or "m.yaml:9:16" in found
+    output = call(*(word.format("m.yaml") for word in args)).out
+    assert "registered at m.yaml" not in output
+    assert "fallthrough" in output
+    assert "m.yaml:6:20" in output or "m.yaml:9:16" in output
 
 
 def test_the_text_that_a_fallthrough_was_given_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

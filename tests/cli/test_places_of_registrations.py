@@ -41,21 +41,21 @@ def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(TEXT, encoding="utf-8")
     listed = {
-        (operator["operator"], one["key"]): place(one)
+        (operator["operator"], kernel["key"]): place(kernel)
         for operator in answer("register", str(file))["operators"]
-        for one in operator["kernels"]
-        if place(one)
+        for kernel in operator["kernels"]
+        if place(kernel)
     }
     in_order = {
-        (operator["operator"], one["key"]): place(one)
+        (operator["operator"], registration["key"]): place(registration)
         for operator in answer("register", str(file), "--view", "order")["operators"]
-        for one in operator["registrations"]
-        if place(one) and not one["python"]
+        for registration in operator["registrations"]
+        if place(registration) and not registration["python"]
     }
     differing = {
-        (one["operator"], one["key"]): place(after)
-        for one in answer("diff", "torch-2.15", str(file))["registrations"]
-        for after in one["after"]
+        (registration["operator"], registration["key"]): place(after)
+        for registration in answer("diff", "torch-2.15", str(file))["registrations"]
+        for after in registration["after"]
         if place(after)
     }
     assert len(listed) == 6
@@ -65,5 +65,5 @@ def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
     }
     for (operator, key), found in listed.items():
         assert found is not None
-        said = call("explain", operator, key, str(file)).out
-        assert f"own.yaml:{found[0]}:{found[1]}" in said
+        output = call("explain", operator, key, str(file)).out
+        assert f"own.yaml:{found[0]}:{found[1]}" in output

@@ -118,8 +118,8 @@ def test_recorded_guards_notice_a_change_with_every_pytorch(
     Path("lib.yaml").write_text(LIBRARY.replace(line, changed), encoding="utf-8")
     result = call("check-invariants", "lib.yaml", *source, "--select", "DC9", "--format", "json")
     assert result.code == 1
-    found = json.loads(result.out)["findings"]
-    assert {key for one in found for key in dict(one["details"]).get("keys", one["key"]).split(", ")} == broken
+    findings = json.loads(result.out)["findings"]
+    assert {key for row in findings for key in dict(row["details"]).get("keys", row["key"]).split(", ")} == broken
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another() -> 
     assert check("--base", recorded, "--guards", "g.yaml").code == 0
     result = call("check-invariants", "--base", checked, "--guards", "g.yaml", "--select", "DC9", "--format", "json")
     assert (result.code, result.err) == (1, "")
-    found = json.loads(result.out)["findings"]
+    findings = json.loads(result.out)["findings"]
     there, here = (bases.load(name) for name in (recorded, checked))
     different = {
         name
@@ -141,18 +141,20 @@ def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another() -> 
         if {key: skips for key, (_, skips) in there.header(name).kernels.items()}
         != {key: skips for key, (_, skips) in here.header(name).kernels.items()}
     }
-    broken = {one["operator"] for one in found if one["check"] == "guard" and "::" in one["operator"]}
+    broken = {
+        finding["operator"] for finding in findings if finding["check"] == "guard" and "::" in finding["operator"]
+    }
     assert broken <= different
     assert len(broken) > 100
     gone = {
-        one["message"].removeprefix("the guard's pattern ").split(" ")[0]
-        for one in found
-        if one["check"] == "unmatched-guard"
+        finding["message"].removeprefix("the guard's pattern ").split(" ")[0]
+        for finding in findings
+        if finding["check"] == "unmatched-guard"
     }
     keys = {*load(recorded).runtime} - {*load(checked).runtime}
     named = {op for guard in yaml.safe_load(text)["guards"] for op in [guard["op"]] if isinstance(op, str)}
     named.update(op for guard in yaml.safe_load(text)["guards"] for op in guard["op"] if isinstance(guard["op"], list))
-    known = {*here.names, *(one.name for one in load_state([], bases=[checked]).higher_order_operators)}
+    known = {*here.names, *(operator.name for operator in load_state([], bases=[checked]).higher_order_operators)}
     assert gone - keys == named - known
 
 

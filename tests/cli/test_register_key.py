@@ -37,7 +37,7 @@ print(json.dumps(answers))
 def rows(*arguments: str) -> dict[str, list[str]]:
     result = call("register", *arguments, "--format", "json")
     assert result.code == 0, result.err
-    return {one["key"]: [row["operator"] for row in one["kernels"]] for one in json.loads(result.out)["keys"]}
+    return {key["key"]: [row["operator"] for row in key["kernels"]] for key in json.loads(result.out)["keys"]}
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
@@ -152,7 +152,7 @@ def test_the_fallbacks_are_those_of_recorded_tables(version: str) -> None:
     expected = dict(FALLBACK.findall(load_recording(f"{version}.state")["empty_table"]))
     assert len(expected) > 30
     rows = answer("--base", UNIVERSE_OF[version], "--view", "fallbacks")["fallbacks"]
-    assert {one["key"]: f"{'fallthrough ' * one['fallthrough']}{one['debug']}" for one in rows} == expected
+    assert {row["key"]: f"{'fallthrough ' * row['fallthrough']}{row['debug']}" for row in rows} == expected
 
 
 @pytest.mark.live
@@ -162,15 +162,15 @@ def test_the_fallbacks_are_those_of_live_pytorch(tmp_path: Path) -> None:
     assert len(expected) > 30, done.stderr
     (tmp_path / "universe.json").write_text(json.dumps(live_universe()), encoding="utf-8")
     rows = answer("-k", "CPU", "--universe", str(tmp_path / "universe.json"), "--view", "fallbacks")["fallbacks"]
-    assert {one["key"]: f"{'fallthrough ' * one['fallthrough']}{one['debug']}" for one in rows} == expected
+    assert {row["key"]: f"{'fallthrough ' * row['fallthrough']}{row['debug']}" for row in rows} == expected
 
 
 def test_fallbacks_of_files_and_of_keys() -> None:
     file = "examples/out_of_tree_backend.yaml"
-    found = answer(file, "--view", "fallbacks", "--key", "*PrivateUse1")["fallbacks"]
-    first = found[0]
+    fallbacks = answer(file, "--view", "fallbacks", "--key", "*PrivateUse1")["fallbacks"]
+    first = fallbacks[0]
     assert (first["key"], first["kernel"], first["core"]) == ("PrivateUse1", "npu_cpu_fallback", False)
-    assert first["declared_at"]["file"] == file and all(one["core"] for one in found[1:])
+    assert first["declared_at"]["file"] == file and all(fallback["core"] for fallback in fallbacks[1:])
     assert answer(file, "--view", "fallbacks", "--key", "SparseCPU")["fallbacks"] == []
     text = call("register", file, "--view", "fallbacks", "--key", "PrivateUse1").out
     assert text.startswith("1 backend fallback\n") and f"{file}:8:16" in text
@@ -178,11 +178,11 @@ def test_fallbacks_of_files_and_of_keys() -> None:
 
 def test_registrations_are_in_the_order_of_the_files() -> None:
     state = load_state(["examples/stale.yaml"])
-    for one in answer("examples/stale.yaml", "--view", "order")["operators"]:
-        lines = [row["declared_at"]["line"] for row in one["registrations"]]
+    for operator in answer("examples/stale.yaml", "--view", "order")["operators"]:
+        lines = [row["declared_at"]["line"] for row in operator["registrations"]]
         assert lines == sorted(lines) and len(lines) == 2
-        kernels = state.dispatcher.operator(OperatorName.parse(one["operator"])).kernels
-        assert {row["key"] for row in one["registrations"]} == {*kernels}
+        kernels = state.dispatcher.operator(OperatorName.parse(operator["operator"])).kernels
+        assert {row["key"] for row in operator["registrations"]} == {*kernels}
 
 
 def test_a_change_of_the_order_is_shown(tmp_path: Path) -> None:
@@ -190,8 +190,8 @@ def test_a_change_of_the_order_is_shown(tmp_path: Path) -> None:
     which = "{operator: stale::fine, dispatch_key: CompositeExplicitAutograd}"
     file.write_text(f"dispatch: 1\nchanges:\n- move: {which}\n  after: {which.replace('Explicit', 'Implicit')}\n")
     named = ("examples/stale.yaml", str(file), "--allow-outside", "--op", "stale::fine", "--view", "order")
-    (found,) = answer(*named)["operators"]
-    keys = [row["key"] for row in found["registrations"]]
+    (operator,) = answer(*named)["operators"]
+    keys = [row["key"] for row in operator["registrations"]]
     assert keys == ["CompositeImplicitAutograd", "CompositeExplicitAutograd"]
 
 

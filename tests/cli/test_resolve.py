@@ -91,7 +91,7 @@ def test_a_math_kernel_that_runs_all_the_same() -> None:
     ],
 )
 def test_that_there_is_no_autograd_kernel_is_said(tensor: str, contexts: tuple[str, ...], says: bool) -> None:
-    options = [text for one in contexts for text in ("--context", one)]
+    options = [text for context in contexts for text in ("--context", context)]
     shown = call("resolve", "__test__::foo", "-k", "SparseCPU", "--tensor", tensor, *options).out
     sentence = "No autograd kernel: AutogradCPU holds PyTorch's own fallback. The backward pass warns"
     assert (sentence in " ".join(shown.split())) == says
@@ -105,9 +105,9 @@ def test_json_has_every_key_set() -> None:
     """The sets are those of live PyTorch 2.15 for a sparse CPU tensor: see spec section 5 and the recorded calls."""
     result = call(*SPARSE, "--format", "json")
     assert (result.code, result.err) == (0, "")
-    found = json.loads(result.out)
-    (selection,) = found.pop("selections")
-    assert found == {
+    report = json.loads(result.out)
+    (selection,) = report.pop("selections")
+    assert report == {
         "schema_version": 3,
         "report": "resolve",
         "universe": "torch-2.15",
@@ -167,7 +167,7 @@ def test_json_has_every_key_set() -> None:
     }
     assert (mask["kind"], mask["backend"]) == ("common", None)
     assert {"ADInplaceOrView", "BackendSelect"}.isdisjoint(mask["keyset"]["keys"])
-    assert [(one["key"], one["status"], one["steps"], one["tensors"], one["included"]) for one in keys] == [
+    assert [(key["key"], key["status"], key["steps"], key["tensors"], key["included"]) for key in keys] == [
         ("AutocastCPU", "excluded", [], [1], False),
         ("AutogradCPU", "runs", [1], [1], False),
         ("ADInplaceOrView", "falls-through", [], [1], True),
@@ -216,12 +216,12 @@ def test_json_has_every_key_set() -> None:
 
 def test_an_error_in_json_is_whole() -> None:
     result = call(*FACTORY, "--format", "json")
-    found = json.loads(result.out)
-    error = found["end"]["error"]
-    (advice,) = found["advice"]
+    report = json.loads(result.out)
+    error = report["end"]["error"]
+    (advice,) = report["advice"]
     assert (advice["kind"], advice["keys"]) == ("unreachable", ["Undefined"])
-    assert [one["key"] for one in advice["changes"][0]["edits"]] == ["BackendSelect"]
-    assert found["notes"] == []
+    assert [edit["key"] for edit in advice["changes"][0]["edits"]] == ["BackendSelect"]
+    assert report["notes"] == []
     assert (result.code, error["kind"], error["type"], error["whole"]) == (1, "no-tensors", "NotImplementedError", True)
     assert error["text"].startswith("There were no tensor arguments to this function (e.g., ")
     assert "CPU: filled_cpu [kernel]\n" in error["text"]
@@ -263,9 +263,9 @@ def test_markdown() -> None:
 
 
 def test_a_key_set_instead_of_tensors() -> None:
-    found = call("resolve", "aten::sin", "--keyset", "CPU | AutogradCPU", "--format", "json")
-    (selection,) = json.loads(found.out)["selections"]
-    assert (found.code, selection["mask"]["kind"]) == (0, "none")
+    result = call("resolve", "aten::sin", "--keyset", "CPU | AutogradCPU", "--format", "json")
+    (selection,) = json.loads(result.out)["selections"]
+    assert (result.code, selection["mask"]["kind"]) == (0, "none")
     assert [step["slot"] for step in selection["steps"]] == ["AutogradCPU", "CPU"]
     assert "Mask    none: a key set was given\n" in call("resolve", "aten::sin", "--keyset", "CPU").out
 
@@ -282,11 +282,11 @@ def test_the_device_argument() -> None:
     markdown = call(*FIXED, "--argument", "device=cuda:1", "--format", "markdown").out
     assert "\n- Tensors: none\n- Device: cuda:1\n" in markdown
     own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--argument", "device=cuda")
-    found = json.loads(call(*own, "--format", "json").out)
-    (selection,) = found["selections"]
+    report = json.loads(call(*own, "--format", "json").out)
+    (selection,) = report["selections"]
     given = {"value": "cuda", "why": "given"}
-    steps = [(one["slot"], one["chosen_by"] and one["chosen_by"]["device"], one["why"]) for one in selection["steps"]]
-    assert (found["device"], steps) == (
+    steps = [(row["slot"], row["chosen_by"] and row["chosen_by"]["device"], row["why"]) for row in selection["steps"]]
+    assert (report["device"], steps) == (
         "cuda",
         [
             ("AutogradCPU", None, "core-kernel"),
@@ -295,7 +295,7 @@ def test_the_device_argument() -> None:
         ],
     )
     assert selection["steps"][1]["passes"]["keys"] == ["CPU", "CUDA"]
-    assert [one["key"] for one in selection["keys"]] == [
+    assert [key["key"] for key in selection["keys"]] == [
         *("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CUDA", "CPU")
     ]
     assert (
@@ -364,9 +364,9 @@ def test_what_is_assumed_of_a_factory() -> None:
     hint = "No layout was given: with --argument layout=sparse the call reaches a kernel at SparseCPU."
     assert f"\n{hint}\n" in result.out
     assert "Advice" not in result.out
-    found = json.loads(call(*sparse, "--format", "json").out)
-    assert found["alternatives"] == [{"option": "layout", "value": "sparse", "key": "SparseCPU"}]
-    assert found["selections"][0]["steps"][1]["chosen_by"] == {
+    report = json.loads(call(*sparse, "--format", "json").out)
+    assert report["alternatives"] == [{"option": "layout", "value": "sparse", "key": "SparseCPU"}]
+    assert report["selections"][0]["steps"][1]["chosen_by"] == {
         "device": {"value": "cpu", "why": "assumed"},
         "layout": {"value": "strided", "why": "assumed"},
         "dtype": {"value": "float32", "why": "assumed"},
@@ -387,8 +387,8 @@ def test_a_generator() -> None:
     assert re.search(r"^CPU +generator +2 ends", shown, re.M)
     boxed = call(*rand, "generator=cpu boxed").out
     assert "\nGenerator  cpu boxed, whose key does not count, as in a boxed call (torch.ops)\n" in boxed
-    found = json.loads(call(*rand, "generator=cpu", "--format", "json").out)
-    assert found["selections"][0]["generator"]["keys"] == ["CPU"]
+    report = json.loads(call(*rand, "generator=cpu", "--format", "json").out)
+    assert report["selections"][0]["generator"]["keys"] == ["CPU"]
 
 
 def test_problems_come_together() -> None:
@@ -427,8 +427,8 @@ def test_the_universe_decides() -> None:
     """A device's keys differ between versions: MAIA is a backend of 2.15, and a functionality of 2.4."""
 
     def slots(base: str) -> list[str]:
-        found = json.loads(call("resolve", "aten::sin", "--base", base, "--tensor", "maia", "--format", "json").out)
-        return [one["key"] for one in found["selections"][0]["keys"]]
+        report = json.loads(call("resolve", "aten::sin", "--base", base, "--tensor", "maia", "--format", "json").out)
+        return [key["key"] for key in report["selections"][0]["keys"]]
 
     assert slots("torch-2.15") == ["AutocastMAIA", "AutogradMAIA", "ADInplaceOrView", "BackendSelect", "MAIA"]
     assert slots("torch-2.4") == ["AutogradOther", "ADInplaceOrView", "BackendSelect", "MAIA"]
@@ -469,10 +469,10 @@ def test_too_many_contexts_are_not_blamed_on_a_tensor() -> None:
 
 
 def test_a_key_set_does_not_say_whose_handler_it_is() -> None:
-    found = call("resolve", "aten::sin", "--keyset", "Python | CPU")
-    assert "handed over to the __torch_dispatch__ of a tensor with these keys.\n" in found.out
-    found = call("resolve", "aten::sin", "--keyset", "Python | CPU", "--context", "mode=MyMode")
-    assert "handed over to MyMode.__torch_dispatch__ (context 1).\n" in found.out
+    result = call("resolve", "aten::sin", "--keyset", "Python | CPU")
+    assert "handed over to the __torch_dispatch__ of a tensor with these keys.\n" in result.out
+    result = call("resolve", "aten::sin", "--keyset", "Python | CPU", "--context", "mode=MyMode")
+    assert "handed over to MyMode.__torch_dispatch__ (context 1).\n" in result.out
 
 
 def test_keys_that_a_declaration_excludes_are_named_as_they_are_written(tmp_path: Path) -> None:
@@ -532,8 +532,8 @@ def test_transforms_that_wrap_no_tensor(
     file.write_text(CUSTOM, encoding="utf-8")
     options = [word for context in contexts for word in ("--context", context)]
     asked = ["resolve", "mine::sin", str(file), *options]
-    found = json.loads(call(*asked, "--tensor", tensor, "--format", "json").out)["unwrapped"]
-    assert found == (None if transforms is None else {"transforms": transforms, "tensor": advised})
+    unwrapped = json.loads(call(*asked, "--tensor", tensor, "--format", "json").out)["unwrapped"]
+    assert unwrapped == (None if transforms is None else {"transforms": transforms, "tensor": advised})
     out = call(*asked, "--tensor", tensor).out
     assert ("No tensor is wrapped at the level of" in out) is (transforms is not None)
     if advised is not None:

@@ -42,16 +42,16 @@ def answer(*args: str) -> str:
 
 def test_call_torchbind() -> None:
     """By spec section 6: kernels at CompositeExplicitAutograd and Autograd, the latter not implemented."""
-    found = data(*TORCHBIND[1:])
-    assert (found["report"], found["operator"], found["side_effect"]) == (
+    report = data(*TORCHBIND[1:])
+    assert (report["report"], report["operator"], report["side_effect"]) == (
         "resolve-higher-order",
         "call_torchbind",
         True,
     )
-    assert found["end"] == {"kind": "kernel", "handler": None, "passed": [], "error": None, "fake": None}
-    assert found["backward_error"] == "Autograd not implemented for call_torchbind"
-    first, last = found["steps"]
-    assert [(one["key"], one["status"], one["included"]) for one in first["keys"]] == [
+    assert report["end"] == {"kind": "kernel", "handler": None, "passed": [], "error": None, "fake": None}
+    assert report["backward_error"] == "Autograd not implemented for call_torchbind"
+    first, last = report["steps"]
+    assert [(key["key"], key["status"], key["included"]) for key in first["keys"]] == [
         ("AutocastCPU", "excluded", False),
         ("AutogradCPU", "runs", False),
         ("ADInplaceOrView", "falls-through", True),
@@ -108,8 +108,8 @@ def test_text() -> None:
 
 
 def test_the_innermost_mode(file: str) -> None:
-    found = data("hop", file, "--tensor", "cpu", "--context", "mode=Outer", "--context", "mode=MyMode")
-    last = found["steps"][-1]
+    report = data("hop", file, "--tensor", "cpu", "--context", "mode=Outer", "--context", "mode=MyMode")
+    last = report["steps"][-1]
     asked = [(one["kind"], one["name"], one["position"], one["answer"]) for one in last["asked"]]
     assert asked == [("mode", "MyMode", 2, "handles")]
     assert last["impl"] == {
@@ -134,15 +134,15 @@ def test_subclasses_are_asked_in_turn(file: str) -> None:
 def test_two_fake_modes() -> None:
     """Dispatch runs the rule; what tracing says of them is a note."""
     args = ("call_torchbind", "--tensor", "cpu fake=A", "--tensor", "cpu", "--tensor", "cpu fake=B")
-    found = data(*args)
-    assert found["end"]["kind"] == "kernel"
+    report = data(*args)
+    assert report["end"]["kind"] == "kernel"
     error = (
         "fake mode (<FakeTensorMode object A>) from fake tensor input 0 doesn't match mode (<FakeTensorMode object B>) "
         "from fake tensor input 2"
     )
-    assert found["fake_modes"]["error"] == error
-    assert found["fake_modes"]["first"] == {"words": "fake tensor input", "number": 0, "name": "A", "position": 1}
-    assert found["fake_modes"]["other"] == {"words": "fake tensor input", "number": 2, "name": "B", "position": 3}
+    assert report["fake_modes"]["error"] == error
+    assert report["fake_modes"]["first"] == {"words": "fake tensor input", "number": 0, "name": "A", "position": 1}
+    assert report["fake_modes"]["other"] == {"words": "fake tensor input", "number": 2, "name": "B", "position": 3}
     shown = call("resolve", *args).out
     assert "The fake mode A comes from fake tensor input 0, which is tensor 1\n" in shown
     assert "The fake mode B comes from fake tensor input 2, which is tensor 3\n" in shown

@@ -154,8 +154,8 @@ def test_sources_are_compared_across_revisions() -> None:
 def test_the_whole_tree_is_compared_with_the_working_tree(repo: Path) -> None:
     """Wherever the working directory is in it."""
     asked = ("--base", "torch-2.15", "--format", "json")
-    found = call("diff", "main:.", ".", *asked)
-    assert json.loads(found.out)["counts"]["registrations_replaced"] == 1
+    result = call("diff", "main:.", ".", *asked)
+    assert json.loads(result.out)["counts"]["registrations_replaced"] == 1
     assert call("diff", "HEAD:.", ".", *asked).code == 0
     os.chdir(repo / "csrc")
     assert json.loads(call("diff", "main:.", ".", *asked).out)["counts"]["registrations_replaced"] == 1
@@ -166,11 +166,11 @@ def test_everything_about_a_revision_is_read_there(repo: Path) -> None:
     """Its project file names the backend, and the folder of headers; the working tree has other ones, or none."""
     write(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'xyz'\n", "csrc/ops.cpp": "broken("})
     (repo / "include" / "keys.h").unlink()
-    found = call("register", "main:csrc", "--base", "torch-2.15", "--op", "aten::bmm")
-    assert "bmm_npu" in found.out
+    result = call("register", "main:csrc", "--base", "torch-2.15", "--op", "aten::bmm")
+    assert "bmm_npu" in result.out
     for file, backend in (("main:decl.yaml", "npu"), ("decl.yaml", "xyz")):
-        found = call("explain", "npu::rotary", f"Autograd{backend.upper()}", file, "--format", "json")
-        assert found.code in (0, 1), (file, found.err)
+        result = call("explain", "npu::rotary", f"Autograd{backend.upper()}", file, "--format", "json")
+        assert result.code in (0, 1), (file, result.err)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_file_that_is_new_or_was_deleted(old: str, new: str, change: str, miss
     result = call("diff", old, new, "--format", "json", *(("--base", "torch-2.14") if "more" in old else ()))
     assert (result.code, missing in result.err) == (1, True)
     report = json.loads(result.out)
-    assert [(one["operator"], one["change"]) for one in report["registrations"]] == [("aten::relu", change)]
+    assert [(row["operator"], row["change"]) for row in report["registrations"]] == [("aten::relu", change)]
     assert report["counts"]["operators_added"] == report["counts"]["operators_removed"] == 0
 
 

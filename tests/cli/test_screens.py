@@ -30,8 +30,8 @@ def test_the_counts_and_the_rows_are_all_slots() -> None:
     """The brief table of each operator has every slot once."""
     names = ["aten::add.Tensor", "aten::to.dtype", "aten::randn", "aten::linalg_svd"]
     for name in names:
-        found = json.loads(call("table", "--base", "torch-2.15", "--op", name, "--format", "json").out)
-        slots = len(found["operators"][0]["entries"])
+        report = json.loads(call("table", "--base", "torch-2.15", "--op", name, "--format", "json").out)
+        slots = len(report["operators"][0]["entries"])
         lines = call("table", "--base", "torch-2.15", "--op", name).out.splitlines()
         rows = lines[lines.index("", 1) + 2 :]
         rows = rows[: rows.index("")]

@@ -113,22 +113,22 @@ def test_every_format_says_the_same_cells() -> None:
 
 
 def test_each_cell_that_does_not_work_is_under_a_reason() -> None:
-    found = data(*ASKED)
+    report = data(*ASKED)
     failing = {
         (row["operator"], at)
-        for row in found["operators"]
+        for row in report["operators"]
         for at, cell in enumerate(row["cells"])
         if Verdict(cell["verdict"]).fails
     }
-    assert sum(one["cells"] for one in found["reasons"]) == len(failing) > 40
-    assert len(found["reasons"]) < 10
-    for one in found["reasons"]:
-        assert one["text"] and one["operators"] and one["columns"]
-    assert found["chosen"] == found["working"] + found["not_known"] + len({name for name, _ in failing})
+    assert sum(reason["cells"] for reason in report["reasons"]) == len(failing) > 40
+    assert len(report["reasons"]) < 10
+    for reason in report["reasons"]:
+        assert reason["text"] and reason["operators"] and reason["columns"]
+    assert report["chosen"] == report["working"] + report["not_known"] + len({name for name, _ in failing})
 
 
 def test_the_gravest_reasons_are_last() -> None:
-    verdicts = [one["verdict"] for one in data(*ASKED)["reasons"]]
+    verdicts = [reason["verdict"] for reason in data(*ASKED)["reasons"]]
     order = ["not-known", "no-kernel", "raises", "gradient-lost", "silently-wrong"]
     assert verdicts == sorted(verdicts, key=order.index)
     out = call("support", *ASKED).out
@@ -142,16 +142,18 @@ def test_each_command_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file.write_text(source, encoding="utf-8")
     reasons = data("my ops.yaml", "--device", "cpu", "--device", "mps")["reasons"]
     assert len(reasons) > 5
-    for one in reasons:
-        program, *arguments = shlex.split(one["command"])
+    for reason in reasons:
+        program, *arguments = shlex.split(reason["command"])
         result = call(*arguments, "--full")
         assert (program, result.code in (0, 1)) == ("dispatch-cli", True), result.err
-        assert one["error"] is None or " ".join(one["error"].split()) in " ".join(result.out.split())
+        assert reason["error"] is None or " ".join(reason["error"].split()) in " ".join(result.out.split())
 
 
 def test_contexts_and_tensors_that_are_named_are_columns() -> None:
-    found = data(OPERATORS, "--device", "cuda", "--context", "train", "--context", "autocast cpu", "--tensor", "sparse")
-    assert found["columns"] == [
+    report = data(
+        OPERATORS, "--device", "cuda", "--context", "train", "--context", "autocast cpu", "--tensor", "sparse"
+    )
+    assert report["columns"] == [
         {"backend": "CUDA", "device": "cuda", "context": "train", "tensor": None, "contexts": []},
         {"backend": "CUDA", "device": "cuda", "context": "custom", "tensor": "sparse", "contexts": []},
         {"backend": "CUDA", "device": "cuda", "context": "custom", "tensor": None, "contexts": ["autocast cpu"]},
@@ -161,7 +163,7 @@ def test_contexts_and_tensors_that_are_named_are_columns() -> None:
 
 
 def test_columns_are_the_backends_of_the_files() -> None:
-    assert {one["backend"] for one in data(OPERATORS)["columns"]} == {"CPU", "CUDA", "MPS", "XPU"}
+    assert {column["backend"] for column in data(OPERATORS)["columns"]} == {"CPU", "CUDA", "MPS", "XPU"}
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ def assert_harmless(result: Result, arguments: tuple[str, ...]) -> None:
     """Nothing in an output commands a terminal or a CI system, or cannot be seen."""
     assert result.code in (0, 1, 2), (arguments, result.err[:500])
     for stream, text in (("stdout", COLOUR.sub("", result.out)), ("stderr", COLOUR.sub("", result.err))):
-        found = DANGEROUS.search(text) if dangerous(stream, text) else None
-        assert found is None, (arguments, stream, text[max(0, found.start() - 60) : found.end() + 20])
+        match = DANGEROUS.search(text) if dangerous(stream, text) else None
+        assert match is None, (arguments, stream, text[max(0, match.start() - 60) : match.end() + 20])
         for line in text.split("\n"):
             if stream == "stdout" and "github" in arguments:
                 assert WORKFLOW.fullmatch(line) or not line, (arguments, line)
@@ -206,7 +206,7 @@ def test_the_fields_that_can_be_anything() -> None:
 def test_every_format_of_files_that_are_good() -> None:
     """The texts of a file get the same end everywhere, so that what it says of them still holds."""
     good = 0
-    for seed in [one for one in seeds() if "extends" not in one][::3]:
+    for seed in [seed for seed in seeds() if "extends" not in seed][::3]:
         document = copy.deepcopy(seed)
         document.pop("universe", None)
         for spot in list(spots(document, schema())):
@@ -232,11 +232,11 @@ def test_a_file_gets_what_standard_output_gets() -> None:
         assert "error" in Path("page.md").read_text(encoding="utf-8")
         for command, *options in RUNS:
             printed_ = run(command, "d.json", *options)
-            found = run(command, "d.json", *options, "-o", "out")
+            result = run(command, "d.json", *options, "-o", "out")
             text = Path("out").read_bytes().decode() if Path("out").exists() else ""
             Path("out").unlink(missing_ok=True)
             text, out = (re.sub(r'timestamp="[^"]*"', "", one) for one in (text, printed_.out))  # JUnit's
-            assert (found.code, found.out, text) == (printed_.code, "", out), options
+            assert (result.code, result.out, text) == (printed_.code, "", out), options
 
 
 def test_explanations_and_calls() -> None:
@@ -463,7 +463,7 @@ def test_arguments(taint: str) -> None:
         ("capture", "-o", text),
         ("crossref", text),
     ):
-        run(*(one.replace("\0", "") for one in arguments))
+        run(*(argument.replace("\0", "") for argument in arguments))
         if arguments[0] in ("register", "table", "explain", "resolve", "check-invariants"):
             run(*arguments, "--format", "json")
 

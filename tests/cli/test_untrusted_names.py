@@ -109,14 +109,14 @@ def test_csv_has_it_in_one_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert row["kernel"] == ("'" if name.startswith("formula") or name == "mention" else "") + SAFE[name]
     assert row["declared_at"] == "'-:5:34"
     monkeypatch.setenv("DISPATCH_CLI_CSV", "exact")
-    found = call("table", "-", "--key", "CPU", "--format", "csv", stdin=declaration(NAMES[name])).out
-    (row,) = csv.DictReader(io.StringIO(found, newline=""))
+    output = call("table", "-", "--key", "CPU", "--format", "csv", stdin=declaration(NAMES[name])).out
+    (row,) = csv.DictReader(io.StringIO(output, newline=""))
     assert (row["kernel"], row["declared_at"]) == (SAFE[name], "-:5:34")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_markdown_has_it_in_one_cell(name: str) -> None:
-    heads, _, line = [one for one in answer("table", "markdown", NAMES[name]).out.splitlines() if one[:1] == "|"]
+    heads, _, line = [line for line in answer("table", "markdown", NAMES[name]).out.splitlines() if line[:1] == "|"]
     cells = re.split(r"(?<!\\)\|", line.replace("\\\\", "\0"))
     assert heads.split(" | ")[1:3] == ["Kernel", "Rule"] and len(cells) == heads.count("|") + 1
     written = cells[2].strip().replace("<!-- -->", "")

@@ -18,16 +18,18 @@ from dispatch_cli.model.declarations import Declarations
 
 def sources(*members: dict[str, Any]) -> Declarations:
     """Sources with one block of the namespace ``demo``; the members are definitions, kernels and fallbacks."""
-    define = [one for one in members if "func" in one or "name" in one]
+    define = [member for member in members if "func" in member or "name" in member]
     impl: dict[str, list[dict[str, Any]]] = {}
-    for one in members:
-        if "operator" in one:
-            impl.setdefault(one["operator"], []).append({name: it for name, it in one.items() if name != "operator"})
+    for member in members:
+        if "operator" in member:
+            impl.setdefault(member["operator"], []).append(
+                {name: it for name, it in member.items() if name != "operator"}
+            )
     block = {"at": "a.cpp:1:1", "kind": "FRAGMENT", "namespace": "demo", "define": define, "impl": impl}
     fallbacks = [
-        {"at": one["at"], "kind": "IMPL", "namespace": "_", "dispatch_key": one["key"], "fallback": {"kernel": "f"}}
-        for one in members
-        if "key" in one
+        {"at": row["at"], "kind": "IMPL", "namespace": "_", "dispatch_key": row["key"], "fallback": {"kernel": "f"}}
+        for row in members
+        if "key" in row
     ]
     document = {"dispatch": 1, "extracted": True, "libraries": [block, *fallbacks]}
     return load([ExtractedDocument("sources", document)])

@@ -119,8 +119,8 @@ def test_declarations_for_another_pytorch() -> None:
 def test_a_suppression_without_a_difference() -> None:
     text = DECLARED.replace("op_cpu\n", "op_cpu # dispatch-cli: ignore[drift-missing] not in every build\n")
     Path("a.yaml").write_text(text, encoding="utf-8")
-    found = json.loads(drift("--format", "json").out)["findings"]
-    (unused,) = (one for one in found if one["check"] == "unused-suppression")
+    reported = json.loads(drift("--format", "json").out)["findings"]
+    (unused,) = (finding for finding in reported if finding["check"] == "unused-suppression")
     assert (unused["declared_at"]["file"], unused["declared_at"]["line"]) == ("a.yaml", 5)
     assert call("check-invariants", "a.yaml", "--select", "all").out.count("unused-suppression") == 0
 
@@ -149,14 +149,14 @@ def test_the_formats_of_ci_systems_name_the_places() -> None:
 
 def test_very_many_findings_are_counted(folder: Path) -> None:
     """As in check-invariants: of those at one place the first are listed."""
-    (one,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
+    (row,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
     others = [
-        {**one, "name": f"demo::more{number}", "schema": f"demo::more{number}(Tensor x) -> Tensor"}
+        {**row, "name": f"demo::more{number}", "schema": f"demo::more{number}(Tensor x) -> Tensor"}
         for number in range(OF_GROUP + 20)
     ]
-    python_that_answers({**state_of([one, *others], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
+    python_that_answers({**state_of([row, *others], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
     report = json.loads(drift("--format", "json").out)
-    listed = [found for found in report["findings"] if found["check"] == "drift-undeclared"]
+    listed = [finding for finding in report["findings"] if finding["check"] == "drift-undeclared"]
     (rest,) = report["unlisted"]
     assert (len(listed), rest["check"], rest["findings"]) == (OF_GROUP + 1, "drift-undeclared", 20)
     whole = json.loads(drift("--format", "json", "--full").out)
@@ -165,13 +165,13 @@ def test_very_many_findings_are_counted(folder: Path) -> None:
 
 
 def test_chosen_operators_are_also_those_that_are_not_declared(folder: Path) -> None:
-    (one,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
-    more = {**one, "name": "demo::more", "schema": "demo::more(Tensor x) -> Tensor"}
-    python_that_answers({**state_of([one, more], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
+    (row,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
+    more = {**row, "name": "demo::more", "schema": "demo::more(Tensor x) -> Tensor"}
+    python_that_answers({**state_of([row, more], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
 
     def of_more(glob: str) -> int:
-        found = json.loads(drift("--format", "json", "--op", glob).out)["findings"]
-        return sum(one["operator"] == "demo::more" for one in found)
+        reported = json.loads(drift("--format", "json", "--op", glob).out)["findings"]
+        return sum(one["operator"] == "demo::more" for one in reported)
 
     assert (of_more("demo::*"), of_more("demo::op")) == (1, 0)
 
@@ -191,9 +191,9 @@ def test_the_project_and_suppressions_have_a_say() -> None:
     )
     text = DECLARED.replace("op_cuda\n", "op_cuda # dispatch-cli: ignore[drift-missing] not in builds for the CPU\n")
     Path("a.yaml").write_text(text, encoding="utf-8")
-    found = json.loads(drift("--format", "json").out)
-    assert [(one["check"], one["severity"]) for one in found["findings"]] == [("drift-undeclared", "info")]
-    assert [one["check"] for one in found["suppressed"]] == ["drift-missing"]
+    report = json.loads(drift("--format", "json").out)
+    assert [(finding["check"], finding["severity"]) for finding in report["findings"]] == [("drift-undeclared", "info")]
+    assert [finding["check"] for finding in report["suppressed"]] == ["drift-missing"]
     assert drift().code == 0
 
 
@@ -225,7 +225,7 @@ def test_several_files_are_one_library() -> None:
         encoding="utf-8",
     )
     result = call("crossref", "a.yaml", "b.yaml", "--python", "./python", "--format", "json")
-    assert {one["check"] for one in json.loads(result.out)["findings"]} == {"drift-missing", "drift-different"}
+    assert {finding["check"] for finding in json.loads(result.out)["findings"]} == {"drift-missing", "drift-different"}
 
 
 LIBRARY = """\
@@ -288,7 +288,9 @@ def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for name, text in (("right", RIGHT), ("wrong", WRONG)):
         Path(f"{name}.yaml").write_text(text, encoding="utf-8")
         state = load_state([f"{name}.yaml"], universe=universe)
-        found[name] = {(one.check, one.operator, one.key) for one in findings(state, select="drift", built=library)}
+        found[name] = {
+            (finding.check, finding.operator, finding.key) for finding in findings(state, select="drift", built=library)
+        }
     assert found == {
         "right": set(),
         "wrong": {
@@ -335,5 +337,5 @@ def test_conditions_are_those_of_the_python_that_is_asked(tmp_path: Path, monkey
     asked = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
     assert asked.stdout == "False True\n", "this PyTorch is not one that the test is for"
     answer = call("crossref", "declared.py", "--python", python, "--import", "drifting", "--format", "json")
-    findings_of_keys = {(one["check"], one["key"]) for one in json.loads(answer.out)["findings"]}
+    findings_of_keys = {(finding["check"], finding["key"]) for finding in json.loads(answer.out)["findings"]}
     assert findings_of_keys == {("drift-missing", "CPU"), ("drift-missing", "XLA")}

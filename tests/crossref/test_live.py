@@ -41,8 +41,8 @@ def test_all_operators_and_all_keys_are_equal(live: Any) -> None:
 def test_the_two_algorithms_are_told_apart(live: Any) -> None:
     """Python's kernels for conv and the like, and rule 5 at the nested keys of zeros_like."""
     found = live["python"]
-    assert {one["reason"] for one in found["reasons"]} == {"nested-rule", "python-kernel"}
-    assert sum(one["slots"] for one in found["reasons"]) == len(found["divergences"])
+    assert {reason["reason"] for reason in found["reasons"]} == {"nested-rule", "python-kernel"}
+    assert sum(reason["slots"] for reason in found["reasons"]) == len(found["divergences"])
     assert {
         "operator": "aten::zeros_like",
         "key": "NestedTensorCPU",
@@ -62,7 +62,7 @@ def test_a_capture_of_it_is_equal() -> None:
     live = crossref("--against", "live", *some)
     assert crossref(file, *some) == live
     listed = json.loads(process("table", file, *some, "--resolver", "differences", "--format", "json").out)
-    slots = [{"operator": one["operator"], **slot} for one in listed["operators"] for slot in one["slots"]]
+    slots = [{"operator": row["operator"], **slot} for row in listed["operators"] for slot in row["slots"]]
     assert slots == live["python"]["divergences"] != []
 
 
@@ -102,7 +102,7 @@ def test_an_extension_with_stale_tables_and_a_python_kernel(tmp_path: Path) -> N
     }
     assert "_equalsBoxedAndUnboxed" in complaint
     assert str(tmp_path) not in json.dumps(found)
-    assert [(one["key"], one["because"]) for one in found["python"]["divergences"]] == [
+    assert [(divergence["key"], divergence["because"]) for divergence in found["python"]["divergences"]] == [
         ("Meta", ["Meta"]),
         ("AutogradMeta", ["Meta"]),
     ]

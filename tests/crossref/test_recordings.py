@@ -183,10 +183,10 @@ def test_a_narrow_terminal_shortens_places_and_loses_no_line(tmp_path: Path) -> 
 def test_only_the_operators_asked_for(globs: tuple[str, ...], operators: list[str], code: int, tmp_path: Path) -> None:
     arguments = [word for glob in globs for word in ("--op", glob)]
     result = call("crossref", written(tmp_path, doctored()), *arguments, "--format", "json")
-    found = json.loads(result.out)
+    report = json.loads(result.out)
     assert result.code == code
-    assert sorted({one["operator"] for one in found["differences"]}) == operators
-    assert found["counts"][0]["compared"] == len(operators)
+    assert sorted({difference["operator"] for difference in report["differences"]}) == operators
+    assert report["counts"][0]["compared"] == len(operators)
 
 
 def test_an_operator_without_differences_exits_with_zero(tmp_path: Path) -> None:
@@ -206,12 +206,16 @@ def probed(recording: dict[str, Any], directory: Path) -> Probed:
 def test_operators_that_only_one_of_the_two_has(tmp_path: Path) -> None:
     subject = replay(probed(recording_of((ADD, RELU)), tmp_path))
     answers = probed(recording_of((RELU, SILU)), tmp_path).answers
-    found = compare(subject, answers, names_of(subject, answers))
-    assert found.differences == (
+    comparison = compare(subject, answers, names_of(subject, answers))
+    assert comparison.differences == (
         Disagreement(ADD, Compared.OPERATOR, None, "registered", "no such operator"),
         Disagreement(SILU, Compared.OPERATOR, None, "no such operator", "registered"),
     )
-    assert found.counts == (Count(Compared.OPERATOR, 3, 2), Count(Compared.DUMP, 1, 0), Count(Compared.TABLE, 130, 0))
+    assert comparison.counts == (
+        Count(Compared.OPERATOR, 3, 2),
+        Count(Compared.DUMP, 1, 0),
+        Count(Compared.TABLE, 130, 0),
+    )
 
 
 def test_a_kernel_that_contradicts_its_schema_is_refused(tmp_path: Path) -> None:

@@ -91,11 +91,11 @@ def test_higher_order_operators(tmp_path: Path) -> None:
     """The fallthrough key XLA makes all Dense keys fall through."""
     python = python_that_answers(with_higher_order(), tmp_path)
     result = call("crossref", "--python", python, "--op", "wrapped", "--op", "higher_order.absent", "--format", "json")
-    found = json.loads(result.out)
+    report = json.loads(result.out)
     assert result.code == 1
-    assert found["counts"][-1] == {"part": "higher_order", "compared": 274, "different": 4}
+    assert report["counts"][-1] == {"part": "higher_order", "compared": 274, "different": 4}
     part = {"operator": "wrapped", "part": "higher_order"}
-    assert found["differences"] == [
+    assert report["differences"] == [
         {
             "operator": "absent",
             "part": "higher_order",
@@ -228,7 +228,7 @@ def test_a_capture_against_a_live_pytorch(tmp_path: Path) -> None:
     python, capture = python_that_answers(answer(), tmp_path), tmp_path / "capture.json"
     assert call("capture", "--python", python, "-o", str(capture)).code == 0
     data = json.loads(capture.read_text(encoding="utf-8"))
-    (relu,) = (one for one in data["operators"] if one["func"].startswith(f"{RELU}("))
+    (relu,) = (operator for operator in data["operators"] if operator["func"].startswith(f"{RELU}("))
     relu["dispatch"]["FPGA"] = {"debug": "mine"}
     capture.write_text(json.dumps(data), encoding="utf-8")
     result = call("crossref", str(capture), "--python", python, "--op", RELU, "--op", ALIAS, "--format", "csv")

@@ -18,7 +18,7 @@ def main(python: str, count: int = 500, seed: int = 1) -> int:
         version, found = live_comparison(python, seed, count, Path(scratch))
     print(f"PyTorch {version}: {count} operators, seed {seed}")
     for kind, agreed in sorted(found.agreed.items()):
-        wrong = sum(one[0] == kind for one in found.differences)
+        wrong = sum(difference[0] == kind for difference in found.differences)
         print(f"  {kind:24} {agreed:6} agreed {wrong:5} differ")
     for why, times in found.skipped.items():
         print(f"  {times} times: {why}")

@@ -57,22 +57,22 @@ class Comparison(NamedTuple):
 
 def compared(recording: Any, universe: str, library: TorchLibrary, scratch: Path) -> Comparison:
     """Compare everything that is recorded. universe: a name, or the path of a file."""
-    found = Comparison(Counter(), [], Counter())
+    comparison = Comparison(Counter(), [], Counter())
     texts = {text for text in library.functions.values() if text} | {library.custom_op, library.fake}
     good: list[tuple[Any, list[Entry]]] = []
     for one in recording["operators"]:
-        _refusals(found, one, universe, library, scratch)
+        _refusals(comparison, one, universe, library, scratch)
         if _is_half_done(one):
-            found.skipped["a kernel that is refused after the choice by device was registered"] += 1
+            comparison.skipped["a kernel that is refused after the choice by device was registered"] += 1
         elif "steps" in one:
             steps = [(n, step) for n, step in enumerate(one["operator"]["steps"]) if one["steps"][n] is None]
             good.append((one, entries(one["operator"], steps, dict(library.functions))))
     path = _written(scratch / "all.json", universe, [entry for _, several in good for entry in several])
     state = load_state([path])
     for one, _ in good:
-        _registrations(found, one, state, texts)
-        _calls(found, one, state)
-    return found
+        _registrations(comparison, one, state, texts)
+        _calls(comparison, one, state)
+    return comparison
 
 
 def _is_half_done(one: Any) -> bool:
@@ -227,7 +227,7 @@ def _calls(found: Comparison, one: Any, state: State) -> None:
 def _by_default(operator: Any, text: str) -> bool:
     """Whether PyTorch refuses an argument by keyword that has a default. text: one of two kernels names them."""
     has_default = [
-        one["default"] is not None for one in operator["arguments"] if one["keyword"] and _is_named(one, text)
+        row["default"] is not None for row in operator["arguments"] if row["keyword"] and _is_named(row, text)
     ]
     return any(has_default) if "got [" in text else all(has_default)
 

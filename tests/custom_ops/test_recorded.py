@@ -66,10 +66,10 @@ def test_the_embedded_universes_say_what_was_recorded(version: str, tmp_path: Pa
 def test_a_difference_is_seen(tmp_path: Path) -> None:
     """A file that leaves out what PyTorch registers is no match."""
     recording: Any = json.loads(json.dumps(load_recording("2.15.0.custom_ops")))
-    one = next(one for one in recording["operators"] if one.get("dump", "").count("Autograd[alias]"))
-    one["dump"] = "\n".join(line for line in one["dump"].splitlines() if not line.startswith("Autograd"))
+    operator = next(one for one in recording["operators"] if one.get("dump", "").count("Autograd[alias]"))
+    operator["dump"] = "\n".join(line for line in operator["dump"].splitlines() if not line.startswith("Autograd"))
     path = universe_of("2.15.0", tmp_path)
     library = universes.load(path).torch_library
     assert library is not None
-    found = compared({"operators": [one]}, path, library, tmp_path)
+    found = compared({"operators": [operator]}, path, library, tmp_path)
     assert [difference[0] for difference in found.differences] == ["dump"]

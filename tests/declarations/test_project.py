@@ -212,7 +212,7 @@ def test_promises_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path.write_text(f'{text}[[tool.dispatch-cli.x]]\nop = "a::*"', encoding="utf-8")
     with pytest.raises(InputError) as refused:
         load([], universe="torch-2.15", guards=["pyproject.toml"])
-    assert [str(one.span) for one in refused.value.problems] == ["pyproject.toml:2:45"]
+    assert [str(problem.span) for problem in refused.value.problems] == ["pyproject.toml:2:45"]
     path.write_text(text.replace("cdua", "NPU"), encoding="utf-8")
     (named,) = read_project(path).guards
     loaded = load([], universe="torch-2.15", guards=[named.text], privateuse1="npu")
@@ -236,4 +236,4 @@ def test_promises_that_are_none(text: str, tmp_path: Path) -> None:
     try:
         assert not load([], universe="torch-2.15", guards=[str(path)]).promises
     except InputError as error:
-        assert all(one.span is not None for one in error.problems)
+        assert all(problem.span is not None for problem in error.problems)

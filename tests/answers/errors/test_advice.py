@@ -57,15 +57,15 @@ def test_advice_is_given_and_helps(tmp_path: Path) -> None:
         if not advice:
             if kind not in kinds:
                 wrong.append(f"{program}: no text of {kind}, but {kinds}: {text[-400:]}")
-            said = call("explain", "--from-error", "-", stdin=text.encode()).out if kinds else ""
+            output = call("explain", "--from-error", "-", stdin=text.encode()).out if kinds else ""
             if unchanged and code:
                 wrong.append(f"{program}: ends with {code}: {text[-400:]}")
         elif code or kind in kinds:
             wrong.append(f"{program}, with {advice!r}: {code}, {kinds}: {text[-400:]}")
         for part in (advice,) if advice else unchanged:
             tried += 1
-            if part not in said:
-                wrong.append(f"{program}: {part!r} is not in the answer: {said[:1500]}")
+            if part not in output:
+                wrong.append(f"{program}: {part!r} is not in the answer: {output[:1500]}")
     print(f"{tried} pieces tried")
     assert not wrong, "\n\n".join(wrong)
     assert tried > 80

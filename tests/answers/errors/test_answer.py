@@ -37,7 +37,7 @@ def test_the_version_that_a_text_names_is_the_base(text: str, bases: tuple[str, 
 
 @pytest.mark.parametrize(("version", "base"), [("2.4.1", "torch-2.4"), ("2.15.0", "torch-2.15")])
 def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
-    texts = [one["text"] for one in slot_errors(version) if "[kernel]" in one["text"]]
+    texts = [error["text"] for error in slot_errors(version) if "[kernel]" in error["text"]]
     assert {bases_of(read(text))[0] for text in texts} == {base}
 
 
@@ -71,7 +71,7 @@ def test_the_devices_of_all_arguments_are_looked_at() -> None:
 
 
 def test_a_key_that_a_terminal_broke_is_one_key() -> None:
-    texts = [one["text"] for one in slot_errors("2.15.0")]
+    texts = [error["text"] for error in slot_errors("2.15.0")]
     text = next(text for text in texts if "BatchedNestedTensor," in text)
     broken = text.replace("BatchedNestedTensor, ", "BatchedNest\nedTensor, ")
     assert read(broken).errors[0].available == read(text).errors[0].available

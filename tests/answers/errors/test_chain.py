@@ -79,23 +79,24 @@ def test_what_is_explained(
     """The last that was raised, or its direct cause."""
     errors = find_errors(treatment(printed(raises)))
     assert errors[0].operator == explained
-    assert {one.operator: one.link for one in other_errors(errors)} == others
+    assert {error.operator: error.link for error in other_errors(errors)} == others
 
 
 def test_tracebacks_after_one_another_are_not_linked() -> None:
     errors = find_errors(printed(first) + "\nand then\n\n" + printed(while_handled).replace("a::first", "a::third"))
-    assert [one.operator for one in errors] == ["a::first", "a::second", "a::third"]
-    assert [one.link for one in other_errors(errors)] == [None, None]
+    assert [error.operator for error in errors] == ["a::first", "a::second", "a::third"]
+    assert [error.link for error in other_errors(errors)] == [None, None]
 
 
 def test_the_others_are_named() -> None:
     text = printed(while_handled_with_cause)
     lines = [text[: text.index(f"Error: Could not run '{name}'")].count("\n") + 1 for name in ("a::first", "a::last")]
-    said = call("explain", "--from-error", "-", stdin=text.encode()).out
+    output = call("explain", "--from-error", "-", stdin=text.encode()).out
     assert (
-        f"It was raised while another error was being handled, line {lines[0]}: a::first has no kernel at CUDA." in said
+        f"It was raised while another error was being handled, line {lines[0]}: a::first has no kernel at CUDA."
+        in output
     )
-    assert f"It caused another error, line {lines[1]}: a::last has no kernel at CUDA." in said
+    assert f"It caused another error, line {lines[1]}: a::last has no kernel at CUDA." in output
 
 
 def test_the_code_in_a_traceback_is_no_message() -> None:
@@ -107,8 +108,8 @@ def test_the_code_in_a_traceback_is_no_message() -> None:
 
     text = printed(raises)
     assert text.count("does not exist") == 2
-    (found,) = find_errors(text)
-    assert (found.operator, found.line) == ("a::b", text.count("\n"))
+    (error,) = find_errors(text)
+    assert (error.operator, error.line) == ("a::b", text.count("\n"))
 
 
 LOOPS = (

@@ -80,7 +80,7 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
         for proof, slot, kernel in statements(report):
             assert contents.setdefault((proof, slot), kernel) is kernel, (text[:200], slot)
         shown = printed_table(state.dispatcher.universe, pasted.errors[0])
-        of_all = [one for one in report.facts if one.kind in ("only-at", "nowhere")]
+        of_all = [fact for fact in report.facts if fact.kind in ("only-at", "nowhere")]
         whole = shown.shows_backends(state.dispatcher.universe)
         assert whole or all(fact.proof is Proof.STATE for fact in of_all), text[:200]
         for (proof, slot), kernel in contents.items():

@@ -15,7 +15,7 @@ from tests.cli.support import call
 from tests.support import load_recording
 
 UNKNOWN = {
-    one["case"]: one["text"] for one in load_recording("2.13.0.messages")["messages"] if one["kind"] == "not explained"
+    row["case"]: row["text"] for row in load_recording("2.13.0.messages")["messages"] if row["kind"] == "not explained"
 }
 """Texts that live PyTorch 2.13 printed, and of which no sentence is known."""
 FRAME = 'Traceback (most recent call last):\n  File "/lib/torch/{}", line 3, in f\n    return f(x)\nRuntimeError: {}\n'

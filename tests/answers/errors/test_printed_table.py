@@ -26,7 +26,7 @@ def universes() -> list[Universe]:
 def recorded(version: str) -> list[dict[str, Any]]:
     """The errors of PyTorch's operators that print a table."""
     errors = slot_errors(version)
-    return [one for one in errors if one["operator"].startswith("aten::") and "[kernel]" in one["text"]]
+    return [error for error in errors if error["operator"].startswith("aten::") and "[kernel]" in error["text"]]
 
 
 def table_lines(text: str) -> list[int]:
@@ -153,9 +153,9 @@ def test_a_list_that_was_shortened_by_hand_is_a_part(version: str) -> None:
         names = rest.partition("]")[0].split(", ")
         whole = printed_table(universe, first(f"{head}backends: [{', '.join(names)}]."))
         assert whole.keys is Shown.WHOLE
-        for kept in (names[:3], [one for one in names if one in ("CPU", "CUDA", "Meta", "BackendSelect", "Python")]):
+        for kept in (names[:3], [name for name in names if name in ("CPU", "CUDA", "Meta", "BackendSelect", "Python")]):
             text = first(f"{head}backends: [{', '.join(kept)}].")
             shown = printed_table(universe, text)
             assert shown.keys is Shown.PART
-            assert {one for one in universe.slots if one in shown.reaches} == {*kept}
+            assert {slot for slot in universe.slots if slot in shown.reaches} == {*kept}
             assert {*version_fits(universes(), text)} == {Fit.UNKNOWN}

@@ -131,9 +131,9 @@ TREATMENTS: tuple[Callable[[str], str], ...] = (
 def test_the_operator_and_the_key_are_found(
     error: dict[str, Any], treatment: Callable[[str], str], before: Callable[[str], str]
 ) -> None:
-    found = find_errors(treatment(before(error["text"])))
-    assert found
-    assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}
+    errors = find_errors(treatment(before(error["text"])))
+    assert errors
+    assert {(one.operator, one.key) for one in errors} == {(error["operator"], error["key"])}
 
 
 def lines_of_table(error: ErrorText) -> list[str]:
@@ -239,8 +239,8 @@ def test_operators_of_a_file(version: str) -> None:
 def test_several_errors_each_once_in_order() -> None:
     pairs = [("a::b", "CPU"), ("a::c", "CUDA"), ("a::b", "CPU"), ("a::b", "Meta")]
     text = "\n".join(["Traceback", *(ARGUMENTS.format(*pair) for pair in pairs)])
-    found = [ErrorText(NO_KERNEL, op, key, line, {}, None) for line, (op, key) in enumerate(pairs, start=2)]
-    assert find_errors(text) == [found[0], found[1], found[3]]
+    texts = [ErrorText(NO_KERNEL, op, key, line, {}, None) for line, (op, key) in enumerate(pairs, start=2)]
+    assert find_errors(text) == [texts[0], texts[1], texts[3]]
     many = "\n".join(ARGUMENTS.format(f"a::b{number}", "CPU") for number in range(3 * MAX_ERRORS))
     assert len(find_errors(many)) == MAX_ERRORS
 

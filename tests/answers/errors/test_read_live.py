@@ -32,16 +32,16 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     path = tmp_path_factory.mktemp("errors") / "errors.json"
     script = ROOT / "tests/recordings/record_errors.py"
     in_pytorch.run([torch_python(), str(script), str(path), str(seed)])
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
-    return of_slots(found)
+    texts: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
+    return of_slots(texts)
 
 
 def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> None:
     assert len(errors) > 30
     for error in errors:
         for treatment in TREATMENTS:
-            found = find_errors(treatment(error["text"]))
-            assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}, treatment
+            texts = find_errors(treatment(error["text"]))
+            assert {(text.operator, text.key) for text in texts} == {(error["operator"], error["key"])}, treatment
 
 
 def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) -> None:

@@ -31,8 +31,8 @@ def test_the_name_in_a_symbol(symbol: str) -> None:
 @pytest.mark.skipif(shutil.which("c++filt") is None, reason="needs c++filt")
 def test_the_names_are_those_of_the_tool() -> None:
     for symbol, name in NAMES.items():
-        said = subprocess.run(["c++filt", symbol], check=True, capture_output=True, text=True).stdout.strip()
-        assert said == symbol or said.partition("(")[0] == name
+        output = subprocess.run(["c++filt", symbol], check=True, capture_output=True, text=True).stdout.strip()
+        assert output == symbol or output.partition("(")[0] == name
 
 
 @pytest.mark.parametrize("text", ["", "_Z", "_ZN", "_ZN9999c10", "_ZN0", "_ZN4\x1b[31mE", "main", "_ZNSt" * 300])
