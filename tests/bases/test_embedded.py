@@ -87,7 +87,7 @@ def test_a_state_is_written_once(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_name_means(text: str, name: str, noted: bool) -> None:
-    found = bases.resolve(text)
-    assert found.name == name
+    base = bases.resolve(text)
+    assert base.name == name
     build = bases.load(name.removesuffix("-mps")).description.torch if noted else ""
-    assert found.note == (f"{text} means {name}, which is of PyTorch {build}" if noted else None)
+    assert base.note == (f"{text} means {name}, which is of PyTorch {build}" if noted else None)

@@ -76,9 +76,9 @@ def test_its_kernels_are_of_operators_of_the_state_at_its_keys(name: str) -> Non
     assert set(laid.incomplete) == {
         key for key, (kind, of) in universe.runtime_parts.items() if of == "MPS" and kind != "AutogradFunctionality"
     }
-    found = {key for operator in state.names for key in laid.kernels(operator)}
-    assert "MPS" in found
-    assert found <= set(laid.incomplete)
+    keys = {key for operator in state.names for key in laid.kernels(operator)}
+    assert "MPS" in keys
+    assert keys <= set(laid.incomplete)
     description = laid.description
     assert description.kernels == sum(len(laid.kernels(operator)) for operator in state.names)
     assert description.operators == sum(bool(laid.kernels(operator)) for operator in state.names)

@@ -23,7 +23,7 @@ def main(names: list[str]) -> None:
     folder = Path(next(iter(torchgen.__path__))) / "packaged/ATen/native"
     functions, indices = parse_native_yaml(folder / "native_functions.yaml", folder / "tags.yaml")
     groups = get_grouped_native_functions(functions)
-    found = {}
+    registrations = {}
     for name in names:
         key = DispatchKey.__members__.get(name)
         if key is None or key not in indices:
@@ -37,13 +37,13 @@ def main(names: list[str]) -> None:
             class_method_name=None,
             skip_dispatcher_op_registration=False,
         )
-        found[name] = sorted(
+        registrations[name] = sorted(
             f"{getattr(group, 'functional', group).namespace}::{operator}"
             for group in groups
             for text in generator(group)
             for operator in REGISTERED.findall(text)
         )
-    json.dump(found, sys.stdout)
+    json.dump(registrations, sys.stdout)
 
 
 if __name__ == "__main__":

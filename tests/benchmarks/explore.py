@@ -46,14 +46,14 @@ def in_terminal(side: str) -> dict[str, Any]:
             start_new_session=True,
         )
         os.close(terminal)
-        said: list[bytes] = []
-        reader = threading.Thread(target=_drain, args=(control, said), daemon=True)
+        output: list[bytes] = []
+        reader = threading.Thread(target=_drain, args=(control, output), daemon=True)
         reader.start()
         process.wait()
         reader.join(2)
         os.close(control)
         if not out.exists():
-            sys.exit(f"{side} ended with {process.returncode}:\n{b''.join(said)[-3000:].decode(errors='replace')}")
+            sys.exit(f"{side} ended with {process.returncode}:\n{b''.join(output)[-3000:].decode(errors='replace')}")
         report: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         return report
 
@@ -74,9 +74,9 @@ def costs(side: str, runs: int) -> tuple[dict[str, list[KeyCost]], float]:
     together: dict[str, list[KeyCost]] = {}
     memory = 0.0
     for _ in range(runs):
-        found = in_terminal(side)
-        memory = max(memory, found["memory"])
-        for name, keys in found["costs"].items():
+        figures = in_terminal(side)
+        memory = max(memory, figures["memory"])
+        for name, keys in figures["costs"].items():
             together.setdefault(name, []).extend(KeyCost(*key) for key in keys)
     return together, memory
 
@@ -90,7 +90,7 @@ def line(title: str, ours: list[KeyCost], peer: list[KeyCost]) -> None:
     """Print a comparison."""
     parts = []
     for field, name in (("first", "first frame"), ("last", "last frame"), ("processor", "processor")):
-        mine, other = ([getattr(one, field) for one in side] for side in (ours, peer))
+        mine, other = ([getattr(cost, field) for cost in side] for side in (ours, peer))
         both = [(at(mine, percent), at(other, percent)) for percent in (50, 95)]
         numbers = " ".join(f"p{p} {a:.1f}/{b:.1f} ms = {a / b:.2f}" for p, (a, b) in zip((50, 95), both, strict=True))
         parts.append(f"  {name}: {numbers}")

@@ -99,7 +99,7 @@ def typing() -> list[str]:
     return [
         key
         for word in WORDS
-        for key in (*("full_stop" if one == "." else one for one in word), *["!backspace"] * len(word))
+        for key in (*("full_stop" if char == "." else char for char in word), *["!backspace"] * len(word))
     ]
 
 

@@ -33,8 +33,8 @@ for name in open(sys.argv[1], encoding="utf-8").read().splitlines():
 
 def main(folder: str, runs: int) -> None:
     """Measure, and print a line for each."""
-    found = walk([folder], [], True, None)
-    names = sorted({*found.headers, *found.files.get(SourceKind.CPP, ())})
+    sources = walk([folder], [], True, None)
+    names = sorted({*sources.headers, *sources.files.get(SourceKind.CPP, ())})
     size = sum(Path(name).stat().st_size for name in names)
     print(f"{len(names):,} C++ files with {size / 1e6:.1f} MB; median of {runs}")
     with tempfile.TemporaryDirectory() as temporary:
@@ -47,14 +47,14 @@ def main(folder: str, runs: int) -> None:
 def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str]]:
     """What is measured, by name."""
     extract = f"{shlex.quote(installed())} extract {shlex.quote(folder)} --allow-outside -o {temporary}/out.yaml"
-    found: dict[str, Sequence[str]] = {
+    runs: dict[str, Sequence[str]] = {
         "extract": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR=none {extract} 2>/dev/null"],
         "extract, with a cache": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR={temporary}/cache {extract} 2>/dev/null"],
         "cat": ["sh", "-c", f"exec xargs -d '\\n' cat < {listed}"],
     }
     if importlib.util.find_spec("tree_sitter_cpp") is not None:
-        found["tree-sitter-cpp"] = [sys.executable, "-c", PARSE, listed]
-    return found
+        runs["tree-sitter-cpp"] = [sys.executable, "-c", PARSE, listed]
+    return runs
 
 
 if __name__ == "__main__":

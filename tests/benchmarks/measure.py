@@ -53,13 +53,13 @@ def in_turn(commands: Mapping[str, Sequence[str]], runs: int, codes: Sequence[in
     for command in commands.values():
         once(command, codes)
     every = [{name: once(command, codes) for name, command in commands.items()} for _ in range(runs)]
-    return {name: _median([one[name] for one in every]) for name in commands}
+    return {name: _median([run[name] for run in every]) for name in commands}
 
 
 def side_by_side(ours: Sequence[str], peer: Sequence[str], runs: int) -> tuple[Measured, Measured]:
     """Two commands as by `in_turn`."""
-    found = in_turn({"ours": ours, "peer": peer}, runs)
-    return found["ours"], found["peer"]
+    figures = in_turn({"ours": ours, "peer": peer}, runs)
+    return figures["ours"], figures["peer"]
 
 
 def _median(runs: Sequence[Measured]) -> Measured:

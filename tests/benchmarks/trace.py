@@ -92,10 +92,10 @@ def main() -> None:
         folder = Path(name)
         alone = measure(python, folder, "alone")
         for way in ("alone", "recorded", "recorded without lines", "profiler"):
-            found = alone if way == "alone" else measure(python, folder, way)
-            parts = [f"{way:24} {found['memory'][0]:5.0f} MiB"]
+            figures = alone if way == "alone" else measure(python, folder, way)
+            parts = [f"{way:24} {figures['memory'][0]:5.0f} MiB"]
             for loop in ("add", "step"):
-                cost, calls = found[loop][0], alone[loop][1]
+                cost, calls = figures[loop][0], alone[loop][1]
                 extra = (cost - alone[loop][0]) / calls
                 parts.append(f"{loop} {cost:8.2f} µs ({cost / alone[loop][0]:5.2f} x, {extra:5.2f} µs more a call)")
             print("   ".join(parts), flush=True)

@@ -52,8 +52,8 @@ def main(runs: int) -> None:
         commands[CLICK] = [sys.executable, "-c", "import click"]
         measured = in_turn(commands, runs, (0, 1))  # a difference is 1
         size = _wheel(folder)
-    for name, one in measured.items():
-        print(f"{name:<34}{one.seconds:7.3f} s{one.processor:7.3f} s of processor time{one.memory:5.0f} MiB")
+    for name, cost in measured.items():
+        print(f"{name:<34}{cost.seconds:7.3f} s{cost.processor:7.3f} s of processor time{cost.memory:5.0f} MiB")
     print()
     ratios = [Ratio(far, DUMP, 2), Ratio(near, DUMP, 2), Ratio(coverage, DUMP, 1.2), Ratio(history, TABLE, 3)]
     for ours_, peer, most in [*ratios, Ratio(TABLE, VERSION), Ratio(VERSION, CLICK)]:
@@ -72,9 +72,9 @@ def _wheel(folder: str) -> int:
     wheel = next(Path(folder).glob("*.whl"))
     sizes: dict[str, int] = {}
     with ZipFile(wheel) as packed:
-        for one in packed.infolist():
-            part = "/".join(one.filename.split("/")[:2])
-            sizes[part] = sizes.get(part, 0) + one.compress_size
+        for member in packed.infolist():
+            part = "/".join(member.filename.split("/")[:2])
+            sizes[part] = sizes.get(part, 0) + member.compress_size
     for part, number in sorted(sizes.items(), key=lambda item: -item[1])[:4]:
         print(f"{part:<34}{number:9,} bytes of the wheel")
     return wheel.stat().st_size

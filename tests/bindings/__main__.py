@@ -28,14 +28,14 @@ def main(python: str, count: str = "2000", seed: str = "") -> int:
     programs = [*STEADY, *random_programs(python, chosen, int(count))]
     programs += [list(entry.example) for entry in ON_PURPOSE]
     live = live_answers(python, programs)
-    found = differences(programs, live, Own(dispatcher.universe, dispatcher).answers(programs))
+    problems = differences(programs, live, Own(dispatcher.universe, dispatcher).answers(programs))
     in_pytorch.stop()
-    print(table(programs, found))
-    reasons = Counter(map(reason_of, found))
+    print(table(programs, problems))
+    reasons = Counter(map(reason_of, problems))
     print(f"\nseed {chosen}: {len(programs)} programs")
     for reason, times in reasons.most_common():
         print(f"{times:>7} differ: {reason or 'not meant'}")
-    rest = [difference for difference in found if reason_of(difference) is None]
+    rest = [difference for difference in problems if reason_of(difference) is None]
     for difference in rest[:SHOWN]:
         print(f"\n{difference}")
     return 1 if rest else 0

@@ -217,11 +217,11 @@ def _answer_all(program: list[str], left_out: set[int], scope: dict[str, Any], o
 
 def live_tensor(text: str) -> Any:
     """A tensor of PyTorch that is as the description says, made in a thread whose state nobody has changed."""
-    made: list[Any] = []
-    thread = threading.Thread(target=lambda: made.append(_made_tensor(text)))
+    values: list[Any] = []
+    thread = threading.Thread(target=lambda: values.append(_made_tensor(text)))
     thread.start()
     thread.join()
-    return made[0]
+    return values[0]
 
 
 def _made_tensor(text: str) -> Any:
@@ -234,7 +234,7 @@ def _made_tensor(text: str) -> Any:
         warnings.simplefilter("ignore")
         dtype = torch.complex64 if "conj" in words else torch.float32
         tensor = torch.ones((2, 2), dtype=dtype, device=device)
-        made: dict[str, Callable[[Any], Any]] = {
+        makers: dict[str, Callable[[Any], Any]] = {
             "requires_grad": lambda x: x.requires_grad_(),
             "sparse": lambda x: x.to_sparse(),
             "sparse_csr": lambda x: x.to_sparse_csr(),
@@ -253,7 +253,7 @@ def _made_tensor(text: str) -> Any:
             "inference": lambda x: x,
         }
         for word in words:
-            tensor = made[word](tensor)
+            tensor = makers[word](tensor)
     return tensor
 
 

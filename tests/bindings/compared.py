@@ -64,29 +64,29 @@ class Own:
         before = self.dispatcher.checkpoint()
         bindings = Bindings(self.universe, self.dispatcher)
         scope = answers.names(bindings, bindings.Tag, str)
-        found = []
+        collected = []
         with answers.plain_warnings():
             for step in program:
                 with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
                     answer = answers.do(step, scope)
-                found.append(answer._replace(printed=answers.printed_by(step, out.getvalue())))
+                collected.append(answer._replace(printed=answers.printed_by(step, out.getvalue())))
         scope.clear()
         del bindings
         gc.collect()
         self.dispatcher.restore(before)
-        return found
+        return collected
 
 
 def differences(
     programs: Sequence[Sequence[str]], live: list[list[Answer]], ours: list[list[Answer]]
 ) -> list[Difference]:
     """The steps that differ."""
-    found = []
+    different = []
     for program, theirs, own in zip(programs, live, ours, strict=True):
         for number, (step, one, other) in enumerate(zip(program, theirs, own, strict=True)):
             if one != other:
-                found.append(Difference(tuple(program[:number]), step, one, other))
-    return found
+                different.append(Difference(tuple(program[:number]), step, one, other))
+    return different
 
 
 class OnPurpose(NamedTuple):

@@ -31,17 +31,17 @@ def replay(bindings: Bindings, history: list[State], index: int) -> Iterator[tup
 
 def differences(bindings: Bindings, histories: list[list[State]]) -> tuple[int, list[str]]:
     """Replay all of them. The number of steps, and a line for each that is not as it was recorded."""
-    steps, found = 0, []
+    steps, problems = 0, []
     for index, history in enumerate(histories):
         for number, (recorded, now) in enumerate(replay(bindings, history, index)):
             steps += 1
             if recorded != now:
                 what = {field: (now[field], recorded[field]) for field in recorded if recorded[field] != now[field]}
-                found.append(f"history {index}, step {number}: {what}")
+                problems.append(f"history {index}, step {number}: {what}")
         left = [name for name in bindings._dispatch_get_all_op_names() if name.startswith(f"seq{index}::")]
         if left:
-            found.append(f"history {index} left {left}")
-    return steps, found
+            problems.append(f"history {index} left {left}")
+    return steps, problems
 
 
 def _open(bindings: Bindings, namespace: str, step: State) -> Any:

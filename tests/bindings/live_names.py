@@ -28,16 +28,16 @@ def signature(thing: Any) -> str | None:
 
 def names() -> dict[str, Any]:
     """Every name: the signature of a function, the signatures of the methods of a class, or what kind it is."""
-    found: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for name in filter(ABOUT_DISPATCH.search, dir(C)):
         thing = getattr(C, name)
         if isinstance(thing, type):
             members = {own: signature(member) for own, member in vars(thing).items() if callable(member)}
             members = {own: said for own, said in members.items() if said and said.startswith(f"{own}(")}
-            found[name] = members if name in METHODS else {"__init__": members.get("__init__")}
+            texts[name] = members if name in METHODS else {"__init__": members.get("__init__")}
         else:
-            found[name] = signature(thing) if callable(thing) else type(thing).__name__
-    return found
+            texts[name] = signature(thing) if callable(thing) else type(thing).__name__
+    return texts
 
 
 def sets() -> list[str]:
@@ -45,20 +45,22 @@ def sets() -> list[str]:
 
 
 def keyset(keys: list[str]) -> Any:
-    made = C.DispatchKeySet(getattr(C.DispatchKey, keys[0]))
+    key_set = C.DispatchKeySet(getattr(C.DispatchKey, keys[0]))
     for key in keys[1:]:
-        made = made | C.DispatchKeySet(getattr(C.DispatchKey, key))
-    return made
+        key_set = key_set | C.DispatchKeySet(getattr(C.DispatchKey, key))
+    return key_set
 
 
 def run(core: Any, program: list[list[Any]]) -> list[list[str]]:
     """What the thread's sets are after each step of a program."""
     guards: dict[int, Any] = {}
-    found = []
+    states = []
     for step in program:
         what, number, *rest = step
         if what == "make":
-            guards[number] = getattr(core, rest[0])(*(keyset(one) if isinstance(one, list) else one for one in rest[1]))
+            guards[number] = getattr(core, rest[0])(
+                *(keyset(value) if isinstance(value, list) else value for value in rest[1])
+            )
         elif what == "enter":
             guards[number].__enter__()
         elif what == "exit":
@@ -67,10 +69,10 @@ def run(core: Any, program: list[list[Any]]) -> list[list[str]]:
             del guards[number]
         else:
             getattr(core, f"_dispatch_tls_set_dispatch_key_{what}")(*rest)
-        found.append(sets())
+        states.append(sets())
     for guard in reversed(list(guards.values())):
         guard.__exit__(None, None, None)
-    return found
+    return states
 
 
 def raised(call: Any) -> list[str]:
@@ -122,7 +124,7 @@ def facts() -> dict[str, Any]:
     return {
         "wrapped": str(C._additional_keys_to_prop_for_wrapper_tensors),
         "modes": {name: [int(one), str(one), repr(one)] for name, one in C._TorchDispatchModeKey.__members__.items()},
-        "pickled": [pickled(one) for one in (key, some)],
+        "pickled": [pickled(item) for item in (key, some)],
         "tags": raised(lambda: module.define("f(Tensor x) -> Tensor", tags=["x"])),
         "devices": {text: raised(lambda text=text: C._dispatch_key_for_device(text)) for text in devices},
         "tensors": {text: str(C._dispatch_keys(tensor)) for text, tensor in tensors.items()},

@@ -254,7 +254,7 @@ class RandomCalls:
         if shape < 0.02 and given:
             given.pop()
         elif shape < 0.04:
-            given.insert(self.dice.randrange(sum("=" not in one for one in given) + 1), self.dice.choice(ANYTHING))
+            given.insert(self.dice.randrange(sum("=" not in word for word in given) + 1), self.dice.choice(ANYTHING))
             given.sort(key=lambda one: re.match(r"\w+=", one) is not None)
         elif shape < 0.06:
             given.append(f"{self.dice.choice(('arg0', 'dispatch', 'x'))}={self.dice.choice(ANYTHING)}")

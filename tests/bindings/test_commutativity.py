@@ -102,11 +102,11 @@ def test_every_order_gives_the_same_states(bindings: Bindings, actions: list[Act
     seen = states(bindings, actions)
     assert len(seen) == 2 ** len(actions)
     table = seen[frozenset(range(len(actions)))][1]
-    found = chosen(table, "CPU", "CUDA", "AutogradCPU", "Undefined")
+    kernels = chosen(table, "CPU", "CUDA", "AutogradCPU", "Undefined")
     if expected[2] == "AutogradCPU":
-        assert found[2].endswith("[backend fallback]")
-        found[2] = "AutogradCPU"
-    assert found == expected
+        assert kernels[2].endswith("[backend fallback]")
+        kernels[2] = "AutogradCPU"
+    assert kernels == expected
 
 
 def test_a_contradiction_is_refused_in_either_order_with_one_text(bindings: Bindings) -> None:

@@ -198,10 +198,10 @@ def test_fallbacks(bindings: Bindings) -> None:
     assert "XLA: fallthrough registered at /dev/null:0 [backend fallback]" in table
     assert "MPS: registered at /dev/null:0 [backend fallback]" in table
     keys = ("XLA", "MPS", "CPU", "AutogradCPU", "AutogradFunctionality", "Dense", "Autograd", "Undefined")
-    found = {key: bindings._dispatch_has_backend_fallback(key) for key in keys}
+    fallbacks = {key: bindings._dispatch_has_backend_fallback(key) for key in keys}
     # a functionality's name looks at its first backend
     with_fallback = {"XLA", "MPS", "AutogradCPU", "AutogradFunctionality"}
-    assert found == {key: key in with_fallback for key in keys}
+    assert fallbacks == {key: key in with_fallback for key in keys}
     library.reset()
     assert not bindings._dispatch_has_backend_fallback("XLA")
 
@@ -543,7 +543,7 @@ def test_legacy_definitions_take_type_variables(bindings: Bindings) -> None:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_every_step_is_as_recorded(version: str) -> None:
     histories = load_recording(f"{version}.histories")["histories"]
-    steps, found = differences(Bindings(universes.load(UNIVERSE_OF[version])), histories)
-    assert found == []
+    steps, problems = differences(Bindings(universes.load(UNIVERSE_OF[version])), histories)
+    assert problems == []
     assert steps == sum(map(len, histories)) > 1400
     assert any(step["after"]["invariants"] is False for history in histories for step in history)

@@ -59,8 +59,8 @@ def test_key_sets(case: tuple[Bindings, dict[str, Any]]) -> None:
     }
     assert backends == recorded["autograd_backends"]
     for name in recorded["runtime"]:
-        one = bindings.DispatchKeySet(getattr(key, name))
-        assert (names(one), one.highestPriorityTypeId()) == ([name], getattr(key, name))
+        single = bindings.DispatchKeySet(getattr(key, name))
+        assert (names(single), single.highestPriorityTypeId()) == ([name], getattr(key, name))
 
 
 def test_functionalities_and_aliases(case: tuple[Bindings, dict[str, Any]]) -> None:
@@ -231,8 +231,8 @@ def test_guards_change_the_state_and_put_it_back(bindings: Bindings) -> None:
         "below views": lambda: bindings._AutoDispatchBelowADInplaceOrView(),
     }
     inside = {}
-    for name, made in guards.items():
-        with made() as nothing:
+    for name, guard in guards.items():
+        with guard() as nothing:
             assert nothing is None
             inside[name] = raw_state(bindings)
             bindings._dispatch_tls_set_dispatch_key_excluded("AutocastCPU", True)

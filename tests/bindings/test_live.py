@@ -50,6 +50,6 @@ def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
     print(f"PyTorch {data['torch']}, seed {seed}")
     histories = record("record_sequences.py", tmp_path / "histories.json", seed, str(COUNT))["histories"]
     assert len(histories) == COUNT
-    steps, found = differences(Bindings(universes.from_data(data)), histories)
-    assert found == [], f"seed {seed}: {len(found)} of {steps} steps differ"
+    steps, problems = differences(Bindings(universes.from_data(data)), histories)
+    assert problems == [], f"seed {seed}: {len(problems)} of {steps} steps differ"
     assert steps > 3 * COUNT

@@ -24,11 +24,11 @@ VERSION = "2.13."
 
 @pytest.fixture(scope="module")
 def python() -> str:
-    found = torch_python()
-    version = in_pytorch.run([found, "-c", "import torch; print(torch.__version__)"]).stdout
+    executable = torch_python()
+    version = in_pytorch.run([executable, "-c", "import torch; print(torch.__version__)"]).stdout
     if not version.startswith(VERSION):
         pytest.skip(f"the texts are those of PyTorch {VERSION}*")
-    return found
+    return executable
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def test_random_calls_are_answered_as_by_a_live_pytorch(python: str, own: Own) -
 def test_what_is_listed_as_different_is(python: str, own: Own) -> None:
     """Each listed difference has an example, whose last step differs in that way."""
     examples = [list(entry.example) for entry in ON_PURPOSE]
-    found = compared(python, own, examples)
-    last = {(*difference.before, difference.step): difference for difference in found}
+    problems = compared(python, own, examples)
+    last = {(*difference.before, difference.step): difference for difference in problems}
     assert [entry.reason for entry in ON_PURPOSE if not _covered(entry, last)] == []
 
 

@@ -63,30 +63,30 @@ Program = list[list[Any]]
 def random_program(dice: random.Random) -> Program:
     """Guards are made, entered, left in any order and dropped; keys are included and excluded between."""
     steps: Program = []
-    made: dict[int, str] = {}
+    kinds: dict[int, str] = {}
     for number in range(dice.randint(3, 9)):
         what = dice.choice(("make", "make", "enter", "enter", "exit", "drop", "included", "excluded"))
         if what == "make":
-            made[number] = dice.choice([*GUARDS])
+            kinds[number] = dice.choice([*GUARDS])
             choose = {
                 "set": lambda: dice.sample(KEYS, dice.randint(1, 3)),
                 "key": lambda: dice.choice(KEYS),
                 "bool": lambda: dice.random() < 0.5,
             }
-            steps.append(["make", number, made[number], [choose[kind]() for kind in GUARDS[made[number]]]])
+            steps.append(["make", number, kinds[number], [choose[kind]() for kind in GUARDS[kinds[number]]]])
         elif what in ("included", "excluded"):
             steps.append([what, None, dice.choice(KEYS), dice.random() < 0.5])
-        elif made:
-            which = dice.choice([*made])
+        elif kinds:
+            which = dice.choice([*kinds])
             steps.append([what, which])
             if what == "drop":
-                del made[which]
+                del kinds[which]
     # PyTorch's thread is the same for all programs: it begins and ends as it was
     return [
         ["make", -1, "_PreserveDispatchKeyGuard", []],
         ["enter", -1],
         *steps,
-        *([what, which] for which in made for what in ("exit", "drop")),
+        *([what, which] for which in kinds for what in ("exit", "drop")),
         ["exit", -1],
     ]
 
@@ -118,35 +118,35 @@ PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]*?)?(?: = ('[^']*'|\[\]|[\w.]+))?$
 def parameters_of(signature: str) -> list[tuple[str | None, str | None]]:
     """The parameters that pybind tells: names, but for those without one, and defaults."""
     inside = signature[signature.index("(") + 1 : signature.rindex(") ->")]
-    found = []
+    names = []
     for part in re.split(r", (?=[\w*]+(?::|$|,)|/)", inside):
         match = PARAMETER.match(part)
         if match is not None and match[1] not in ("self", "/"):
-            found.append((None if re.fullmatch(r"arg\d+", match[1]) else match[1], match[2]))
-    return found
+            names.append((None if re.fullmatch(r"arg\d+", match[1]) else match[1], match[2]))
+    return names
 
 
 def own_parameters(function: Any) -> list[tuple[str | None, str | None]]:
     """The same of one of ours; an empty tuple stands for an empty list."""
-    found = []
+    parameters = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name == "self":
             continue
         default = None if parameter.default is parameter.empty else repr(parameter.default).replace("()", "[]")
-        found.append((None if parameter.kind is parameter.POSITIONAL_ONLY else parameter.name, default))
-    return found
+        parameters.append((None if parameter.kind is parameter.POSITIONAL_ONLY else parameter.name, default))
+    return parameters
 
 
 def test_the_texts_of_pybind_are_read() -> None:
-    said = "f(self: object, kind: str, arg1: dict[str, int], file: str = '/dev/null', n: t.A | t.B = 0) -> int"
-    assert parameters_of(said) == [("kind", None), (None, None), ("file", "'/dev/null'"), ("n", "0")]
+    signature = "f(self: object, kind: str, arg1: dict[str, int], file: str = '/dev/null', n: t.A | t.B = 0) -> int"
+    assert parameters_of(signature) == [("kind", None), (None, None), ("file", "'/dev/null'"), ("n", "0")]
     assert parameters_of("f() -> bool") == []
 
 
 @pytest.mark.live
 def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
     missing, wrong, seen = [], [], set()
-    for name, said in live["names"].items():
+    for name, texts in live["names"].items():
         if name in LEFT_OUT or name in LEFT_OUT_ELSEWHERE:
             seen.add(name)
             assert not hasattr(bindings, name), f"{name} is offered, and stands in the list of those that are not"
@@ -155,7 +155,7 @@ def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
             missing.append(name)
             continue
         ours = getattr(bindings, name)
-        members = said if isinstance(said, dict) else {"": said} if said and said.startswith(f"{name}(") else {}
+        members = texts if isinstance(texts, dict) else {"": texts} if texts and texts.startswith(f"{name}(") else {}
         for member, signature in members.items():
             if signature is None or (name == "DispatchKeySet" and member in OF_PYBIND):
                 continue
@@ -192,7 +192,7 @@ def test_thread_state(live: Any, programs: list[Program], bindings: Bindings) ->
 def _do(bindings: Bindings, guards: dict[int, Any], step: list[Any]) -> None:
     what, number, *rest = step
     if what == "make":
-        arguments = [_key_set(bindings, one) if isinstance(one, list) else one for one in rest[1]]
+        arguments = [_key_set(bindings, value) if isinstance(value, list) else value for value in rest[1]]
         guards[number] = getattr(bindings, rest[0])(*arguments)
     elif what == "enter":
         guards[number].__enter__()
@@ -205,10 +205,10 @@ def _do(bindings: Bindings, guards: dict[int, Any], step: list[Any]) -> None:
 
 
 def _key_set(bindings: Bindings, keys: list[str]) -> Any:
-    made = bindings.DispatchKeySet(keys[0])
+    key_set = bindings.DispatchKeySet(keys[0])
     for key in keys[1:]:
-        made = made | bindings.DispatchKeySet(key)
-    return made
+        key_set = key_set | bindings.DispatchKeySet(key)
+    return key_set
 
 
 @pytest.mark.live
@@ -218,7 +218,7 @@ def test_facts(live: Any, bindings: Bindings) -> None:
     modes = bindings._TorchDispatchModeKey
     assert {mode.name: [int(mode), str(mode), repr(mode)] for mode in modes} == facts["modes"]
     some = (bindings.DispatchKey.SparseCPU, _key_set(bindings, ["CPU", "Conjugate"]))
-    assert [_pickled(one) for one in some] == facts["pickled"]
+    assert [_pickled(item) for item in some] == facts["pickled"]
     assert facts["pickled"][0] == ["DispatchKey.SparseCPU", True]
     assert bindings._dispatch_key_for_device("cpu") == "CPU"
     for text, (kind, message) in facts["devices"].items():
@@ -275,11 +275,11 @@ def test_the_override_warning(live: Any, bindings: Bindings, capsys: pytest.Capt
 
 def test_pickles_and_copies() -> None:
     other = Bindings(universes.load("torch-2.4"))
-    for one in (module.DispatchKey.CPU, module.DispatchKeySet("AutogradCPU"), other.DispatchKey.CPU):  # type: ignore[attr-defined]
+    for item in (module.DispatchKey.CPU, module.DispatchKeySet("AutogradCPU"), other.DispatchKey.CPU):  # type: ignore[attr-defined]
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-            back = pickle.loads(pickle.dumps(one, protocol))
-            assert (type(back), back == one) == (type(one), True)
-        assert copy.deepcopy(one) == copy.copy(one) == one
+            back = pickle.loads(pickle.dumps(item, protocol))
+            assert (type(back), back == item) == (type(item), True)
+        assert copy.deepcopy(item) == copy.copy(item) == item
 
 
 def test_a_pickle_of_another_process() -> None:

@@ -105,10 +105,10 @@ def ends(pid: int) -> bool:
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Iterator[StandIn]:
-    made = StandIn(tmp_path)
-    yield made
+    runner = StandIn(tmp_path)
+    yield runner
     if (tmp_path / "pids").exists():
-        for pid in made.noted():
+        for pid in runner.noted():
             if not ends(pid):
                 os.kill(pid, signal.SIGKILL)
 
@@ -132,10 +132,10 @@ def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> Non
     """What is written afterwards does not fit into a pipe that nobody reads."""
     from dispatch_cli.capture.run import _report
 
-    told: list[int] = []
+    counts: list[int] = []
     script = f"import sys; print({line!r}, file=sys.stderr); print('x' * 500_000, 'end', file=sys.stderr)"
-    ended = process.run([sys.executable, "-I", "-c", script], 30, lambda one: _report(one, lambda *_: told.append(1)))
-    assert (ended.code, ended.errors[-4:], told) == (0, "end\n", [])
+    ended = process.run([sys.executable, "-I", "-c", script], 30, lambda one: _report(one, lambda *_: counts.append(1)))
+    assert (ended.code, ended.errors[-4:], counts) == (0, "end\n", [])
 
 
 def test_a_reader_of_lines_that_fails_does_not_stop_the_reading() -> None:
@@ -281,19 +281,19 @@ def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.M
         return process.Ended(0, "")
 
     monkeypatch.setattr(process, "run", run)
-    said = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: the "
+    message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: the "
     for answer, why in (  # noqa: B007  (`run` writes it)
         ("[" + "[]," * 2_000_000 + "[]]", "file has more than 1500000 values"),
         ('{"format": ' + "9" * 4_000 + "}", "number at line 1, column 12 has more than 20 digits"),
     ):
         result = call(*ask, "--python", sys.executable)
         assert (result.code, result.out) == (2, "")
-        assert f"{said}{why}" in result.err
+        assert f"{message}{why}" in result.err
     monkeypatch.setattr("dispatch_cli.capture.answer.MAX_BYTES", 1 << 20)
     answer = " " * (2 << 20)
     result = call(*ask, "--python", sys.executable)
     assert result.code == 2
-    assert f"{said}file is larger than 1 MiB" in result.err
+    assert f"{message}file is larger than 1 MiB" in result.err
 
 
 @pytest.mark.parametrize("ask", [("capture",), ("crossref", "--against", "live")], ids=" ".join)

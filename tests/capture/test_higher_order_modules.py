@@ -52,10 +52,10 @@ def test_modules_that_define_some(package: Path) -> None:
 
 def test_files_of_imported_modules_are_not_read(package: Path) -> None:
     """Classes that are defined there are known otherwise."""
-    derived, made = (str(package / name) for name in ("derived.py", "made.py"))
+    derived, generated = (str(package / name) for name in ("derived.py", "made.py"))
     others = [f"fake_torch.{name}" for name in DEFINING if name not in ("derived", "made")]
-    assert defining_modules(package, {derived, made}, {"HigherOrderOperator", "Derived"}) == others
-    assert defining_modules(package, {derived, made}, {"HigherOrderOperator"}) == []
+    assert defining_modules(package, {derived, generated}, {"HigherOrderOperator", "Derived"}) == others
+    assert defining_modules(package, {derived, generated}, {"HigherOrderOperator"}) == []
 
 
 def test_what_cannot_be_imported_is_noted(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:

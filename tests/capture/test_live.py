@@ -136,7 +136,7 @@ def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
 
     Higher-order operators are counted after every module was imported whose text has the name of their class.
     """
-    found = read(captured.yaml)
+    declared = read(captured.yaml)
     counts = ask(
         "-c",
         "import torch, torch._ops as o\n"
@@ -154,9 +154,12 @@ def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
         "            importlib.import_module('.'.join(file.relative_to(root.parent).with_suffix('').parts))\n"
         "print(kernels, ' '.join(sorted(o._higher_order_ops)))\n",
     ).split()
-    kernels = [keys.split(", ") for operator in found["operators"] for keys in operator.get("python_dispatch", {})]
-    assert [str(sum(map(len, kernels))), *(operator["name"] for operator in found["higher_order_operators"])] == counts
-    by_name = {operator["name"]: operator for operator in found["higher_order_operators"]}
+    kernels = [keys.split(", ") for operator in declared["operators"] for keys in operator.get("python_dispatch", {})]
+    assert [
+        str(sum(map(len, kernels))),
+        *(operator["name"] for operator in declared["higher_order_operators"]),
+    ] == counts
+    by_name = {operator["name"]: operator for operator in declared["higher_order_operators"]}
     cond = by_name["cond"]
     assert cond["functionalize"] == "torch._higher_order_ops.cond.cond_func"
     assert cond["modes"]["FakeTensorMode"] == "torch._higher_order_ops.cond.cond_fake_tensor_mode"
@@ -184,19 +187,19 @@ def test_an_extension_after_import(captured: Captured, tmp_path: Path) -> None:
     text = unpacked(folder / "cap.json.gz", tmp_path / "a.json").read_text(encoding="utf-8")
     assert not any(path in text for path in (str(folder.parent), tempfile.gettempdir(), str(ROOT)))
     written = json.loads(text)
-    found = {entry.get("name", entry.get("func")): entry for entry in written["imported"]["operators"]}
-    of_module = {name for name in found if name.startswith("my_")}
+    entries = {entry.get("name", entry.get("func")): entry for entry in written["imported"]["operators"]}
+    of_module = {name for name in entries if name.startswith("my_")}
     assert of_module == {"my_ext::twice(Tensor x) -> Tensor", "my_other::nowhere"}
     others, before = (
         {entry.get("name", entry.get("func")) for entry in document["operators"]}
         for document in (written, read(captured.yaml))
     )
     assert {name for name in others if not name.startswith(f"{PYTORCHS_LATER}::")} == before
-    twice = found["my_ext::twice(Tensor x) -> Tensor"]
+    twice = entries["my_ext::twice(Tensor x) -> Tensor"]
     assert twice["tags"] == ["pt2_compliant_tag"]
     assert twice["python_dispatch"] == {"Meta": "my_extension.meta"}
     assert list(twice["dispatch"]) == ["CompositeExplicitAutograd"]
-    assert list(found["my_other::nowhere"]["dispatch"]) == ["CPU"]
+    assert list(entries["my_other::nowhere"]["dispatch"]) == ["CPU"]
 
 
 def test_kernels_of_a_first_vmap(captured: Captured, tmp_path: Path) -> None:
@@ -212,8 +215,8 @@ def test_kernels_of_a_first_vmap(captured: Captured, tmp_path: Path) -> None:
     out = unpacked(captured_once(vmap=False), tmp_path / "without.json")
     without = run(load([str(out)])).dispatcher
     with_them = loaded(captured.yaml)
-    found = [name for name in names if "FuncTorchBatched" in with_them.active(OperatorName.parse(name))]
-    assert found == names
+    batched = [name for name in names if "FuncTorchBatched" in with_them.active(OperatorName.parse(name))]
+    assert batched == names
     assert not [name for name in names if "FuncTorchBatched" in without.active(OperatorName.parse(name))]
     notes = read(captured.yaml).get("notes", [])
     assert all(any(name in note for note in notes) for name in names)

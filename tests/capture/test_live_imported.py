@@ -117,7 +117,7 @@ with open({accepted!r}, "w") as file:
 
 def actions(random: Random, count: int) -> list[Action]:
     """*count* operators of a few libraries with their registrations, and registrations for operators of PyTorch's."""
-    found: list[Action] = []
+    steps: list[Action] = []
     for number in range(count):
         name = f"random_{random.randrange(3)}::op{number}"
         kind = random.choice(("defined", "defined", "defined", "custom", "dangling", "pytorch"))
@@ -125,21 +125,21 @@ def actions(random: Random, count: int) -> list[Action]:
             choices = {field: random.random() < 0.4 for field in ("mutates", "autograd", "vmap")}
             device = random.choice((None, "cpu", "cuda"))
             choices["autograd"] &= not choices["mutates"]  # refused for an operator that writes to its arguments
-            found.append({"do": "custom", "name": name, "device": device, **choices})
+            steps.append({"do": "custom", "name": name, "device": device, **choices})
         elif kind == "pytorch":
             name = random.choice(OF_PYTORCH)
         elif kind == "defined":
             schema = random.choice(SCHEMAS)
-            found.append({"do": "define", "library": "FRAGMENT", "name": name, "schema": schema})
+            steps.append({"do": "define", "library": "FRAGMENT", "name": name, "schema": schema})
         for key in random.sample(KEYS, random.choice((0, 1, 1, 2, 3, 4)) if kind == "defined" else kind != "custom"):
             skips = random.random() < 0.15
-            found.append({"do": "impl", "library": "FRAGMENT", "name": name, "key": key, "fallthrough": skips})
+            steps.append({"do": "impl", "library": "FRAGMENT", "name": name, "key": key, "fallthrough": skips})
         if kind != "dangling" and random.random() < 0.15:
-            found.append({"do": "py_impl", "name": name, "key": random.choice(PYTHON_KEYS)})
+            steps.append({"do": "py_impl", "name": name, "key": random.choice(PYTHON_KEYS)})
     if random.random() < 0.5:
         key = random.choice(FALLBACK_KEYS)
-        found.append({"do": "fallback", "library": "IMPL", "name": "_::", "key": key})
-    return found
+        steps.append({"do": "fallback", "library": "IMPL", "name": "_::", "key": key})
+    return steps
 
 
 def module_text(chosen: list[Action], accepted: str) -> str:
@@ -164,8 +164,8 @@ def declarations(taken: Iterable[Action], base: str) -> dict[str, Any]:
         elif action["do"] == "fallback":
             fallbacks[action["key"]] = f"function_{number}"
         elif action["do"] == "py_impl":
-            one = operators.setdefault(name, {"name": name})
-            one.setdefault("python_dispatch", {})[action["key"]] = f"function_{number}"
+            entry = operators.setdefault(name, {"name": name})
+            entry.setdefault("python_dispatch", {})[action["key"]] = f"function_{number}"
         else:
             mutates = action["mutates"]
             arguments = "(Tensor(a0!) x) -> ()" if mutates else "(Tensor x) -> Tensor"
@@ -227,8 +227,8 @@ def test_a_random_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     of_hand, of_capture = report(str(by_hand)), report(captured)
     expected = found_in(of_hand)
     stale = {operator for check, operator, _ in expected if check == LIVE_TABLE}
-    comparable = {one for one in expected if one[1] not in stale}
-    different = {one for one in found_in(of_capture) if one[1] not in stale} ^ comparable
+    comparable = {row for row in expected if row[1] not in stale}
+    different = {row for row in found_in(of_capture) if row[1] not in stale} ^ comparable
     assert not different, f"seed {SEED}"
     assert len({check for check, *_ in comparable}) > 5
     assert of_capture["not_checked"] == of_hand["not_checked"]

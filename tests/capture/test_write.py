@@ -314,28 +314,28 @@ def test_printed_forms_are_for_captures_alone(tmp_path: Path) -> None:
 
 
 def test_hostile_texts_come_back_as_they_were() -> None:
-    found = {
+    texts = {
         "map": {text: text for text in HOSTILE if text},
         "list": HOSTILE,
         "numbers": {text: 1 for text in HOSTILE if text},
         "operators": [{"func": text, "tags": [text], "dispatch": {"CPU": {"debug": text}}} for text in HOSTILE],
         "empty": {"a": {}, "b": [], "c": True, "d": False, "e": -1},
     }
-    assert from_yaml("".join(yaml_text(found))) == found
-    text = "".join(json_text(found))
-    assert json.loads(text) == from_yaml(text) == found
+    assert from_yaml("".join(yaml_text(texts))) == texts
+    text = "".join(json_text(texts))
+    assert json.loads(text) == from_yaml(text) == texts
 
 
 def test_plain_texts_stay_without_quotes() -> None:
-    found = {"a": "registered at /x/y.cpp:1", "b": "a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])"}
+    texts = {"a": "registered at /x/y.cpp:1", "b": "a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])"}
     text = "a: registered at /x/y.cpp:1\nb: a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])\n"
-    assert "".join(yaml_text(found)) == text
+    assert "".join(yaml_text(texts)) == text
 
 
 def test_groups_of_keys_stay_shorter_than_yaml_allows() -> None:
     keys = [f"Key{number:03}" for number in range(200)]
-    one = kernel("a.cpp:1")
-    state = state_of([operator("a::b", kernels={key: [one] for key in keys})], universe_data("torch-2.15"))
+    single = kernel("a.cpp:1")
+    state = state_of([operator("a::b", kernels={key: [single] for key in keys})], universe_data("torch-2.15"))
     dispatch = document(state)["operators"][0]["dispatch"]
     assert [key for group in dispatch for key in group.split(", ")] == keys
     assert max(map(len, dispatch)) <= MAX_KEYS_TEXT

@@ -29,7 +29,7 @@ def findings(state: State, *ops: str, select: str = "", built: BuiltLibrary | No
     named = [OperatorName.parse(name) for name in sorted(ops or own)]
     own_only = state.source is not None
     declared = state.own_higher_order_operators() if own_only else state.higher_order_operators
-    higher_order = [one for one in declared if not ops or one.name in ops]
+    higher_order = [operator for operator in declared if not ops or operator.name in ops]
     wanted = tuple(Selector(part) for part in (select or "all").split(","))
     chosen = (CheckSettings(select=wanted, ignore=() if select else (Selector("no-fake-kernel"),)),)
     report = findings_report(

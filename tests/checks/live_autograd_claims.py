@@ -120,7 +120,7 @@ def displaced() -> dict[str, str]:
 
 
 def warns_of(caught: list[warnings.WarningMessage]) -> str:
-    return "warns" if any("an autograd kernel was not registered" in str(one.message) for one in caught) else ""
+    return "warns" if any("an autograd kernel was not registered" in str(warning.message) for warning in caught) else ""
 
 
 def of_other_operators() -> list[Any]:
@@ -148,35 +148,35 @@ def ambiguous() -> dict[str, str]:
 
 def alone() -> dict[str, str]:
     kernel, skipped = operator("Autograd"), operator("Autograd", DEFAULT)
-    found = {
+    outcomes = {
         "in inference mode": inference(lambda: kernel(torch.ones(1))),
         "otherwise": outcome(lambda: kernel(torch.ones(1))),
         "skipped": inference(lambda: skipped(torch.ones(1))),
     }
     inner = getattr(torch.ops.export, "access_subclass_inner_tensor", None)
     if inner is not None:
-        found["export"] = inference(lambda: inner(torch.ones(1), "x"))
-    return found
+        outcomes["export"] = inference(lambda: inner(torch.ones(1), "x"))
+    return outcomes
 
 
 def in_pytorch() -> dict[str, str]:
     image, line = torch.ones(1, 1, 4, 4, requires_grad=True), torch.ones(1, 1, 4, requires_grad=True)
-    found = {
+    outcomes = {
         "avg_pool2d.out": outcome(lambda: torch.ops.aten.avg_pool2d.out(image, [2], out=torch.empty(1, 1, 2, 2))),
     }
     if "out" in torch.ops.aten.avg_pool1d.overloads():
-        found["avg_pool1d.out"] = outcome(lambda: torch.ops.aten.avg_pool1d.out(line, [2], out=torch.empty(1, 1, 2)))
+        outcomes["avg_pool1d.out"] = outcome(lambda: torch.ops.aten.avg_pool1d.out(line, [2], out=torch.empty(1, 1, 2)))
     if hasattr(torch.library.Library, "fallback"):
         fallback = torch.library.Library("_", "IMPL")
         fallback.fallback(noting("fallback"), "PrivateUse1")
         ones, zeros = [1, 1], [0, 0]
-        found["convolution under a fallback"] = on(
+        outcomes["convolution under a fallback"] = on(
             "privateuseone", lambda x: torch.ops.aten.convolution(x, x, None, ones, zeros, ones, False, zeros, 1), 4
         )
     replacing = torch.library.Library("aten", "IMPL")
     replacing.impl("max_pool2d", noting("Autograd"), "Autograd")
-    found["max_pool2d's kernel at Autograd"] = outcome(lambda: torch.ops.aten.max_pool2d(image, [2]))
-    return found
+    outcomes["max_pool2d's kernel at Autograd"] = outcome(lambda: torch.ops.aten.max_pool2d(image, [2]))
+    return outcomes
 
 
 def python() -> dict[str, list[str]]:
@@ -189,13 +189,13 @@ def python() -> dict[str, list[str]]:
             ran.append(str(func))
             return func(*args, **(kwargs or {}))
 
-    found, tensor = {}, torch.ones(1)
+    outcomes, tensor = {}, torch.ones(1)
     for context in ("grad", "inference"):
         ran.clear()
         with torch.inference_mode(context == "inference"), enable_python_dispatcher(), Noting():
             torch.ops.aten.hardshrink(tensor)
-        found[context] = list(ran)
-    return found
+        outcomes[context] = list(ran)
+    return outcomes
 
 
 factory = operator("CPU", schema="(int size) -> Tensor")

@@ -78,8 +78,8 @@ def in_custom_op(called: Any) -> Any:
     name = f"{NAMESPACE}::outer{next(numbers)}"
 
     def outer(x: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = called(x)
-        return found
+        result: torch.Tensor = called(x)
+        return result
 
     return torch.library.custom_op(name, mutates_args=(), schema="(Tensor x) -> Tensor")(outer)(torch.ones(2))
 
@@ -113,16 +113,16 @@ def on(device: str, called: Any) -> str:
 
 def autocasts() -> dict[str, Any]:
     """What becomes of a call with a tensor of each device while its autocast is on: of a backend's own operator."""
-    found: dict[str, Any] = {}
+    outcomes: dict[str, Any] = {}
     devices = {"CPU": "cpu", "CUDA": "cuda", "XPU": "xpu", "XLA": "xla", "HPU": "hpu", "IPU": "ipu"}
     devices["PrivateUse1"] = "privateuseone"
     for key, device in devices.items():
         called = operator([key, f"Autograd{key}"], giving_back)
         before = on(device, called)
         torch.set_autocast_enabled(device, True)
-        found[device] = [before, on(device, called)]
+        outcomes[device] = [before, on(device, called)]
         torch.set_autocast_enabled(device, False)
-    return found
+    return outcomes
 
 
 def out_of_tree() -> dict[str, str]:
@@ -137,10 +137,10 @@ def out_of_tree() -> dict[str, str]:
         with torch.autocast("npu"):
             return on("npu", called)
 
-    found = {"otherwise": on("npu", called), "under autocast": call()}
+    outcomes = {"otherwise": on("npu", called), "under autocast": call()}
     block = torch._C._dispatch_library("IMPL", "_", "AutocastPrivateUse1")  # type: ignore[call-arg]
     block.fallback_fallthrough()
-    return {**found, "with a fallthrough": call()}
+    return {**outcomes, "with a fallthrough": call()}
 
 
 def memory(x: torch.Tensor) -> list[complex]:
@@ -151,7 +151,7 @@ def memory(x: torch.Tensor) -> list[complex]:
 
 def bits() -> dict[str, Any]:
     """The results of a kernel that reads memory, with PyTorch's fallbacks and with fallthroughs in their place."""
-    found: dict[str, Any] = {}
+    outcomes: dict[str, Any] = {}
     tensor = torch.tensor([1 + 2j, 3 - 4j])
     given = {"Conjugate": tensor.conj(), "Negative": torch._neg_view(tensor)}
     for key, bit in given.items():
@@ -159,17 +159,17 @@ def bits() -> dict[str, Any]:
             called = operator(["CPU"], lambda _: lambda x: torch.tensor(memory(x)))
             if falls:
                 library.impl(f"op{next(numbers) - 1}", torch.library.fallthrough_kernel, key)
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 result = called(bit)
-            found[f"{key}{' falls through' if falls else ''}"] = [bool((result == bit).all()), len(said)]
+            outcomes[f"{key}{' falls through' if falls else ''}"] = [bool((result == bit).all()), len(caught)]
     zero = torch._efficientzerotensor((2,), dtype=torch.complex64)
     for falls in (False, True):
         called = operator(["CPU"], lambda _: lambda x: torch.ones(2) * (x.data_ptr() == 0))
         if falls:
             library.impl(f"op{next(numbers) - 1}", torch.library.fallthrough_kernel, "ZeroTensor")
-        found[f"ZeroTensor{' falls through' if falls else ''}"] = called(zero).tolist() == [1, 1]
-    return found
+        outcomes[f"ZeroTensor{' falls through' if falls else ''}"] = called(zero).tolist() == [1, 1]
+    return outcomes
 
 
 def one_hot() -> dict[str, str]:

@@ -52,14 +52,16 @@ def outcome(call: Any) -> str:
 
 def fallthroughs(cases: dict[str, dict[str, bool]]) -> dict[str, str]:
     """What a call with a CPU tensor comes to, in inference mode."""
-    found = {}
+    outcomes = {}
     for name, kernels in cases.items():
-        made = {key: torch.library.fallthrough_kernel if skips else recording(key) for key, skips in kernels.items()}
-        called = operator(f"{name}(Tensor x) -> Tensor", **made)
+        functions = {
+            key: torch.library.fallthrough_kernel if skips else recording(key) for key, skips in kernels.items()
+        }
+        called = operator(f"{name}(Tensor x) -> Tensor", **functions)
         with torch.inference_mode():
             tensor = torch.ones(1)
-            found[name] = outcome(lambda called=called, tensor=tensor: called(tensor))
-    return found
+            outcomes[name] = outcome(lambda called=called, tensor=tensor: called(tensor))
+    return outcomes
 
 
 def counted_writes() -> dict[str, int]:
@@ -83,13 +85,13 @@ def counted_writes() -> dict[str, int]:
     by_hand = operator(f"by_hand{schema}", CPU=write, Autograd=below_autograd("by_hand"))
     counted = operator(f"counted{schema}", CPU=write, Autograd=below_autograd("counted"))
     library.impl("counted", count, "ADInplaceOrView", with_keyset=True)
-    found = {}
+    outcomes = {}
     for name, called in (("by hand", by_hand), ("counted", counted)):
         tensor = torch.ones(2)
         before = tensor._version
         called(tensor)
-        found[name] = tensor._version - before
-    return found
+        outcomes[name] = tensor._version - before
+    return outcomes
 
 
 def conjugates() -> dict[str, bool]:

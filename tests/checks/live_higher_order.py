@@ -114,16 +114,16 @@ def graph_keeps(op: Any) -> bool:
 def calls(name: str, has: Has) -> dict[str, Any]:
     """How calls of one operator end."""
     op = operator(name, has)
-    found: dict[str, Any] = {"plain": outcome(lambda: op(torch.ones(2)))}
+    outcomes: dict[str, Any] = {"plain": outcome(lambda: op(torch.ones(2)))}
     with torch.inference_mode():
-        found["inference"] = outcome(lambda: op(torch.ones(2)))
-    found["needs gradient"] = outcome(lambda: op(torch.ones(2, requires_grad=True).clone()))
+        outcomes["inference"] = outcome(lambda: op(torch.ones(2)))
+    outcomes["needs gradient"] = outcome(lambda: op(torch.ones(2, requires_grad=True).clone()))
     for mode in MODES:
-        found[mode] = [under(op, mode, below_autograd) for below_autograd in (False, True)]
-    found["above autograd"] = outcome(lambda: make_fx(op, pre_dispatch=True)(torch.ones(2)))
-    if found["ProxyTorchDispatchMode"][0] == "runs":
-        found["kept"] = graph_keeps(op)
-    return found
+        outcomes[mode] = [under(op, mode, below_autograd) for below_autograd in (False, True)]
+    outcomes["above autograd"] = outcome(lambda: make_fx(op, pre_dispatch=True)(torch.ones(2)))
+    if outcomes["ProxyTorchDispatchMode"][0] == "runs":
+        outcomes["kept"] = graph_keeps(op)
+    return outcomes
 
 
 print(json.dumps({name: calls(name, has) for name, has in json.load(sys.stdin).items()}))

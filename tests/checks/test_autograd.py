@@ -64,8 +64,8 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
     ],
 )
 def test_whose_calls_fail(dispatch: str, severity: str, message: str, state_of: StateOf) -> None:
-    found = said(state_of, "ambiguous-autogradother", dispatch)
-    assert found == [
+    results = said(state_of, "ambiguous-autogradother", dispatch)
+    assert results == [
         (severity, f"demo::op: AutogradOther is ambiguous between the kernel at {MATH} and {message}"),
     ]
 
@@ -144,28 +144,28 @@ def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> 
         dispatch = both.replace(" WAY", way)
         ((severity, message),) = said(state_of, "math-kernel-displaced", f"{dispatch}, {MATH}: m")
         assert (severity, "autograd differentiates the operators" in message) == (displaced, follows)
-        found = said(state_of, "no-autograd-kernel", dispatch, more=BACKWARD)
-        assert found[0][0] == displaced
+        results = said(state_of, "no-autograd-kernel", dispatch, more=BACKWARD)
+        assert results[0][0] == displaced
 
 
 def test_what_is_declared_of_autograd_kernels(state_of: StateOf) -> None:
     """A decomposition at Autograd is known by its declaration, and only without one by its name."""
     dispatch = f"{DEFAULT}: a, Autograd: {{kernel: NAME, redispatches: WAY}}"
-    for name, way, found in (
+    for name, way, expected in (
         ("b", "other-operators", True),
         ("decomposition", "below-autograd", False),
         ("decomposition", "other-operators", True),
     ):
         text = dispatch.replace("NAME", name).replace("WAY", way)
-        assert bool(said(state_of, "autograd-only", text)) is found
+        assert bool(said(state_of, "autograd-only", text)) is expected
 
 
 def test_who_counts_a_write(state_of: StateOf) -> None:
     """An autograd kernel that calls other operators leaves it to them."""
-    for way, found in (("below-autograd", True), ("other-operators", False), ("raises", False)):
+    for way, expected in (("below-autograd", True), ("other-operators", False), ("raises", False)):
         dispatch = f"CPU: a, Autograd: {{kernel: b, redispatches: {way}}}"
         schema = "(Tensor(a!) x) -> Tensor(a!)"
-        assert bool(said(state_of, "missing-adinplaceorview", dispatch, schema)) is found
+        assert bool(said(state_of, "missing-adinplaceorview", dispatch, schema)) is expected
 
 
 RAISES = 'nothing: every call with such tensors raises "Could not run"'
@@ -291,8 +291,8 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
     ],
 )
 def test_who_lacks_autograd(dispatch: str, schema: str, found: list[str], state_of: StateOf) -> None:
-    told = said(state_of, "no-autograd-kernel", dispatch, schema)
-    assert [f"{severity}: {message.removeprefix('demo::op has ')}" for severity, message in told] == found
+    results = said(state_of, "no-autograd-kernel", dispatch, schema)
+    assert [f"{severity}: {message.removeprefix('demo::op has ')}" for severity, message in results] == found
 
 
 @pytest.mark.parametrize(
@@ -307,12 +307,12 @@ def test_who_lacks_autograd(dispatch: str, schema: str, found: list[str], state_
 )
 def test_a_derivative_that_nothing_calls(other: str, severity: str, state_of: StateOf) -> None:
     more = f"  - {{func: 'demo::{other}', dispatch: {{CPU: b, Autograd: fallthrough}}}}\n"
-    assert [one[0] for one in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == [severity]
+    assert [row[0] for row in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == [severity]
 
 
 def test_the_derivative_of_another_overload(state_of: StateOf) -> None:
     more = "  - {func: 'demo::op.b(Tensor x, int y) -> Tensor', dispatch: {CPU: b, Autograd: c}}\n"
-    assert [one[0] for one in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == ["warning"]
+    assert [row[0] for row in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == ["warning"]
 
 
 @pytest.mark.parametrize("more", ["fallbacks: none\n", "fallbacks: none\nuniverse: torch-2.4\n"])
@@ -490,9 +490,9 @@ def test_python_kernels_of_one_library_have_one_debug_text(function: str, count:
     ],
 )
 def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
-    told = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
+    results = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
     text = "demo::op: inference mode skips the Python dispatcher's kernel at {}, and no backend key has one"
-    assert told == [(severity, text.format(keys)) for severity, keys in found]
+    assert results == [(severity, text.format(keys)) for severity, keys in found]
 
 
 def test_pytorchs_own_python_kernels_are_not_the_files(state_of: StateOf) -> None:

@@ -55,7 +55,7 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
             lines.append(f"- func: lib::{schema}\n  dispatch: {{{', '.join(kernels)}}}\n")
         return "dispatch: 1\noperators:\n" + "".join(lines)
 
-    before, after = (load_state([written(tmp_path, file(one), f"{one}.yaml")]) for one in (False, True))
+    before, after = (load_state([written(tmp_path, file(emptied), f"{emptied}.yaml")]) for emptied in (False, True))
     changes = "".join(REMOVES % (f"lib::{schema.partition('(')[0]}", key) for schema in gone for key in gone[schema])
     own = written(tmp_path, f"dispatch: 1\nextends: False.yaml\nchanges:\n{changes or '  []'}")
     state = load_state([own])
@@ -64,20 +64,22 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     }
     was, became = findings(before), findings(after)
     there = {what: finding for finding in sorted(was, key=lambda one: -one.severity.rank) for what in matters(finding)}
-    found = [finding for finding in findings(state) if finding.span is not None and finding.span.file == own]
-    found = [
-        finding for finding in found if finding.check != "emptied-slot"
+    results = [finding for finding in findings(state) if finding.span is not None and finding.span.file == own]
+    results = [
+        finding for finding in results if finding.check != "emptied-slot"
     ]  # it is about changes, which these files have not
 
     def is_worse(one: Finding) -> bool:
         return any(what not in there or there[what].severity.rank > one.severity.rank for what in matters(one))
 
-    kinds = {(*about(one), one.key): one for one in became}
-    assert {(*about(one), one.key) for one in found} == {kind for kind, one in kinds.items() if is_worse(one)}
-    for one in found:
-        line = Path(own).read_text(encoding="utf-8").splitlines()[one.span.line - 1]
+    kinds = {(*about(finding), finding.key): finding for finding in became}
+    assert {(*about(finding), finding.key) for finding in results} == {
+        kind for kind, one in kinds.items() if is_worse(one)
+    }
+    for finding in results:
+        line = Path(own).read_text(encoding="utf-8").splitlines()[finding.span.line - 1]
         assert "remove" in line
-        assert OperatorName.parse(one.operator or "").name.rstrip("_") == "lib::op"
+        assert OperatorName.parse(finding.operator or "").name.rstrip("_") == "lib::op"
 
 
 @pytest.mark.slow
@@ -126,7 +128,9 @@ def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
     names = sorted(
         {finding.operator for finding in of_pytorch if finding.check == "no-autograd-kernel" and finding.operator}
     )
-    name = next(one for one in names if "Autograd" not in base.dispatcher.active(OperatorName.parse(one)))
+    name = next(
+        operator for operator in names if "Autograd" not in base.dispatcher.active(OperatorName.parse(operator))
+    )
     keys = [*base.dispatcher.active(OperatorName.parse(name))]
     removed = load_state([written(tmp_path, OVERLAY + REMOVES % (name, keys[0]))])
     registered = load_state(
@@ -138,7 +142,7 @@ def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
             )
         ]
     )
-    there = {about(one) for one in of_pytorch}
+    there = {about(finding) for finding in of_pytorch}
     for state in (removed, registered):
         assert state.own_operators() == [OperatorName.parse(name)]
     assert not {about(finding) for finding in findings(removed)} & there
@@ -183,9 +187,9 @@ def test_a_removed_fallback(tmp_path: Path) -> None:
         ("no-autocast-fallback", 5),
     }
     empty = state.dispatcher
-    for one in results:
-        if one.operator is not None:
-            assert empty.table(OperatorName.parse(one.operator))["AutogradCPU"].kernel is None
+    for finding in results:
+        if finding.operator is not None:
+            assert empty.table(OperatorName.parse(finding.operator))["AutogradCPU"].kernel is None
 
 
 def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
@@ -193,8 +197,8 @@ def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
     text = "dispatch: 1\nextends: torch-2.15\noperators:\n- {name: aten::mul.Tensor, python_dispatch: {CPU: mine}}\n"
     removed = OVERLAY + '  - remove: {operator: "aten::mul.Tensor", python_dispatch: "Meta"}\n'
     # a change concerns the overloads and the in-place and functional forms as well, of which mul has six
-    for one, checked in ((text, "1 operator, "), (removed, "6 operators, ")):
-        own = written(tmp_path, one)
+    for declared, checked in ((text, "1 operator, "), (removed, "6 operators, ")):
+        own = written(tmp_path, declared)
         assert own_names(load_state([own])) == {MUL}
         assert f": {checked}" in call("check-invariants", own).out
         table = json.loads(call("table", own, "--format", "json").out)
@@ -203,7 +207,9 @@ def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
 
 def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> None:
     """Others of its library, of which the file says nothing, have kernels for them."""
-    operators = "".join(f"- {{func: lib::{one}(Tensor x) -> Tensor, dispatch: {{CPU: c, Meta: m}}}}\n" for one in "ab")
+    operators = "".join(
+        f"- {{func: lib::{letter}(Tensor x) -> Tensor, dispatch: {{CPU: c, Meta: m}}}}\n" for letter in "ab"
+    )
     written(tmp_path, f"dispatch: 1\noperators:\n{operators}", "mid.yaml")
     own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + REMOVES % ("lib::a", "Meta"))
     (finding,) = findings(load_state([own]), select="no-fake-kernel")
@@ -257,10 +263,11 @@ def test_the_change_at_a_further_slot_is_meant(tmp_path: Path) -> None:
 def test_a_library_that_fails_on_fake_tensors_as_before(tmp_path: Path) -> None:
     """One of its operators less fails, and the other fails as it did."""
     operators = "".join(
-        f'- {{func: "lib::{one}(Tensor x) -> Tensor", dispatch: {{CPU: c, Autograd: a, Tracer: t}}}}\n' for one in "fg"
+        f'- {{func: "lib::{letter}(Tensor x) -> Tensor", dispatch: {{CPU: c, Autograd: a, Tracer: t}}}}\n'
+        for letter in "fg"
     )
     written(tmp_path, LIB + operators, "mid.yaml")
-    removed = [REMOVES % one for one in (("lib::f", "CPU"), ("lib::f", "Autograd"), ("lib::g", "Tracer"))]
+    removed = [REMOVES % slot for slot in (("lib::f", "CPU"), ("lib::f", "Autograd"), ("lib::g", "Tracer"))]
     own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + "".join(removed))
     assert not findings(load_state([own]), select="no-fake-kernel")
 

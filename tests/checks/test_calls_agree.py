@@ -100,7 +100,7 @@ def autograd_hops(call: Call, state: State) -> dict[str, Rule]:
 @pytest.mark.parametrize("seed", [1])
 def test_calls_with_tensors(universe: str, seed: int, state_of: StateOf) -> None:
     state = state_of(declaration(universe, seed, "(Tensor x) -> Tensor"))
-    said = Said(state)
+    claims = Said(state)
     seen = dict.fromkeys(("bypassed", "raises", "no derivative", "no autograd", "ambiguous"), 0)
     for name, keys in operators(state):
         for key, text in TENSORS.items():
@@ -111,20 +111,20 @@ def test_calls_with_tensors(universe: str, seed: int, state_of: StateOf) -> None
             where = (name, keys, key, above, call.end)
 
             bypassed = key in keys and rule is Rule.MATH
-            assert bypassed == (key in said.fact("sparse-bypass", name, "bypassed")), where
+            assert bypassed == (key in claims.fact("sparse-bypass", name, "bypassed")), where
             if bypassed:
                 assert call.end.kind is EndKind.DECOMPOSITION, where
                 seen["bypassed"] += 1
 
             assert (error is ErrorKind.AMBIGUOUS) == (first == "AutogradOther" and rule is Rule.AMBIGUOUS), where
             if error is ErrorKind.AMBIGUOUS:
-                (finding,) = said.of("ambiguous-autogradother", name)
+                (finding,) = claims.of("ambiguous-autogradother", name)
                 assert key not in keys or finding.severity is Severity.ERROR, where
                 seen["ambiguous"] += 1
 
             displaced = IMPLICIT in keys and EXPLICIT not in keys and rule in (Rule.MISSING, Rule.FALLBACK)
-            named = first in said.fact("math-kernel-displaced", name, "autograd keys")
-            worst = [finding.severity for finding in said.of("math-kernel-displaced", name)]
+            named = first in claims.fact("math-kernel-displaced", name, "autograd keys")
+            worst = [finding.severity for finding in claims.of("math-kernel-displaced", name)]
             assert named == (displaced and (rule is Rule.MISSING or worst == [Severity.WARNING])), where
             assert (worst == [Severity.ERROR]) or not (displaced and rule is Rule.MISSING), where
             if named:
@@ -133,7 +133,7 @@ def test_calls_with_tensors(universe: str, seed: int, state_of: StateOf) -> None
 
             served = key in keys and not text.endswith("quantized")
             if served and IMPLICIT not in keys and rule in (Rule.MISSING, Rule.FALLBACK):
-                (finding,) = said.of("no-autograd-kernel", name)
+                (finding,) = claims.of("no-autograd-kernel", name)
                 assert rule is Rule.FALLBACK or finding.severity is Severity.ERROR, where
                 seen["no autograd"] += 1
     assert sum(count > 10 for count in seen.values()) >= 4, seen
@@ -142,30 +142,30 @@ def test_calls_with_tensors(universe: str, seed: int, state_of: StateOf) -> None
 @pytest.mark.parametrize("seed", [3])
 def test_calls_in_inference_mode(universe: str, seed: int, state_of: StateOf) -> None:
     state = state_of(declaration(universe, seed, "(Tensor x) -> Tensor"))
-    said = Said(state)
+    claims = Said(state)
     alone = 0
     for name, keys in operators(state):
         calls = [
             simulate(state, name, (TensorSpec.parse(f"{text} inference"),), INFERENCE) for text in TENSORS.values()
         ]
-        found = [call.end.kind is not EndKind.ERROR for call in calls]
+        returns = [call.end.kind is not EndKind.ERROR for call in calls]
         # a kernel at MTIA is one that a call gets to, whatever the autograd keys hold
-        assert all(found[position] for position, key in enumerate(TENSORS) if key in keys), (name, keys)
+        assert all(returns[position] for position, key in enumerate(TENSORS) if key in keys), (name, keys)
         active = state.dispatcher.active(name)
         above = any(key.startswith("Autograd") and not active[key].kernel.fallthrough for key in keys)
-        assert bool(said.of("autograd-only", name)) == (above and not any(found)), (name, keys)
-        alone += above and not any(found)
+        assert bool(claims.of("autograd-only", name)) == (above and not any(returns)), (name, keys)
+        alone += above and not any(returns)
     assert alone > 2
 
 
 def test_calls_without_tensors(universe: str, state_of: StateOf) -> None:
     state = state_of(declaration(universe, 4, "(int size) -> Tensor"))
-    said = Said(state)
+    claims = Said(state)
     unreachable = 0
     for name, keys in operators(state):
         error = simulate(state, name).end.error
         fails = error is not None and error.kind is ErrorKind.NO_TENSORS
         reachable_by_tensors = any(key in TENSORS or key.startswith("Autograd") for key in keys - {"Autograd"})
-        assert bool(said.of("unreachable-factory", name)) == (fails and reachable_by_tensors), (name, keys)
+        assert bool(claims.of("unreachable-factory", name)) == (fails and reachable_by_tensors), (name, keys)
         unreachable += fails
     assert unreachable > 2

@@ -37,9 +37,9 @@ def test_a_library_in_a_capture_is_checked_as_by_hand(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     base = capture(tmp_path / "base", pytorch=True)
     by_hand.write_text(json.dumps({"dispatch": 1, "extends": [base], "operators": [MINE, OVER]}), encoding="utf-8")
-    found = checked(file)
-    assert found == checked(str(by_hand))
-    assert found == (
+    reported = checked(file)
+    assert reported == checked(str(by_hand))
+    assert reported == (
         [("info", "mylib::op", "AutogradCPU"), ("info", "aten::op", "AutogradCPU")],
         {"pytorch": 0, "extended": 0, "unknown": 0},
     )

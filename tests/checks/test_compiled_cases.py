@@ -255,8 +255,8 @@ def write(x):
 
 def module(namespace: str, source: str) -> str:
     """The text of a module, in a namespace of its own."""
-    made = HEAD + ("lib = torch.library.Library(NS, 'DEF')\n" if "lib." in source else "") + source
-    return made.replace("getattr(torch.ops, NS)", f"torch.ops.{namespace}").replace("NS", repr(namespace))
+    text = HEAD + ("lib = torch.library.Library(NS, 'DEF')\n" if "lib." in source else "") + source
+    return text.replace("getattr(torch.ops, NS)", f"torch.ops.{namespace}").replace("NS", repr(namespace))
 
 
 CHECKS = "dropped-call,aliased-result,returned-argument,undeclared-write,function-signature,refused-registration"
@@ -271,27 +271,29 @@ def warned(folder: Path, modules: list[str]) -> list[list[tuple[str, str]]]:
     for number, text in enumerate(modules):
         (folder / f"case{number}.py").write_text(text, encoding="utf-8")
     report = json.loads(call("check-invariants", str(folder), "--select", CHECKS, "--format", "json").out)
-    found: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    rows_at: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for finding in report["findings"]:
         if finding["severity"] != "info":
             file = Path(finding["declared_at"]["file"]).stem
-            found[int(file.removeprefix("case"))].append((finding["check"], finding["message"]))
-    return [found[number] for number in range(len(modules))]
+            rows_at[int(file.removeprefix("case"))].append((finding["check"], finding["message"]))
+    return [rows_at[number] for number in range(len(modules))]
 
 
 def test_a_check_warns_of_what_fails(tmp_path: Path) -> None:
     modules = [module(f"case{number}", one.source) for number, one in enumerate(CASES)]
-    found = dict(zip((case.name for case in CASES), warned(tmp_path, modules), strict=True))
-    assert {name: [check for check, _ in checks] for name, checks in found.items()} == {
+    warnings = dict(zip((case.name for case in CASES), warned(tmp_path, modules), strict=True))
+    assert {name: [check for check, _ in checks] for name, checks in warnings.items()} == {
         case.name: [] if case.check is None else [case.check] for case in CASES
     }
     assert all((case.check is None) is (case.outcome == "same") for case in CASES)
 
 
 def test_functions_without_a_schema_are_refused(tmp_path: Path) -> None:
-    found = warned(tmp_path, INFERRED)
-    assert [[check for check, _ in one] for one in found[: len(REFUSED)]] == [["refused-registration"]] * len(REFUSED)
-    assert not any("refused-registration" in dict(one) for one in found[len(REFUSED) :])
+    per_module = warned(tmp_path, INFERRED)
+    assert [[check for check, _ in rows] for rows in per_module[: len(REFUSED)]] == [["refused-registration"]] * len(
+        REFUSED
+    )
+    assert not any("refused-registration" in dict(rows) for rows in per_module[len(REFUSED) :])
 
 
 @pytest.mark.live
@@ -305,7 +307,7 @@ def test_pytorch_fails_there(tmp_path: Path) -> None:
     assert dict(zip((case.name for case in CASES), outcomes, strict=True)) == {
         case.name: case.outcome for case in CASES
     }
-    ours = [one[0][1].partition(": ")[2] for one in warned(tmp_path, INFERRED)[: len(REFUSED)]]
+    ours = [rows[0][1].partition(": ")[2] for rows in warned(tmp_path, INFERRED)[: len(REFUSED)]]
     for text, words in zip(refusals, ours, strict=False):
         start = words.partition(" unsupported type ")[0]  # PyTorch prints the type that Python makes of the annotation
         is_parsed = words.startswith("expected")  # the schema is refused, and its parser has a text of its own

@@ -117,9 +117,9 @@ def test_a_finding_of_any_of_several_registrations_says_so_shortly(tmp_path: Pat
 
 
 def test_conditions_of_the_same_parts_are_told_apart(tmp_path: Path) -> None:
-    one = '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}\n'
+    entry = '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}\n'
     other = '  - {func: "m::a.of(Tensor x) -> Tensor", dispatch: {CPU: {kernel: g, when: A and B}}}\n'
-    report = checked(write(tmp_path, one + other))
+    report = checked(write(tmp_path, entry + other))
     assert found(report, "no-autograd-kernel") == [("m::a", "A or B"), ("m::a.of", "A and B")]
 
 
@@ -161,7 +161,7 @@ def test_comments_in_sources_accept_findings(tmp_path: Path, monkeypatch: pytest
     Path("a.yaml").write_text(EXTRACTED)
     report = checked(Path("a.yaml"))
     assert found(report, "no-autograd-kernel") == []
-    assert [one.reason for one in report.suppressed] == ["it is for inference", "this one, too"]
+    assert [finding.reason for finding in report.suppressed] == ["it is for inference", "this one, too"]
     Path("ops.cpp").write_text(CPP.replace("dispatch-cli:", "nothing:"))
     assert found(checked(Path("a.yaml")), "no-autograd-kernel") == [("mylib::scale", None), ("mylib::other", None)]
 

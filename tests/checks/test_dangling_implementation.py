@@ -158,8 +158,8 @@ def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
         "check-invariants", str(path), "--base", "torch-2.15", "--config", "none", "--select", "refused-registration",
         "--format", "json",
     )  # fmt: skip
-    found = [(finding["severity"], finding["operator"]) for finding in json.loads(result.out)["findings"]]
-    assert found == [
+    rows = [(finding["severity"], finding["operator"]) for finding in json.loads(result.out)["findings"]]
+    assert rows == [
         ("error", "aten::linear"),
         ("info", "torchvision::nms"),
         ("warning", "aten::nothing_like_it"),

@@ -63,9 +63,9 @@ def test_a_check_is_documented(check: Check) -> None:
 def test_an_example(check: Check, kind: str, text: str, state_of: StateOf) -> None:
     """Examples of other checks are short, and say nothing of fake tensors."""
     built = built_library(check, state_of)
-    found = {finding.check for finding in findings(state_of(text), select=f"default,{check.id}", built=built)}
-    found -= {NO_FAKE} - {check.id}
-    assert check.id in found if kind == "Bad" else not found
+    checks = {finding.check for finding in findings(state_of(text), select=f"default,{check.id}", built=built)}
+    checks -= {NO_FAKE} - {check.id}
+    assert check.id in checks if kind == "Bad" else not checks
 
 
 @pytest.mark.parametrize(

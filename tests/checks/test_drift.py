@@ -102,8 +102,8 @@ def test_one_difference(
 def test_other_operators_of_the_namespace_are_not_declared(state_of: StateOf) -> None:
     """Those of another namespace may be of another library: they are only counted."""
     more = "  - func: demo::more(Tensor x) -> Tensor\n  - func: others::more(Tensor x) -> Tensor\nlibraries:\n"
-    found = drift(DECLARED, DECLARED.replace("libraries:\n", more), state_of)
-    assert found == [
+    rows = drift(DECLARED, DECLARED.replace("libraries:\n", more), state_of)
+    assert rows == [
         ("drift-undeclared", "", None, 1, "dispatch"),
         ("drift-undeclared", "demo::more", None, 1, "dispatch"),
     ]
@@ -125,7 +125,7 @@ def test_what_is_not_declared_is_shown_at_the_section_of_its_namespace(state_of:
 
 def of_pytorch(library: BuiltLibrary, *operators: str) -> BuiltLibrary:
     """The library, where PyTorch has had its kernels of these operators before."""
-    found = {
+    rows = {
         name: one._replace(
             schema=f"{name}(Tensor self) -> Tensor",
             imported=False,
@@ -134,7 +134,7 @@ def of_pytorch(library: BuiltLibrary, *operators: str) -> BuiltLibrary:
         for name, one in library.operators.items()
         if name in operators
     }
-    return library._replace(operators={**library.operators, **found})
+    return library._replace(operators={**library.operators, **rows})
 
 
 def test_a_kernel_of_pytorch_is_not_the_one_that_is_declared(state_of: StateOf) -> None:
@@ -212,8 +212,8 @@ def test_a_fake_implementation_is_no_other_kernel_at_meta(state_of: StateOf) -> 
     fake = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    fake: op_fake\n"
     kernel = fake.replace("fake: op_fake", "dispatch: {Meta: op_meta}")
     for declared, built in ((fake, kernel), (kernel, fake)):
-        (found,) = drift(declared, built, state_of)
-        assert found[:3] == ("drift-different", "demo::op", "Meta")
+        (row,) = drift(declared, built, state_of)
+        assert row[:3] == ("drift-different", "demo::op", "Meta")
 
 
 def test_the_alias_analysis_and_the_tags_of_a_definition(state_of: StateOf) -> None:
@@ -221,8 +221,8 @@ def test_the_alias_analysis_and_the_tags_of_a_definition(state_of: StateOf) -> N
     tagged = f"{plain}    tags: [core]\n"
     pure = f"{plain}    alias_analysis: PURE_FUNCTION\n"
     assert drift(pure, plain, state_of) == drift(plain, pure, state_of) != []
-    assert [one[0] for one in drift(pure, plain, state_of)] == ["drift-different"]
-    assert [one[0] for one in drift(tagged, plain, state_of)] == ["drift-different"]
+    assert [row[0] for row in drift(pure, plain, state_of)] == ["drift-different"]
+    assert [row[0] for row in drift(tagged, plain, state_of)] == ["drift-different"]
     assert drift(plain, tagged, state_of) == []  # says nothing of tags
 
 

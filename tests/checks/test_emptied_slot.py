@@ -42,7 +42,7 @@ def raises(file: str, operator: str, tensors: int, *more: str) -> bool:
 
 
 def slots(found: tuple[Finding, ...]) -> set[tuple[str, str]]:
-    return {slot for one in found for slot in one.slots}
+    return {slot for finding in found for slot in finding.slots}
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -73,7 +73,7 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
     }
     alone = findings(after, select=ID)
     assert {slot for slot in slots(alone) if slot[1] in keys} == expected
-    assert all(one.span is not None and one.span.file == own for one in alone)
+    assert all(finding.span is not None and finding.span.file == own for finding in alone)
     together = findings(after)
     emptied = slots(tuple(finding for finding in together if finding.check == ID))
     others = tuple(

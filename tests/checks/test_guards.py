@@ -202,7 +202,7 @@ def test_equal_guards_count_once(state_of: StateOf) -> None:
     (finding,) = findings(state_of(text), select="DC9")
     assert finding.span == place(6, 37)
     assert finding.details[-1] == ("reason", "another")
-    repeated = [one.span for one in finding.related if one.message == "the same guard is declared here"]
+    repeated = [related.span for related in finding.related if related.message == "the same guard is declared here"]
     assert repeated == [place(7, 5), place(8, 5), place(9, 5)]
 
 

@@ -40,7 +40,7 @@ def keys_of(dice: random.Random) -> list[str]:
     picked = dice.choices((*KEYS, MATH, *KEYS[3::3]), k=dice.randint(1, 4))
     if dice.random() < 0.25:
         picked = [MATH, dice.choice(("FuncTorchBatched", "AutogradCPU")), *picked[:2]]
-    return dice.sample(found := [*dict.fromkeys(picked)], len(found))
+    return dice.sample(keys := [*dict.fromkeys(picked)], len(keys))
 
 
 @pytest.fixture(scope="module")
@@ -56,32 +56,34 @@ def live(operators: list[list[str]]) -> Any:
 def said(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
     """What the checks say of each operator, with the universe of the live PyTorch."""
     universe = live_universe()
-    made = [
+    entries = [
         {"func": f"demo::op{number}(Tensor x) -> Tensor", "dispatch": {key: f"k_{key}" for key in keys}}
         for number, keys in enumerate(operators)
     ]
-    state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": made}))
-    found: list[list[Finding]] = [[] for _ in operators]
+    state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": entries}))
+    per_operator: list[list[Finding]] = [[] for _ in operators]
     for finding in findings(state, select=f"autograd-only,unreachable-batching-rule,{STALE}"):
         assert finding.operator is not None
-        found[int(finding.operator.removeprefix("demo::op"))].append(finding)
-    return found
+        per_operator[int(finding.operator.removeprefix("demo::op"))].append(finding)
+    return per_operator
 
 
 def test_what_is_skipped_below_autograd(operators: list[list[str]], live: Any, said: list[list[Finding]]) -> None:
     wrong, skipped = [], 0
-    for keys, calls, found in zip(operators, live["calls"], said, strict=True):
-        if any(finding.check == STALE for finding in found):
+    for keys, calls, reported in zip(operators, live["calls"], said, strict=True):
+        if any(finding.check == STALE for finding in reported):
             continue
-        of_cpu = [finding for finding in found if finding.check == "autograd-only" and finding.key == "AutogradCPU"]
+        of_cpu = [finding for finding in reported if finding.check == "autograd-only" and finding.key == "AutogradCPU"]
         named = {finding.details for finding in of_cpu if "custom operators skip" in finding.message}
-        happens = calls["plain"] == "AutogradCPU" and all(calls[one] in (MATH, DEFAULT) for one in BELOW)
+        happens = calls["plain"] == "AutogradCPU" and all(calls[context] in (MATH, DEFAULT) for context in BELOW)
         happens = happens and "SparseCPU" not in keys  # the kernel may be there to go on to that one
         runs = (
-            all(f"run k_{calls[one]} at {calls[one]}, because" in of_cpu[0].message for one in BELOW) if named else True
+            all(f"run k_{calls[context]} at {calls[context]}, because" in of_cpu[0].message for context in BELOW)
+            if named
+            else True
         )
         if bool(named) != happens or not runs or calls["no_grad"] != calls["plain"]:
-            wrong.append(f"{keys}: {calls}; {[one.message for one in of_cpu]}")
+            wrong.append(f"{keys}: {calls}; {[finding.message for finding in of_cpu]}")
         skipped += happens
     assert not wrong
     assert skipped > 0
@@ -91,14 +93,14 @@ def test_what_is_not_reached_under_vmap_of_grad(
     operators: list[list[str]], live: Any, said: list[list[Finding]]
 ) -> None:
     wrong, unreached = [], 0
-    for keys, calls, found in zip(operators, live["calls"], said, strict=True):
-        if any(finding.check == STALE for finding in found):
+    for keys, calls, reported in zip(operators, live["calls"], said, strict=True):
+        if any(finding.check == STALE for finding in reported):
             continue
-        of_rule = [finding for finding in found if finding.check == "unreachable-batching-rule"]
+        of_rule = [finding for finding in reported if finding.check == "unreachable-batching-rule"]
         named = any("AutogradCPU" in dict(finding.details).get("autograd keys", "").split(", ") for finding in of_rule)
         happens = calls["vmap(grad)"] == calls["vmap(jvp)"] == MATH and calls["vmap"] == "FuncTorchBatched"
         if named != happens or (happens and calls["grad(vmap)"] != "FuncTorchBatched"):
-            wrong.append(f"{keys}: {calls}; {[one.message for one in of_rule]}")
+            wrong.append(f"{keys}: {calls}; {[finding.message for finding in of_rule]}")
         unreached += happens
     assert not wrong
     assert unreached > 0

@@ -168,9 +168,12 @@ def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], s
             else:
                 assert (ordinary.error is None) is (first == "runs"), (mode, case, first)
             assert (inference.error is not None) is (NO_RULE.search(below) is not None), (mode, case, below)
-            for one in above:
+            for key_above in above:
                 said = live[name]["above autograd"]
-                assert (one.asks_mode and one.error is not None) is (NO_RULE.search(said) is not None), (case, said)
+                assert (key_above.asks_mode and key_above.error is not None) is (NO_RULE.search(said) is not None), (
+                    case,
+                    said,
+                )
             if report.advice is not None and mode == INFRA_MODES[len(repaired) % 3]:
                 assert report.advice.changes, (mode, case)
                 change = report.advice.changes[0]
@@ -189,15 +192,15 @@ def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], s
 
 def with_edits(case: Case, edits: tuple[ImplEdit, ...]) -> Case:
     """A case with the implementations that are advised."""
-    found = {**case, "dispatch": [*case["dispatch"]], "modes": [*case["modes"]]}
+    copied = {**case, "dispatch": [*case["dispatch"]], "modes": [*case["modes"]]}
     for edit in edits:
         if edit.kind is ImplKind.MODE:
-            found["modes"].append(edit.name)
+            copied["modes"].append(edit.name)
         elif edit.kind is ImplKind.DISPATCH:
-            found["dispatch"].append(edit.name)
+            copied["dispatch"].append(edit.name)
         else:
-            found[edit.kind.value] = True
-    return found
+            copied[edit.kind.value] = True
+    return copied
 
 
 @pytest.mark.parametrize("id_", ["higher-order-autograd", "higher-order-mode", "higher-order-mutation"])

@@ -55,8 +55,8 @@ def test_the_words(state_of: StateOf) -> None:
     every = "every operator without a kernel there"
     assert said(state_of, with_fallback) == [(key, "info", f"{key} has no fallback: under autocast, {every} {raises}")]
     several = "".join(
-        f"  - {{func: 'demo::op{one}(Tensor x) -> Tensor', dispatch: {{PrivateUse1: k, Autograd: a}}}}\n"
-        for one in range(5)
+        f"  - {{func: 'demo::op{number}(Tensor x) -> Tensor', dispatch: {{PrivateUse1: k, Autograd: a}}}}\n"
+        for number in range(5)
     )
     assert said(state_of, f"dispatch: 1\noperators:\n{several}")[0][2] == (
         f"{key} has no fallback: under autocast, demo::op0, demo::op1, demo::op2 … "
@@ -72,7 +72,9 @@ def test_a_kernel_for_one_operator_alone_is_half_an_autocast(state_of: StateOf) 
     (finding,) = findings(state_of(text), select=ID)
     assert (finding.severity, finding.details) == (Severity.WARNING, (("operators", "1"),))
     assert "demo::other" in finding.message and "demo::op " not in finding.message
-    assert [(one.message, one.span.line) for one in finding.related] == [("1 operator has a kernel there", 4)]
+    assert [(related.message, related.span.line) for related in finding.related] == [
+        ("1 operator has a kernel there", 4)
+    ]
 
 
 @pytest.mark.parametrize(

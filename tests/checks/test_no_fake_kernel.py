@@ -86,7 +86,7 @@ def test_pytorch_itself(base: str) -> None:
     state = load_state([], bases=[base])
     every = findings(state, *state.dispatcher.names(), select=NO_FAKE)
     assert {finding.severity.value for finding in every} == {"info"}
-    assert FAILED[base] <= {one.operator for one in every}
+    assert FAILED[base] <= {finding.operator for finding in every}
 
 
 @pytest.mark.live
@@ -94,11 +94,11 @@ def test_pytorch_itself_live() -> None:
     """Every operator that is found fails in a live PyTorch, as far as its arguments can be made."""
     state, _ = captured(torch_python())
     every = findings(state, *state.dispatcher.names(), select=NO_FAKE)
-    names = sorted({one.operator for one in every if one.operator is not None})
+    names = sorted({finding.operator for finding in every if finding.operator is not None})
     answers = [*live_answers(torch_python(), names, ["plain"], "1")]
-    made = [answer for answer in answers if "not_makeable" not in answer]
-    assert len(made) > len(names) / 2
-    errors = {one["operator"]: one.get("own_error") for one in made}
+    makeable = [answer for answer in answers if "not_makeable" not in answer]
+    assert len(makeable) > len(names) / 2
+    errors = {answer["operator"]: answer.get("own_error") for answer in makeable}
     assert set(errors.values()) <= {"UnsupportedOperatorException", "NotImplementedError"}, errors
 
 

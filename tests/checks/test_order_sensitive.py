@@ -58,7 +58,7 @@ def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
 def test_slots_with_one_order_are_one_finding(state_of: StateOf) -> None:
     """The default kernel does not refresh the nested keys, which it takes from the math kernel."""
     text = SHORT.format(f"CompositeExplicitAutograd: default, {MATH}, AutogradNestedTensor: own, {AUTOGRAD}")
-    assert [(one.message, one.tip) for one in found(state_of, text)] == [
+    assert [(finding.message, finding.tip) for finding in found(state_of, text)] == [
         (
             "demo::op: in the registration order CompositeImplicitAutograd → CompositeExplicitAutograd, "
             "NestedTensorCPU … NestedTensorMeta (16 keys) keep the kernel at CompositeImplicitAutograd, but should "
@@ -89,12 +89,12 @@ def test_nothing_where_every_order_gives_the_same_kernels(state_of: StateOf) -> 
 
 def test_a_block_keeps_its_order(state_of: StateOf) -> None:
     """In two blocks either can be first; in one, only somebody who rewrites it can change the order."""
-    apart = BLOCKS + (
+    separate = BLOCKS + (
         "  - {kind: IMPL, namespace: demo, dispatch_key: NestedTensorCPU, impl: {op: nested}}\n"
         "  - {kind: IMPL, namespace: demo, dispatch_key: CompositeImplicitAutograd, impl: {op: math}}\n"
         "  - {kind: IMPL, namespace: demo, dispatch_key: Autograd, impl: {op: autograd}}\n"
     )
-    assert [finding.severity for finding in found(state_of, apart)] == [Severity.WARNING]
+    assert [finding.severity for finding in found(state_of, separate)] == [Severity.WARNING]
     together = BLOCKS + (
         "  - kind: IMPL\n"
         "    namespace: demo\n"
@@ -108,8 +108,8 @@ def test_a_block_keeps_its_order(state_of: StateOf) -> None:
 def test_a_captured_state_has_an_order_of_its_own(state_of: StateOf) -> None:
     """What is only PyTorch's is for information, and of files over it the checks are silent about it."""
     over = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - name: aten::linear\n    dispatch: {{{}}}\n"
-    (one,) = found(state_of, "dispatch: 1\nextends: [torch-2.15]\noperators: []\n", "aten::linear")
-    assert (one.severity, one.span, one.subject) == (
+    (finding,) = found(state_of, "dispatch: 1\nextends: [torch-2.15]\noperators: []\n", "aten::linear")
+    assert (finding.severity, finding.span, finding.subject) == (
         Severity.INFO,
         None,
         "Autograd CompositeImplicitAutograd NestedTensorCPU",

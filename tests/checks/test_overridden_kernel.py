@@ -88,7 +88,7 @@ def test_several_of_them(state_of: StateOf) -> None:
     )
     assert finding.message == "demo::op: the kernel at CPU overrides 2 others"
     assert dict(finding.details) == {"runs": "op_fourth", "replaced": "op_third, op_first"}
-    assert [one.span.line for one in finding.related] == [5, 4]
+    assert [related.span.line for related in finding.related] == [5, 4]
 
 
 def test_over_a_base_only_what_the_files_replace(state_of: StateOf) -> None:

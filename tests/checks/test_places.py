@@ -26,13 +26,13 @@ def places_in_json(text: str) -> list[Place]:
 
 def underlined(text: str) -> list[Place]:
     """Where the carets stand in the files."""
-    found = []
+    places = []
     for file, line, column, shown, before in UNDERLINED.findall(text):
         whole = Path(file).read_text(encoding="utf-8").split("\n")[int(line) - 1]
         start = whole.index(shown) + len(before) + 1
         assert start == int(column), (file, line)
-        found.append((file, int(line), start))
-    return found
+        places.append((file, int(line), start))
+    return places
 
 
 def places_for_ci(args: tuple[str, ...]) -> tuple[set[Place], set[Place]]:
@@ -40,7 +40,7 @@ def places_for_ci(args: tuple[str, ...]) -> tuple[set[Place], set[Place]]:
     physical = [
         place["physicalLocation"] for result in results for place in result["locations"] if "physicalLocation" in place
     ]
-    regions = ((one["artifactLocation"]["uri"], one["region"]) for one in physical)
+    regions = ((place["artifactLocation"]["uri"], place["region"]) for place in physical)
     annotations = re.findall(r"^::\w+ file=([^,]+),line=(\d+),col=(\d+)", call(*args, "--format", "github").out, re.M)
     return (
         {(file, region["startLine"], region["startColumn"]) for file, region in regions},

@@ -45,8 +45,8 @@ PLANTED = re.compile(r"# planted: ([\w-]+)$", re.M)
 def planted() -> set[tuple[str, int]]:
     """The checks that the comments name, and their lines."""
     lines = Path(ROOT, FOLDER, "library.yaml").read_text(encoding="utf-8").splitlines()
-    found = ((PLANTED.search(line), number) for number, line in enumerate(lines, start=1))
-    return {(match[1], number) for match, number in found if match is not None}
+    matches = ((PLANTED.search(line), number) for number, line in enumerate(lines, start=1))
+    return {(match[1], number) for match, number in matches if match is not None}
 
 
 def test_each_mistake_is_found_by_the_check_meant_for_it() -> None:

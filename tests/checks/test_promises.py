@@ -76,7 +76,7 @@ def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
     ],
 )
 def test_what_breaks_a_promise(promise: str, messages: list[str], state_of: StateOf) -> None:
-    assert sorted(one.message for one in broken(state_of, promise)) == sorted(messages)
+    assert sorted(finding.message for finding in broken(state_of, promise)) == sorted(messages)
 
 
 def test_places_and_help(state_of: StateOf) -> None:
@@ -84,7 +84,7 @@ def test_places_and_help(state_of: StateOf) -> None:
     name, finding, *_ = sorted(broken(state_of, promise, promise), key=lambda one: one.operator or "")
     assert (name.severity, finding.severity) == (Severity.ERROR, Severity.ERROR)
     assert str(finding.span) == "x.yaml:3:11"
-    assert [(one.message, str(one.span)) for one in finding.related] == [
+    assert [(related.message, str(related.span)) for related in finding.related] == [
         ("it is promised here, for demo::p*", "x.yaml:10:5"),
         ("it is promised here, too", "x.yaml:11:5"),
     ]
@@ -109,7 +109,7 @@ def test_a_fix_helps(seed: int, state_of: StateOf) -> None:
     """After the change that a finding names, the cells are no longer broken for this reason."""
     dice = random.Random(seed)
     operator = {"func": f"demo::{schema(dice)}", "dispatch": {key: kernel_at(dice, key) for key in keys(dice)}}
-    promise = {"op": "demo::*", "backends": ["cpu", "cuda"], "contexts": [one.value for one in PROMISED]}
+    promise = {"op": "demo::*", "backends": ["cpu", "cuda"], "contexts": [context.value for context in PROMISED]}
     document = {"dispatch": 1, "universe": "torch-2.15", "operators": [operator], "support": [promise]}
     for finding in findings(state_of(json.dumps(document)), select="broken-promise"):
         if finding.fix:
@@ -121,10 +121,10 @@ def test_promises_that_overlap_are_looked_at_once(state_of: StateOf) -> None:
     """32 KB of promises for the same take no longer than one of them."""
     text = "op: '*', backends: [cpu, cuda], contexts: [eager, train, fake, compile, vmap]"
     start = time.perf_counter()
-    one = broken(state_of, text)
+    single = broken(state_of, text)
     middle = time.perf_counter()
     many = broken(state_of, *([text] * 200), *(f"{text}, reason: 'r{number}'" for number in range(200)))
-    assert [found.message for found in many] == [found.message for found in one]
+    assert [finding.message for finding in many] == [finding.message for finding in single]
     assert time.perf_counter() - middle < 20 * (middle - start) + 2
 
 

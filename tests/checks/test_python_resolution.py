@@ -73,7 +73,7 @@ def test_where_python_fails_in_pytorch() -> None:
     reported = [finding for finding in findings(state, *state.dispatcher.names()) if finding.check == ID]
     assert {finding.severity for finding in reported} == {Severity.INFO}
     # in a live PyTorch 2.13 resolve_key raises for each: no kernel at NestedTensorCPU, ambiguous at AutogradOther
-    assert {one.operator: one.key for one in reported} == {
+    assert {finding.operator: finding.key for finding in reported} == {
         "aten::randn_like": "NestedTensorCPU",
         "aten::randn_like.generator": "NestedTensorCPU",
         "aten::zeros_like": "NestedTensorCPU",

@@ -56,7 +56,7 @@ EXPECTED = {
 @pytest.mark.parametrize("base", EXPECTED)
 def test_what_is_found_in_pytorch(base: str) -> None:
     state = load_state([], bases=[base])
-    found: dict[str, set[str | None]] = {}
+    operators: dict[str, set[str | None]] = {}
     for finding in findings(state, *state.dispatcher.names(), select=CHECKS):
-        found.setdefault(f"{finding.check} {finding.severity.value}", set()).add(finding.operator)
-    assert found == EXPECTED[base]
+        operators.setdefault(f"{finding.check} {finding.severity.value}", set()).add(finding.operator)
+    assert operators == EXPECTED[base]

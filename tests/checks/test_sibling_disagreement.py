@@ -152,21 +152,22 @@ def test_what_pytorch_lacks_itself_is_not_said_of_an_overlay(state_of: StateOf) 
 
 def test_gaps_of_pytorch() -> None:
     state = load_state([], bases=["torch-2.15"])
-    found = {
+    severities = {
         finding.message: finding.severity
         for finding in findings(state, *state.dispatcher.names())
         if finding.check == ID
     }
-    assert set(found.values()) == {Severity.INFO}
+    assert set(severities.values()) == {Severity.INFO}
     # each of these raises "Could not run" in a live PyTorch 2.13
     nested = "NestedTensorCPU, NestedTensorCUDA, NestedTensorHPU"
-    assert f"aten::cos has kernels at {nested}, but its in-place form aten::cos_ has none there" in found
+    assert f"aten::cos has kernels at {nested}, but its in-place form aten::cos_ has none there" in severities
     assert (
-        f"aten::fill_.Scalar has kernels at {nested}, but its functional form aten::fill.Scalar has none there" in found
+        f"aten::fill_.Scalar has kernels at {nested}, but its functional form aten::fill.Scalar has none there"
+        in severities
     )
     sparse = "aten::pow.Tensor_Scalar has kernels at SparseCPU, SparseCUDA, but its in-place form"
-    assert f"{sparse} aten::pow_.Scalar has none there" in found
-    assert not [message for message in found if "out= form" in message]
+    assert f"{sparse} aten::pow_.Scalar has none there" in severities
+    assert not [message for message in severities if "out= form" in message]
 
 
 def test_a_fake_implementation_of_one_form(state_of: StateOf) -> None:

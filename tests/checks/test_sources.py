@@ -123,8 +123,8 @@ def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(
     dangling = [
         finding.finding for finding in checked(path).findings if finding.finding.check == "dangling-implementation"
     ]
-    found = {finding.operator: (finding.severity.value, finding.when) for finding in dangling}
-    assert found == {"demo::op": ("warning", "not defined(USE_CUDA)"), "demo::nowhere": ("error", None)}
+    per_operator = {finding.operator: (finding.severity.value, finding.when) for finding in dangling}
+    assert per_operator == {"demo::op": ("warning", "not defined(USE_CUDA)"), "demo::nowhere": ("error", None)}
 
 
 KERNEL = block("AutogradCPU", "f", "a.cpp", 2) + "undecided:\n"
@@ -185,6 +185,6 @@ def test_an_unsure_finding_names_what_is_undecided(state_of: StateOf) -> None:
     (finding,) = (
         finding for finding in findings(state_of(DANGLING + entry)) if finding.check == "dangling-implementation"
     )
-    assert [(one.message, str(one.span)) for one in finding.related] == [
+    assert [(related.message, str(related.span)) for related in finding.related] == [
         ("an undecided definition: the namespace is NS", "a.cpp:9:1")
     ]

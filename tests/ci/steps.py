@@ -74,7 +74,7 @@ def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] =
     }
     ran: list[Ran] = []
     for step in action["runs"]["steps"]:
-        failed = any(one.code for one in ran)
+        failed = any(step.code for step in ran)
         if step["name"].startswith(tuple(skipped) or ("-",)) or not _is_due(step.get("if"), values, failed):
             continue
         if step["shell"] != "bash":
@@ -83,14 +83,14 @@ def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] =
         if "${{" in step["run"]:
             raise ValueError("an expression in a script is an injection of what it stands for")
         ran.append(_run(step["name"], _BASH, step["run"], folder, {**runner, **variables}))
-    return Job(next((one.code for one in ran if one.code), 0), tuple(ran), summary.read_text(encoding="utf-8"))
+    return Job(next((step.code for step in ran if step.code), 0), tuple(ran), summary.read_text(encoding="utf-8"))
 
 
 def _with_inputs(text: str, values: Mapping[str, str]) -> str:
-    found = _INPUT.sub(lambda match: values[match[1]], text)
-    if "${{" in found:
+    filled = _INPUT.sub(lambda match: values[match[1]], text)
+    if "${{" in filled:
         raise ValueError(f"the expression in {text!r} is not known here")
-    return found
+    return filled
 
 
 def _is_due(condition: str | None, values: Mapping[str, str], failed: bool) -> bool:

@@ -193,7 +193,7 @@ def test_the_workflow_writes_the_pages_that_it_publishes(folder: Path) -> None:
     job = run_pages(folder, {"DISPATCH_FILES": "declarations/*.yaml"}, skipped=("Install",))
     assert (job.code, job.out) == (0, ""), job.steps[0].err
     workflow = yaml.safe_load(PAGES.read_text(encoding="utf-8"))["jobs"]
-    steps = [step for one in workflow.values() for step in one["steps"] if "uses" in step]
+    steps = [step for job in workflow.values() for step in job["steps"] if "uses" in step]
     used = {step["uses"].partition("@")[0]: step.get("with", {}) for step in steps}
     assert [*used] == ["actions/checkout", "actions/upload-pages-artifact", "actions/deploy-pages"]
     published = Path(used["actions/upload-pages-artifact"]["path"].replace("${{ runner.temp }}", str(folder / "temp")))

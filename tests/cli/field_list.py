@@ -201,11 +201,11 @@ def inputs() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder), doctored())
         python_that_answers(with_higher_order(), Path(folder))
-        said = {version: [error["text"] for error in slot_errors(version)] for version in UNIVERSE_OF}
+        texts = {version: [error["text"] for error in slot_errors(version)] for version in UNIVERSE_OF}
         for name, text in {
-            "errors": said["2.15.0"][0] + said["2.15.0"][6],
-            "undefined": said["2.15.0"][6],
-            "older": said["2.4.1"][0],
+            "errors": texts["2.15.0"][0] + texts["2.15.0"][6],
+            "undefined": texts["2.15.0"][6],
+            "older": texts["2.4.1"][0],
             "higher_order": "There was no rule registered for HOP hop and subclass <class 'my.Sub'>. We recommend",
         }.items():
             Path(folder, f"{name}.txt").write_text(text, encoding="utf-8")

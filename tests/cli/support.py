@@ -120,10 +120,10 @@ def _forked(args: tuple[str, ...], variables: dict[str, str], source: int, out: 
     for number in {source, its_out, its_err}:
         os.close(number)
     with ThreadPoolExecutor(1) as other:
-        said = other.submit(_read_all, err)
+        errors = other.submit(_read_all, err)
         shown = _read_all(out)
     code = server().exit_code()  # read in any case: the next run has another one
-    return Result(code, shown.decode(), said.result().decode())
+    return Result(code, shown.decode(), errors.result().decode())
 
 
 def _read_all(master: int) -> bytes:

@@ -35,11 +35,11 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_environment: Non
 def whens(*paths: str) -> dict[str, Any]:
     """The condition of each registration with one, by its place."""
     document = run(paths or ["."]).document
-    found: dict[str, Any] = {}
+    conditions: dict[str, Any] = {}
     for library in document.get("libraries", ()):
         entries = [library, *library.get("define", ()), *(e for es in library.get("impl", {}).values() for e in es)]
-        found |= {entry["at"]: entry["when"] for entry in entries if "when" in entry}
-    return found | {entry["at"]: entry["when"] for entry in document.get("operators", ()) if "when" in entry}
+        conditions |= {entry["at"]: entry["when"] for entry in entries if "when" in entry}
+    return conditions | {entry["at"]: entry["when"] for entry in document.get("operators", ()) if "when" in entry}
 
 
 def checked(*arguments: str) -> list[str]:

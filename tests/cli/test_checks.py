@@ -50,7 +50,7 @@ def document(*args: str) -> dict[str, list[dict[str, str]]]:
 
 
 def ran(*args: str) -> list[str]:
-    return [one["id"] for one in document(*args)["checks"]]
+    return [row["id"] for row in document(*args)["checks"]]
 
 
 # choosing
@@ -113,8 +113,8 @@ def test_all_unknown_checks_are_told_at_once() -> None:
     )
     result = check("b.yaml", "--config", "none")
     assert (result.code, result.out) == (2, "")
-    told = re.findall(r"unknown-check\]: there is no check '([\w-]+)'", result.err)
-    assert sorted(told) == ["gaurd", "nothing", "overriden-kernel", "stail-live-table"]
+    unknown = re.findall(r"unknown-check\]: there is no check '([\w-]+)'", result.err)
+    assert sorted(unknown) == ["gaurd", "nothing", "overriden-kernel", "stail-live-table"]
     assert result.err.endswith("4 errors; nothing was done.\n")
 
 

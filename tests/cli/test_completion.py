@@ -114,9 +114,9 @@ NAMES = bases.load("torch-2.15").names
 def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     if not installed(request.param):
         pytest.skip(f"{request.param} is not installed")
-    found = Shell(request.param, tmp_path_factory.mktemp(request.param))
-    yield found
-    found.close()
+    process = Shell(request.param, tmp_path_factory.mktemp(request.param))
+    yield process
+    process.close()
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_in_a_shell(shell: Shell, line: str, completed: list[str] | None, tail: str) -> None:
     ends = {"custom_l": "ibrary.yaml", "AutogradCU": "DA", "nor": "m2"}
     if completed is None:
-        end = next(ends[one] for one in ends if line.endswith(one))
+        end = next(ends[ending] for ending in ends if line.endswith(ending))
         completed = f"{line}{end}".split()
     assert shell.completed(f"dispatch-cli {line}", tail) == ["dispatch-cli", *completed]
 
@@ -155,13 +155,13 @@ def test_every_operator_is_reached_by_segments(name: str) -> None:
     """Going on from segment to segment reaches each name."""
     for written in (name, name.replace("::", "."), f"torch.ops.{name.replace('::', '.')}"):
         start = "torch.ops." if written.startswith("torch") else "" if "::" in written else f"{written.split('.')[0]}."
-        text, found = start, dict[str, bool]()
-        while written not in found:
-            found = dict(operator_segments(NAMES, text))
-            longer = [one for one in found if written.startswith(one)]
+        text, segments = start, dict[str, bool]()
+        while written not in segments:
+            segments = dict(operator_segments(NAMES, text))
+            longer = [word for word in segments if written.startswith(word)]
             assert len(longer) >= 1, (text, written)
             text = max(longer, key=len) if len(max(longer, key=len)) > len(text) else written[: len(text) + 1]
-        assert found[written]
+        assert segments[written]
 
 
 def test_segments() -> None:
@@ -207,7 +207,7 @@ def test_keys_of_a_universe() -> None:
 
 def test_options_of_factories() -> None:
     assert offered("resolve aten::ones --argument la", "la") == ["part\tlayout="]
-    layouts = [f"plain\tlayout={one}" for one in ("sparse_bsr", "sparse_bsc")]
+    layouts = [f"plain\tlayout={layout}" for layout in ("sparse_bsr", "sparse_bsc")]
     assert offered("resolve aten::ones --argument layout=sparse_b", "layout=sparse_b") == layouts
     dtypes = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
     assert offered("resolve aten::ones --argument dtype=q", "dtype=q") == [f"plain\tdtype={dtype}" for dtype in dtypes]

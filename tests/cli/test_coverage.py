@@ -89,7 +89,9 @@ def test_the_command_of_a_cell_lists_its_operators(arguments: tuple[str, ...]) -
             group["operators"],
             cell["served"],
         )
-        assert counts == {one.value: cell[one.value.replace("-", "_")] for one in Service if counts[one.value]}
+        assert counts == {
+            service.value: cell[service.value.replace("-", "_")] for service in Service if counts[service.value]
+        }
         assert len(document["operators"]) == group["operators"]
 
 
@@ -155,7 +157,7 @@ def test_served_by_nothing() -> None:
 
 def test_operators_are_sorted_by_name() -> None:
     by_name = data("XLA", "--base", "torch-2.15")["operators"]
-    assert [one["operator"] for one in by_name] == sorted(one["operator"] for one in by_name)
+    assert [row["operator"] for row in by_name] == sorted(row["operator"] for row in by_name)
 
 
 def test_what_a_newer_state_needs() -> None:
@@ -275,7 +277,7 @@ def test_what_is_not_known_is_said() -> None:
 def test_registrations_at_a_first_vmap_are_not_in_embedded_states() -> None:
     note = "Embedded states are from before a first vmap"
     assert any(
-        one.startswith(note) for one in text("CPU", "--base", "torch-2.15", "--op", "aten::addr", "--context", "vmap")
+        line.startswith(note) for line in text("CPU", "--base", "torch-2.15", "--op", "aten::addr", "--context", "vmap")
     )
     assert note not in "\n".join(text("PrivateUse1", BACKEND, "--context", "vmap"))
 

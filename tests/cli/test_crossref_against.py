@@ -62,8 +62,8 @@ def test_declarations_are_compared_as_sources_are() -> None:
     Path("other.yaml").write_text(STATE.replace("{CPU: f}", "{CUDA: f}"), encoding="utf-8")
     result = call("crossref", "other.yaml", "--against", "state.yaml", "--format", "json")
     assert result.code == 1
-    found = {(row["outcome"], row["operator"], row["key"]) for row in json.loads(result.out)["differences"]}
-    assert ("only-in-sources", "demo::f", "CUDA") in found
+    rows = {(row["outcome"], row["operator"], row["key"]) for row in json.loads(result.out)["differences"]}
+    assert ("only-in-sources", "demo::f", "CUDA") in rows
 
 
 def test_only_the_operators_that_are_chosen() -> None:

@@ -33,7 +33,7 @@ def report(*args: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("side", "format_"),
-    [("torch-2.15", "text"), ("examples/extension", "json"), *((OLD, one) for one in FORMATS)],
+    [("torch-2.15", "text"), ("examples/extension", "json"), *((OLD, form) for form in FORMATS)],
 )
 def test_no_difference(side: str, format_: str) -> None:
     result = call("diff", side, side, "--format", format_)
@@ -95,8 +95,8 @@ def _registered(operator: str) -> set[str]:
 
 def test_parts_are_chosen() -> None:
     whole = report(OLD, NEW)
-    assert [one["old"] for one in whole["operators_renamed"]] == ["mylib::oldname"]
-    assert [one["operator"] for one in whole["operators_removed"]] == ["mylib::gone"]
+    assert [row["old"] for row in whole["operators_renamed"]] == ["mylib::oldname"]
+    assert [row["operator"] for row in whole["operators_removed"]] == ["mylib::gone"]
     assert [fallback["key"] for fallback in whole["fallbacks"]] == ["AutogradPrivateUse2"]
     parts = {
         "schemas": ("operators_added", "operators_removed", "operators_renamed", "schemas"),
@@ -227,12 +227,12 @@ def test_what_pytorch_refuses_of_one_side_alone(tmp_path: Path) -> None:
     same, moved, more = (str(tmp_path / f"{name}.cpp") for name in texts)
     assert report(same, moved)["equal"]
     document = report(same, more)
-    assert [(one["change"], one["operator"], one["declared_at"]["line"]) for one in document["refused"]] == [
+    assert [(row["change"], row["operator"], row["declared_at"]["line"]) for row in document["refused"]] == [
         ("added", "my::f", 6)
     ]
     assert document["counts"]["refused_added"] == 1
     assert document["registrations"] == document["slots"] == []
-    assert [one["change"] for one in report(more, same, "--op", "my::f")["refused"]] == ["removed"]
+    assert [row["change"] for row in report(more, same, "--op", "my::f")["refused"]] == ["removed"]
     assert report(same, more, "--only", "schemas", "--only", "slots")["equal"]
     text = call("diff", same, more)
     assert (text.code, "1 refused registration added" in text.out, "more.cpp:6:" in text.out) == (1, True, True)

@@ -39,7 +39,7 @@ def in_terminal(*command: str, folder: Path = ROOT, keys: bytes = b"", **variabl
     )
     os.close(terminal)
     os.write(control, keys)
-    said = b""
+    output = b""
     while True:
         try:
             part = os.read(control, 1 << 16)
@@ -47,9 +47,9 @@ def in_terminal(*command: str, folder: Path = ROOT, keys: bytes = b"", **variabl
             break
         if not part:
             break
-        said += part
+        output += part
     os.close(control)
-    return process.wait(), said.decode().replace("\r\n", "\n")
+    return process.wait(), output.decode().replace("\r\n", "\n")
 
 
 def test_without_a_terminal() -> None:
@@ -68,27 +68,27 @@ def test_without_a_terminal() -> None:
 
 def test_in_a_pipe() -> None:
     command = f"{shlex.quote(sys.executable)} -m dispatch_cli explore --base torch-2.15 | cat"
-    _, said = in_terminal("/bin/sh", "-c", command)
-    assert "explore needs a terminal, and standard output is not one: it is a file or a pipe" in said
-    assert "`dispatch-cli table`, `explain` and the other commands print their answers anywhere." in said
+    _, output = in_terminal("/bin/sh", "-c", command)
+    assert "explore needs a terminal, and standard output is not one: it is a file or a pipe" in output
+    assert "`dispatch-cli table`, `explain` and the other commands print their answers anywhere." in output
 
 
 def test_in_a_terminal_that_cannot_place_text() -> None:
-    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TERM="dumb")
+    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TERM="dumb")
     assert code == 2
-    assert "explore needs a terminal that can place text; TERM is 'dumb'" in said
+    assert "explore needs a terminal that can place text; TERM is 'dumb'" in output
 
 
 def test_a_theme_in_the_environment_that_is_none() -> None:
-    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TEXTUAL_THEME="no-such")
+    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TEXTUAL_THEME="no-such")
     assert code == 2
-    assert "TEXTUAL_THEME is 'no-such', which is none of" in said
+    assert "TEXTUAL_THEME is 'no-such', which is none of" in output
 
 
 def test_without_textual() -> None:
-    code, said = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
+    code, output = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
     assert code == 2
-    assert "explore needs textual, which is not installed: pip install 'dispatch-cli[explore]'" in said
+    assert "explore needs textual, which is not installed: pip install 'dispatch-cli[explore]'" in output
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_without_textual() -> None:
     ],
 )
 def test_what_is_refused_is_said_before_the_screen_changes(arguments: tuple[str, ...], message: str) -> None:
-    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", *arguments)
+    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", *arguments)
     assert code == 2
-    assert message in said
-    assert "\x1b[?1049h" not in said
+    assert message in output
+    assert "\x1b[?1049h" not in output
 
 
 @pytest.mark.parametrize(
@@ -125,18 +125,18 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
 def test_a_folder_with_the_name_of_the_project_file(tmp_path: Path) -> None:
     """It is no project file, and nothing is said of it: the program starts, and waits for a key."""
     (tmp_path / "pyproject.toml").mkdir()
-    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path, keys=b"q")
-    assert code == 0, said
-    assert "\x1b[?1049h" in said
-    assert "pyproject.toml" not in said
+    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path, keys=b"q")
+    assert code == 0, output
+    assert "\x1b[?1049h" in output
+    assert "pyproject.toml" not in output
 
 
 def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.dispatch-cli]\nno-such = 1\n", encoding="utf-8")
-    code, said = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path)
+    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path)
     assert code == 2
-    assert "no-such" in said
-    assert "\x1b[?1049h" not in said
+    assert "no-such" in output
+    assert "\x1b[?1049h" not in output
 
 
 @pytest.mark.slow
@@ -153,9 +153,9 @@ def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
         start_new_session=True,
     )
     os.close(terminal)
-    said = b""
-    while b"aten::abs" not in said:
-        said += os.read(control, 1 << 16)
+    output = b""
+    while b"aten::abs" not in output:
+        output += os.read(control, 1 << 16)
     os.close(control)
     try:
         assert process.wait(60) == -signal.SIGHUP

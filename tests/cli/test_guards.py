@@ -223,7 +223,7 @@ def test_a_guard_that_is_suppressed_for_one_operator_fails_for_another() -> None
     result = call("guards", "s.yaml", "--format", "json")
     assert result.code == 1
     row = json.loads(result.out)["guards"][1]
-    assert (row["verdict"], [one["operator"] for one in row["broken"]]) == ("broken", ["demo::fill"])
+    assert (row["verdict"], [finding["operator"] for finding in row["broken"]]) == ("broken", ["demo::fill"])
     assert row["suppressed"] == [
         {
             "message": "demo::op: the guard requires rule kernel at XLA, but it holds nothing (missing)",
@@ -233,7 +233,7 @@ def test_a_guard_that_is_suppressed_for_one_operator_fails_for_another() -> None
     ]
     report = json.loads(call("check-invariants", "s.yaml", "--select", "DC9", "--format", "json").out)
     assert [finding["operator"] for finding in report["findings"]] == ["demo::fill"]
-    assert row["suppressed"][0]["message"] in [one["message"] for one in report["suppressed"]]
+    assert row["suppressed"][0]["message"] in [finding["message"] for finding in report["suppressed"]]
 
 
 def test_a_suppression_of_no_check_is_refused_as_by_check_invariants() -> None:

@@ -21,9 +21,9 @@ LONGER = {"trace": 40}
 
 
 def options_of(command: str) -> list[click.Option]:
-    found = cli.get_command(CONTEXT, command)
-    assert found is not None
-    return [param for param in found.params if isinstance(param, click.Option)]
+    group = cli.get_command(CONTEXT, command)
+    assert group is not None
+    return [param for param in group.params if isinstance(param, click.Option)]
 
 
 def names_of(command: str) -> set[str]:
@@ -83,7 +83,7 @@ def test_help_about_everything_and_about_nothing() -> None:
     assert "No help about 'tabel'. Did you mean 'table'?" in refused.err
 
 
-@pytest.mark.parametrize(("option", "command"), [(one[0], command) for one in REMOVED for command in one[1]])
+@pytest.mark.parametrize(("option", "command"), [(row[0], command) for row in REMOVED for command in row[1]])
 def test_a_removed_option_says_what_to_write(option: str, command: str) -> None:
     assert option not in names_of(command)
     for argument in (option, f"{option}=1"):

@@ -48,7 +48,7 @@ def test_a_name_with_overloads_only() -> None:
 def test_a_higher_order_operator(text: str) -> None:
     (operator,) = data(text, "CompositeExplicitAutograd")["operators"]
     assert (operator["operator"], operator["higher_order"], operator["schema"]) == ("cond", True, None)
-    assert [one["function"] for one in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
+    assert [row["function"] for row in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
 
 
 def test_a_glob_has_a_line_for_each_operator() -> None:
@@ -90,7 +90,7 @@ def test_only_changes_of_one_kind() -> None:
             {field: value for field, value in change.items() if field not in HEAD and value}
             for change in operator["changes"]
         ]
-        assert shown == [one for one in wanted if one]
+        assert shown == [row for row in wanted if row]
 
 
 HEAD = ("version", "since", "change", "registered_at")
@@ -101,20 +101,20 @@ def rows(result: Result) -> list[dict[str, str]]:
 
 
 def test_csv_has_a_row_for_each_change() -> None:
-    found = rows(call("history", "aten::_scaled_mm", "--format", "csv"))
+    table = rows(call("history", "aten::_scaled_mm", "--format", "csv"))
     (operator,) = data("aten::_scaled_mm")["operators"]
-    assert {row["version"] for row in found if row["what"] == "schema"} == set(operator["schema_changed_in"])
-    assert {row["version"] for row in found if row["what"] == "slots"} == set(operator["slots_changed_in"])
-    whole = next(row for row in found if (row["what"], row["where"]) == ("schema", ""))
+    assert {row["version"] for row in table if row["what"] == "schema"} == set(operator["schema_changed_in"])
+    assert {row["version"] for row in table if row["what"] == "slots"} == set(operator["slots_changed_in"])
+    whole = next(row for row in table if (row["what"], row["where"]) == ("schema", ""))
     assert whole["after"] == operator["schema"]
 
 
 def test_csv_with_a_key_has_what_is_there() -> None:
-    found = [
+    lines = [
         row for row in rows(call("history", "aten::kthvalue", "Meta", "--format", "csv")) if row["what"] == "at-key"
     ]
     (operator,) = data("aten::kthvalue", "Meta")["operators"]
-    assert [row["version"] for row in found] == [one["first"] for one in operator["at_key"]]
+    assert [row["version"] for row in lines] == [row["first"] for row in operator["at_key"]]
 
 
 def test_an_operator_that_is_gone() -> None:

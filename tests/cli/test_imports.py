@@ -65,18 +65,18 @@ def test_machine_formats_do_not_import_rich(format_: str) -> None:
 
 def test_a_table_of_an_embedded_operator_imports_little() -> None:
     """Every module costs each run some 0.1 ms; no more of ours are to come."""
-    found = imported("table", "--base", "torch-2.15", "--op", "aten::add.Tensor")
-    assert found.isdisjoint({"csv", "difflib", "gzip", "yaml"})
-    ours = [module for module in found if module.startswith("dispatch_cli")]
+    modules = imported("table", "--base", "torch-2.15", "--op", "aten::add.Tensor")
+    assert modules.isdisjoint({"csv", "difflib", "gzip", "yaml"})
+    ours = [module for module in modules if module.startswith("dispatch_cli")]
     assert [module for module in ours if "higher_order" in module or ".checks" in module] == []
     assert len(ours) <= 57
 
 
 def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error_texts() -> None:
-    found = imported("explain", "aten::add.Tensor", "CPU")
+    modules = imported("explain", "aten::add.Tensor", "CPU")
     parts = (".checks", ".engine.call", ".answers.errors", ".trial", ".adviser")
     assert [
-        module for module in found if module.startswith("dispatch_cli") and any(part in module for part in parts)
+        module for module in modules if module.startswith("dispatch_cli") and any(part in module for part in parts)
     ] == []
     assert ".checks" in "".join(imported("explain", "aten::add.Tensor", "NestedTensorXPU"))
 

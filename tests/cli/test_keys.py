@@ -60,7 +60,7 @@ def test_every_key_as_recorded(version: str) -> None:
         assert report["autograd_backends"] == recorded["autograd_backends"].get(key, [])
         if key in recorded["runtime"]:
             covering = {alias for alias, covered in recorded["alias"].items() if key in covered}
-            assert {one["alias"] for one in report["filled_by"]} == covering
+            assert {row["alias"] for row in report["filled_by"]} == covering
             assert report["full_after"] == recorded["full_after"][report["functionality"]]
         elif key in recorded["alias"]:
             assert report["keys"] == recorded["alias"][key]

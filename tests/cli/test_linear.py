@@ -104,8 +104,8 @@ SEVERAL = within(
 
 def changes(template: str) -> Callable[[int], str]:
     """As many changes of these registrations, which come in the place of the sign ``%``."""
-    one = template.replace("%", "operator: 'demo::op', dispatch_key: CUDA")
-    return both(SEVERAL, within("changes:\n", each(f"- {{{one}}}\n")))
+    entry = template.replace("%", "operator: 'demo::op', dispatch_key: CUDA")
+    return both(SEVERAL, within("changes:\n", each(f"- {{{entry}}}\n")))
 
 
 BRACKETS = each("[")
@@ -259,8 +259,8 @@ def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pyte
     write(kind, kind.size)
     call(*kind.command, "--format", "json")  # what is computed once is computed here
     runs = [run(kind, kind.size * times) for times in (1, 2, 4)]
-    assert len({one.code for one in runs}) == 1, "a size is over a limit: its run has other steps"
-    once, twice, four_times = (one.steps for one in runs)
+    assert len({outcome.code for outcome in runs}) == 1, "a size is over a limit: its run has other steps"
+    once, twice, four_times = (outcome.steps for outcome in runs)
     less, more = twice - once, four_times - twice
     assert more <= max(less, kind.size) * MOST, f"{once}, {twice}, {four_times} steps"
 
@@ -291,12 +291,12 @@ def test_a_square_is_seen() -> None:
     scope: dict[str, Any] = {}
     lines = "def square(count):\n    for one in range(count):\n        for other in range(one):\n            pass\n"
     exec(compile(lines, "dispatch_cli/square.py", "exec"), scope)
-    found = []
+    totals = []
     for count in (100, 200, 400):
         with counted() as steps:
             scope["square"](count)
-        found.append(steps[0])
-    assert found[2] - found[1] > MOST * (found[1] - found[0])
+        totals.append(steps[0])
+    assert totals[2] - totals[1] > MOST * (totals[1] - totals[0])
 
 
 def test_steps_grow_with_the_files_of_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

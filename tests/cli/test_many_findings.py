@@ -62,7 +62,7 @@ def test_json_lists_some_and_counts_all() -> None:
     assert document["failed"]
     assert document["counts"]["error"] == ALL
     listed = Counter(finding["declared_at"]["line"] for finding in document["findings"])
-    rest = {one["declared_at"]["line"]: one["findings"] for one in document["unlisted"]}
+    rest = {row["declared_at"]["line"]: row["findings"] for row in document["unlisted"]}
     assert len(listed) == GUARDS
     assert all(count <= OF_GROUP for count in listed.values())
     assert {line: listed[line] + rest.get(line, 0) for line in listed} == dict.fromkeys(listed, PER_GUARD)
@@ -99,10 +99,10 @@ def test_csv_has_a_row_for_those_that_are_not_listed() -> None:
 
 def test_sarif_has_a_notification_for_those_that_are_not_listed() -> None:
     (log,) = json.loads(check("--format", "sarif").out)["runs"]
-    told = log["invocations"][0]["toolExecutionNotifications"]
+    notifications = log["invocations"][0]["toolExecutionNotifications"]
     listed = sum(len(result["properties"].get("findings", "1")) for result in log["results"])
-    assert listed + sum(one["properties"]["findings"] for one in told) == ALL
-    assert {one["associatedRule"]["id"] for one in told} == {"guard"}
+    assert listed + sum(row["properties"]["findings"] for row in notifications) == ALL
+    assert {row["associatedRule"]["id"] for row in notifications} == {"guard"}
 
 
 def test_github_has_a_command_for_those_that_are_not_listed() -> None:
@@ -114,9 +114,9 @@ def test_github_has_a_command_for_those_that_are_not_listed() -> None:
 
 def test_junit_counts_those_that_are_not_listed() -> None:
     (suite,) = ElementTree.fromstring(check("--format", "junit").out)
-    told = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    properties = {node.get("name"): node.get("value") for node in suite.iter("property")}
     listed = len(report()["findings"])
-    assert told["findings not listed"] == str(ALL - listed)
+    assert properties["findings not listed"] == str(ALL - listed)
     assert (suite.findtext("system-out") or "").count("more findings") == GUARDS
 
 

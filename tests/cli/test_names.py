@@ -91,11 +91,11 @@ def test_keys_in_any_case_wherever_a_key_is_written() -> None:
         "table", "--op", ADD[0], "--key", "*PrivateUse1"
     )
     assert call("register", "-k", "cpu", "-k", "autograd") == call("register", "-k", "CPU", "-k", "Autograd")
-    one, other = (
+    first, other = (
         call("resolve", ADD[0], "--keyset", f"{keys[0]} | {keys[1]}", "--context", f"exclude={keys[1]}")
         for keys in (("cpu", "autogradcpu"), ("CPU", "AutogradCPU"))
     )
-    assert one.out.replace("cpu | autogradcpu", "CPU | AutogradCPU") == other.out
+    assert first.out.replace("cpu | autogradcpu", "CPU | AutogradCPU") == other.out
 
 
 def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,5 +145,5 @@ def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.
     Path("pyproject.toml").touch()
     monkeypatch.setattr("builtins.open", refuse)
     result = call("keys")
-    said = "warning: pyproject.toml cannot be read: permission denied; its settings are not used\n"
-    assert (result.code, result.out, result.err) == (0, without.out, said)
+    warning = "warning: pyproject.toml cannot be read: permission denied; its settings are not used\n"
+    assert (result.code, result.out, result.err) == (0, without.out, warning)

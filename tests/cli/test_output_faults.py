@@ -167,7 +167,7 @@ def test_the_help_of_every_command_without_docstrings(compiled: str) -> None:
     )
     helps = [cli.get_command(None, name).help for name in _COMMANDS]  # type: ignore[arg-type, union-attr]
     assert None not in helps
-    assert done.stdout == "".join(f"{inspect.cleandoc(one or '')}\n" for one in helps)
+    assert done.stdout == "".join(f"{inspect.cleandoc(text or '')}\n" for text in helps)
 
 
 @pytest.mark.parametrize(
@@ -258,17 +258,17 @@ def test_the_encoding_that_python_reads_at_its_start(encoding: str, odd_names: s
 
 
 def _formats_of(command: str) -> tuple[str, ...]:
-    found = cli.get_command(None, command)  # type: ignore[arg-type]
-    assert found is not None
-    return next(tuple(param.type.choices) for param in found.params if param.name == "format_")  # type: ignore[attr-defined]
+    group = cli.get_command(None, command)  # type: ignore[arg-type]
+    assert group is not None
+    return next(tuple(param.type.choices) for param in group.params if param.name == "format_")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("args", [("guards", "--record"), ("schema",)], ids=" ".join)
 def test_files_of_ours_are_in_utf_8(args: tuple[str, ...], odd_names: str) -> None:
     words = (*args, odd_names) if args[0] == "guards" else args
     runs = [
-        subprocess.run([*COMMAND, *words], capture_output=True, cwd=ROOT, env=environment(PYTHONIOENCODING=one))
-        for one in ("utf-8", "latin-1")
+        subprocess.run([*COMMAND, *words], capture_output=True, cwd=ROOT, env=environment(PYTHONIOENCODING=encoding))
+        for encoding in ("utf-8", "latin-1")
     ]
     assert runs[0].stdout == runs[1].stdout != b""
 
@@ -297,16 +297,16 @@ if "AT_IMPORT" in os.environ:
 def test_an_interrupt_during_imports_is_quiet(number: int, tmp_path: Path) -> None:
     """The first three are of the package and the module that Python runs: there is nothing yet that could be quiet."""
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
-    found = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number))
-    assert (found.code, found.err.strip()) == (130, "")
+    result = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number))
+    assert (result.code, result.err.strip()) == (130, "")
 
 
 @pytest.mark.parametrize("number", [4, 6, 8])
 def test_an_interrupt_is_not_lost_where_python_swallows_exceptions(number: int, tmp_path: Path) -> None:
     """As in a finalizer, or in what the import system calls when a lock is gone."""
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
-    found = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number), IN_FINALIZER="1")
-    assert (found.code, found.err.strip()) == (130, "")
+    result = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number), IN_FINALIZER="1")
+    assert (result.code, result.err.strip()) == (130, "")
 
 
 def test_an_ignored_interrupt_stays_ignored() -> None:
@@ -499,7 +499,7 @@ WRITERS = (("table", "examples/add.yaml", "--format", "json"), ("page", "example
 
 @pytest.mark.parametrize("command", WRITERS, ids=words)
 def test_a_dash_is_standard_output(command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = tuple(str(ROOT / one) if one.endswith(".yaml") else one for one in command)
+    command = tuple(str(ROOT / word) if word.endswith(".yaml") else word for word in command)
     monkeypatch.chdir(tmp_path)
     assert call(*command, "-o", "-") == call(*command)
     assert [*tmp_path.iterdir()] == []
@@ -520,7 +520,7 @@ def test_what_is_no_file(
     name: str, error: str, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name with a slash at its end is no file, though one without it may be there."""
-    command = tuple(str(ROOT / one) if one.endswith(".yaml") else one for one in command)
+    command = tuple(str(ROOT / word) if word.endswith(".yaml") else word for word in command)
     (tmp_path / "kept.txt").write_text("kept", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     result = call(*command, "-o", name)

@@ -22,8 +22,8 @@ def answer(*arguments: str, code: int = 0) -> Any:
 
 
 def rows(operator: str, *source: str) -> dict[str, Any]:
-    (found,) = [row for row in answer("table", *source, "--op", operator)["operators"] if row["operator"] == operator]
-    return {row["key"]: row for row in found["entries"]}
+    (entry,) = [row for row in answer("table", *source, "--op", operator)["operators"] if row["operator"] == operator]
+    return {row["key"]: row for row in entry["entries"]}
 
 
 REFUSED = {

@@ -24,9 +24,9 @@ _CALLS = (
 def texts_of(svg: str) -> list[str]:
     """The texts of a picture, from the top; it is XML, without scripts and addresses."""
     root = ElementTree.fromstring(svg)
-    assert not [one for one in root.iter() if one.tag.endswith(("script", "image", "foreignObject"))]
-    assert not [name for one in root.iter() for name in one.attrib if name.startswith("on") or name.endswith("href")]
-    return ["".join(one.itertext()) for one in root.iter(_TEXT)]
+    assert not [node for node in root.iter() if node.tag.endswith(("script", "image", "foreignObject"))]
+    assert not [name for node in root.iter() for name in node.attrib if name.startswith("on") or name.endswith("href")]
+    return ["".join(node.itertext()) for node in root.iter(_TEXT)]
 
 
 @pytest.mark.parametrize("arguments", _CALLS)
@@ -50,9 +50,9 @@ def test_text_html_and_svg_say_the_same(arguments: tuple[str, ...]) -> None:
     alone = texts_of(call("resolve", *arguments, "--format", "svg").out)
     page = call("resolve", *arguments, "--format", "html").out
     inside = re.findall("<svg.*?</svg>", page, re.DOTALL)
-    assert [texts_of(one) for one in inside] == [[text for text in alone if text != arguments[0]]]
+    assert [texts_of(node) for node in inside] == [[text for text in alone if text != arguments[0]]]
     assert ElementTree.fromstring(inside[0]).findtext("{*}title", "").startswith(f"The way of {arguments[0]}: ")
-    said = " ".join(call("resolve", *arguments).out.split())
+    printed = " ".join(call("resolve", *arguments).out.split())
     report = json.loads(call("resolve", *arguments, "--format", "json").out)
     at = 0
     for stage in report["selections"]:
@@ -60,8 +60,8 @@ def test_text_html_and_svg_say_the_same(arguments: tuple[str, ...]) -> None:
             at = alone.index(key["key"], at) + 1
             if key["status"] == "runs" or (key["status"] != "not-reached" and stage is report["selections"][0]):
                 status = alone[at]
-                assert f"{key['key']} " in said
-                assert status.partition(":")[0] in said or status.startswith("The call fails")
+                assert f"{key['key']} " in printed
+                assert status.partition(":")[0] in printed or status.startswith("The call fails")
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ def answer(*arguments: str) -> Any:
 
 
 def place(one: Any) -> tuple[int, int] | None:
-    found = one["declared_at"]
-    return None if found is None else (found["line"], found["column"])
+    position = one["declared_at"]
+    return None if position is None else (position["line"], position["column"])
 
 
 def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
     assert {name: differing[name] for name in listed if name[0].startswith("aten")} == {
         name: found for name, found in listed.items() if name[0].startswith("aten")
     }
-    for (operator, key), found in listed.items():
-        assert found is not None
+    for (operator, key), position in listed.items():
+        assert position is not None
         output = call("explain", operator, key, str(file)).out
-        assert f"own.yaml:{found[0]}:{found[1]}" in output
+        assert f"own.yaml:{position[0]}:{position[1]}" in output

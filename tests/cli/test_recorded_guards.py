@@ -189,7 +189,7 @@ def filled_slots(version: str) -> Iterator[tuple[str, str, str]]:
         by_itself = {Rule.AUTOGRAD} if CUSTOM_OPS[version] in texts["dump"] else set()
         for line in texts["table"].splitlines():
             key, _, kernel = line.partition(": ")
-            rule = next(one for one in Rule if kernel.endswith(f" [{one.dump_text}]"))
+            rule = next(member for member in Rule if kernel.endswith(f" [{member.dump_text}]"))
             if rule not in by_itself | {Rule.FALLBACK, Rule.AMBIGUOUS} and key != UNDEFINED:
                 yield name, key, rule.value
 
@@ -199,16 +199,16 @@ def filled_slots(version: str) -> Iterator[tuple[str, str, str]]:
 def test_recorded_guards_speak_of_exactly_the_slots_that_kernels_fill(version: str) -> None:
     state = load_state([], bases=[UNIVERSE_OF[version]])
     reader = Guards(View(state, ()))
-    said = [
+    texts = [
         (op, key, guard.wants[0].texts[0])
         for guard in recorded_guards(state, tuple(state.dispatcher), None)
         for op in guard.ops
         for key in reader.keys(guard)
         if key != UNDEFINED
     ]
-    assert len(said) == len(set(said))
-    assert set(said) == set(filled_slots(version))
-    assert Rule.MATH.value in {rule for _, _, rule in said}
+    assert len(texts) == len(set(texts))
+    assert set(texts) == set(filled_slots(version))
+    assert Rule.MATH.value in {rule for _, _, rule in texts}
 
 
 def test_only_what_the_files_register_is_recorded() -> None:
@@ -226,8 +226,8 @@ def test_only_what_the_files_register_is_recorded() -> None:
         {"op": "mylib::own", "key": "PrivateUse1", "rule": "fallback", "kernel": "to_cpu"},
     ]
     named = yaml.safe_load(call("guards", "over.yaml", "--record", "--op", "aten::relu.default").out)["guards"]
-    assert {one["rule"] for one in named} == {"kernel", "autograd", "fallback"}
-    assert [one["kernel"] for one in named if "kernel" in one] == ["to_cpu"]
+    assert {row["rule"] for row in named} == {"kernel", "autograd", "fallback"}
+    assert [row["kernel"] for row in named if "kernel" in row] == ["to_cpu"]
 
 
 def test_places_of_captured_kernels_are_recorded_without_lines() -> None:
@@ -268,7 +268,7 @@ def test_a_capture_with_modules_is_recorded_without_what_pytorch_has() -> None:
         {"op": "mine", "key": "Autograd", "except": "AutogradOther, AutogradNestedTensor", "fallthrough": True},
     ]
     named = yaml.safe_load(call("guards", "cap.json", "--record", "--op", "theirs").out)["guards"]
-    assert [one["op"] for one in named] == ["theirs"]
+    assert [row["op"] for row in named] == ["theirs"]
 
 
 @pytest.mark.parametrize("python", [{}, {"Python": "fallthrough"}])

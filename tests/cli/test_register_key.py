@@ -80,8 +80,8 @@ def test_a_key_alone_is_asked_of_the_newest_state() -> None:
 
 
 def test_files_over_a_base_do_not_hide_the_operators_of_the_base() -> None:
-    found = rows("tests/cli/overlay.yaml", "--key", "PrivateUse1")["PrivateUse1"]
-    assert {*rows("--key", "PrivateUse1")["PrivateUse1"]} < {*found}
+    kernels = rows("tests/cli/overlay.yaml", "--key", "PrivateUse1")["PrivateUse1"]
+    assert {*rows("--key", "PrivateUse1")["PrivateUse1"]} < {*kernels}
 
 
 def test_operators_and_keys_are_chosen_together() -> None:

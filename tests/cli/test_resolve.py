@@ -566,8 +566,8 @@ def test_advice_says_what_the_kernel_at_autograd_is_for(tmp_path: Path) -> None:
 def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
     def left_out(*arguments: str) -> tuple[list[str], bool]:
         command = ("resolve", *arguments, "--base", "torch-2.15")
-        said = "No --tensor is given for" in call(*command).out
-        return json.loads(call(*command, "--format", "json").out)["left_out"], said
+        noted = "No --tensor is given for" in call(*command).out
+        return json.loads(call(*command, "--format", "json").out)["left_out"], noted
 
     assert left_out("aten::add.Tensor") == (["self", "other"], True)
     assert left_out("aten::add.Tensor", "--tensor", "cpu") == (["other"], True)

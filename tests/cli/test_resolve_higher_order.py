@@ -110,7 +110,7 @@ def test_text() -> None:
 def test_the_innermost_mode(file: str) -> None:
     report = data("hop", file, "--tensor", "cpu", "--context", "mode=Outer", "--context", "mode=MyMode")
     last = report["steps"][-1]
-    asked = [(one["kind"], one["name"], one["position"], one["answer"]) for one in last["asked"]]
+    asked = [(row["kind"], row["name"], row["position"], row["answer"]) for row in last["asked"]]
     assert asked == [("mode", "MyMode", 2, "handles")]
     assert last["impl"] == {
         "kind": "mode",

@@ -73,23 +73,23 @@ def in_markdown(text: str) -> dict[str, list[str]]:
 
 def in_text(text: str, names: list[str]) -> dict[str, list[str]]:
     """Of all parts, where the width cuts the matrix."""
-    found: dict[str, list[str]] = {name: [] for name in names}
+    verdicts: dict[str, list[str]] = {name: [] for name in names}
     for line in text.partition("Kernels are taken")[0].splitlines():
         label, *marks = line.split() or [""]
-        if label in found:
-            found[label] += marks
-    return found
+        if label in verdicts:
+            verdicts[label] += marks
+    return verdicts
 
 
 def in_svg(text: str) -> dict[str, list[str]]:
     """The title of a cell begins with the operator."""
-    found: dict[str, list[str]] = {}
+    verdicts: dict[str, list[str]] = {}
     for group in ElementTree.fromstring(text).iter(f"{SVG}g"):
         title, mark = group.find(f"{SVG}title"), group.find(f"{SVG}text")
         assert title is not None and title.text is not None and mark is not None
         if " on " in title.text:
-            found.setdefault(title.text.partition(" on ")[0], []).append("".join(mark.itertext()))
-    return found
+            verdicts.setdefault(title.text.partition(" on ")[0], []).append("".join(mark.itertext()))
+    return verdicts
 
 
 def test_every_format_says_the_same_cells() -> None:
@@ -216,8 +216,8 @@ def test_many_operators_that_are_equal_share_a_row(tmp_path: Path) -> None:
 
 def test_a_picture_is_self_contained() -> None:
     root = ElementTree.fromstring(call("support", *ASKED, "--format", "svg").out)
-    assert {one.tag.removeprefix(SVG) for one in root.iter()} == {"svg", "title", "style", "rect", "text", "tspan", "g"}
-    names = {name for one in root.iter() for name in one.attrib}
+    assert {tag.tag.removeprefix(SVG) for tag in root.iter()} == {"svg", "title", "style", "rect", "text", "tspan", "g"}
+    names = {name for tag in root.iter() for name in tag.attrib}
     assert not [name for name in names if name.startswith("on") or "href" in name]
     (style,) = root.iter(f"{SVG}style")
     assert "prefers-color-scheme: dark" in (style.text or "") and "url(" not in (style.text or "")

@@ -168,8 +168,8 @@ def test_each_field_of_declarations(taint: str, folder: Path) -> None:
     runs = itertools.cycle(RUNS)
     document = yaml.safe_load(EVERY_FIELD)
     count = 0
-    for one in planted(document, taint):
-        (folder / "d.json").write_bytes(written(one.document))
+    for plant in planted(document, taint):
+        (folder / "d.json").write_bytes(written(plant.document))
         command, *options = next(runs)
         run(command, "d.json", *options)
         count += 1
@@ -179,7 +179,7 @@ def test_each_field_of_declarations(taint: str, folder: Path) -> None:
 @cache
 def free_fields() -> frozenset[str]:
     """The fields of declarations whose texts can be anything visible, by trying each."""
-    found: set[str] = set()
+    problems: set[str] = set()
     path = Path("free.json")
     document = yaml.safe_load(EVERY_FIELD)
     del document["extracted"]  # in what was extracted, PyTorch's refusals are findings
@@ -191,11 +191,11 @@ def free_fields() -> frozenset[str]:
             path.write_bytes(written(document))
             try:
                 load([str(path)])
-                found.add(spot.field)
+                problems.add(spot.field)
             except InputError:
                 pass
             spot.holder[spot.key] = value
-    return frozenset(found)
+    return frozenset(problems)
 
 
 def test_the_fields_that_can_be_anything() -> None:
@@ -235,7 +235,7 @@ def test_a_file_gets_what_standard_output_gets() -> None:
             result = run(command, "d.json", *options, "-o", "out")
             text = Path("out").read_bytes().decode() if Path("out").exists() else ""
             Path("out").unlink(missing_ok=True)
-            text, out = (re.sub(r'timestamp="[^"]*"', "", one) for one in (text, printed_.out))  # JUnit's
+            text, out = (re.sub(r'timestamp="[^"]*"', "", part) for part in (text, printed_.out))  # JUnit's
             assert (result.code, result.out, text) == (printed_.code, "", out), options
 
 
@@ -280,11 +280,11 @@ def test_recordings_of_programs(taint: str) -> None:
     lines = [json.loads(line) for line in every().splitlines()]
     then = table_then([["CPU", "registered at then.py:7", False, 1]], {"CPU": 1})
     lines.insert(-1, ["r", 0, {**then, "fallbacks": then["fallbacks"][:2]}])
-    explained = [("--format", one, "--explain", "0") for one in ("text", "json")]
-    runs = itertools.cycle([*(("--format", one) for one in (*FORMATS, "chrome")), *explained])
+    explained = [("--format", form, "--explain", "0") for form in ("text", "json")]
+    runs = itertools.cycle([*(("--format", form) for form in (*FORMATS, "chrome")), *explained])
     count = 0
-    for one in planted(lines, taint):
-        text = "".join(f"{json.dumps(line)}\n" for line in one.document)
+    for plant in planted(lines, taint):
+        text = "".join(f"{json.dumps(line)}\n" for line in plant.document)
         Path("x.trace").write_text(text, encoding="utf-8")
         run("trace", "x.trace", *next(runs))
         count += 1
@@ -305,8 +305,8 @@ def test_universes(taint: str) -> None:
     )
     formats = itertools.cycle(FORMATS)
     Path("d.json").write_bytes(written({"dispatch": 1, "operators": [{"func": "m::a() -> ()"}]}))
-    for one in planted(universe_data("torch-2.15"), taint, 61):
-        Path("u.json").write_bytes(written(one.document))
+    for plant in planted(universe_data("torch-2.15"), taint, 61):
+        Path("u.json").write_bytes(written(plant.document))
         arguments = (*next(commands), "--universe", "u.json", "--format", next(formats))
         run(*arguments)
 
@@ -326,9 +326,9 @@ def test_recordings(taint: str) -> None:
     name = "aten::add.Tensor"
     recording["ops"] = {name: recording["ops"][name]}
     formats = itertools.cycle(FORMATS)
-    tainted = [one.document for one in planted({**recording, "universe": {}}, taint)]
-    tainted = [one | {"universe": one.get("universe") or recording["universe"]} for one in tainted]
-    tainted += [one.document for one in planted(recording, taint, 211)]
+    tainted = [plant.document for plant in planted({**recording, "universe": {}}, taint)]
+    tainted = [data | {"universe": data.get("universe") or recording["universe"]} for data in tainted]
+    tainted += [plant.document for plant in planted(recording, taint, 211)]
     for document in tainted:
         Path("r.json").write_bytes(written(document))
         run("crossref", "r.json", "--format", next(formats))
@@ -355,9 +355,9 @@ def test_projects_and_baselines(taint: str, folder: Path) -> None:
     (folder / "pyproject.toml").unlink()
     entry = {"check": "guard", "operator": "m::a", "key": "CPU", "subject": "s"}
     baseline = {"report": "baseline", "schema_version": 1, "findings": [entry]}
-    for one in planted(baseline, taint):
+    for plant in planted(baseline, taint):
         for format_ in (*FORMATS, *FOR_CI):
-            Path("b.json").write_bytes(written(one.document))
+            Path("b.json").write_bytes(written(plant.document))
             run("check-invariants", "d.json", "--baseline", "b.json", "--format", format_)
         if run("check-invariants", "d.json", "--baseline", "b.json", "--update-baseline").code == 0:
             assert_harmless(Result(0, Path("b.json").read_text(encoding="utf-8"), ""), ("baseline",))
@@ -392,10 +392,10 @@ def test_what_a_capture_writes(taint: str, ending: str) -> None:
         "tags": [text, f"t{text}"],
         "dispatch": {"CPU": kernel, f"C{text}": "k"},
     }
-    found = {"dispatch": 1, "notes": [text], "operators": [operator]}
-    out = "".join(printed((yaml_text if ending == ".yaml" else json_text)(found), "data"))
+    document = {"dispatch": 1, "notes": [text], "operators": [operator]}
+    out = "".join(printed((yaml_text if ending == ".yaml" else json_text)(document), "data"))
     assert_harmless(Result(0, out, ""), ("capture", ending))
-    assert (yaml.safe_load(out) if ending == ".yaml" else json.loads(out)) == found
+    assert (yaml.safe_load(out) if ending == ".yaml" else json.loads(out)) == document
 
 
 NAMES = (
@@ -564,7 +564,7 @@ def planted_in(text: str, taint: str) -> Iterator[str]:
     parts = text.split("@")
     for at in range(1, len(parts)):
         if not parts[at].startswith("torch.library"):  # a decorator
-            words = ["" if one == at else "w" for one in range(1, len(parts))]
+            words = ["" if number == at else "w" for number in range(1, len(parts))]
             words[at - 1] = taint
             kept = [
                 "@" if part.startswith("torch.library") else word for part, word in zip(parts[1:], words, strict=True)

@@ -49,8 +49,8 @@ def without(key: str) -> Callable[[Data], None]:
 
     def cleaned(value: Any) -> Any:
         if isinstance(value, list):
-            kept = (one for one in value if one != key and not (isinstance(one, dict) and one.get("key") == key))
-            return [cleaned(one) for one in kept]
+            kept = (item for item in value if item != key and not (isinstance(item, dict) and item.get("key") == key))
+            return [cleaned(item) for item in kept]
         if isinstance(value, dict):
             return {name: cleaned(one) for name, one in value.items() if key not in (name, one)}
         return value

@@ -47,7 +47,7 @@ IGNORABLE = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 14 to 16: what has no glyph."""
-NO_CHARACTERS = "\ufdd0-\ufdef" + "".join(chr(one << 16 | 0xFFFE) + chr(one << 16 | 0xFFFF) for one in range(17))
+NO_CHARACTERS = "\ufdd0-\ufdef" + "".join(chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17))
 DANGEROUS = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029{IGNORABLE}{NO_CHARACTERS}]")
 
 

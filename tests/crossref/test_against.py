@@ -49,7 +49,7 @@ def library(operators: dict[str, BuiltOperator], **others: Any) -> BuiltLibrary:
 
 def outcomes(declared: Declarations, built: BuiltLibrary) -> list[tuple[str, str | None, Outcome]]:
     """Operator, key and outcome of every entry."""
-    return [(one.operator, one.key, one.outcome) for one in compare_with_state(declared, built)]
+    return [(row.operator, row.key, row.outcome) for row in compare_with_state(declared, built)]
 
 
 F = {"at": "a.cpp:2:3", "func": "demo::f(Tensor x, *, float scale=1) -> Tensor"}
@@ -79,9 +79,9 @@ def test_what_is_different() -> None:
     declared = sources(
         {"at": "a.cpp:2:3", "func": "demo::f(Tensor x) -> Tensor"}, kernel("demo::f", "CPU", fallthrough=True)
     )
-    found = compare_with_state(declared, library({"demo::f": BUILT_F}))
-    assert [one.outcome for one in found] == [Outcome.DIFFERENT, Outcome.DIFFERENT]
-    report = against_report(found, "a state", "torch-2.15", 0, 0)
+    rows = compare_with_state(declared, library({"demo::f": BUILT_F}))
+    assert [row.outcome for row in rows] == [Outcome.DIFFERENT, Outcome.DIFFERENT]
+    report = against_report(rows, "a state", "torch-2.15", 0, 0)
     assert not report.equal
     assert [(row.registered, row.sources, row.state, str(row.place), row.debug) for row in report.differences] == [
         (AgainstKind.DEFINITION, "demo::f(Tensor x) -> Tensor", BUILT_F.schema, "a.cpp:2:3", None),
@@ -97,9 +97,9 @@ def test_conditions() -> None:
         kernel("demo::f", "CPU", 5, when="not defined(A)"),
         kernel("demo::f", "CUDA", 7, when="defined(B)"),
     )
-    found = compare_with_state(declared, library({"demo::f": BUILT_F}))
-    assert [one.outcome for one in found] == [Outcome.SAME, Outcome.SAME, Outcome.NOT_IN_BUILD]
-    report = against_report(found, "a state", "torch-2.15", 0, 0)
+    rows = compare_with_state(declared, library({"demo::f": BUILT_F}))
+    assert [row.outcome for row in rows] == [Outcome.SAME, Outcome.SAME, Outcome.NOT_IN_BUILD]
+    report = against_report(rows, "a state", "torch-2.15", 0, 0)
     assert report.equal
     assert [(row.key, row.when) for row in report.differences] == [("CUDA", ("defined(B)",))]
 

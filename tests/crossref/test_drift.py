@@ -134,12 +134,12 @@ def test_the_formats_of_ci_systems_name_the_places() -> None:
     ]
     log = json.loads(drift("--format", "sarif").out)["runs"][0]
     rules = [rule["id"] for rule in log["tool"]["driver"]["rules"]]
-    found = []
-    for one in log["results"]:
-        region = one["locations"][0]["physicalLocation"]["region"]
-        assert rules[one["ruleIndex"]] == one["ruleId"]
-        found.append((one["ruleId"], region["startLine"], region["startColumn"]))
-    assert [(rule, line) for rule, line, _ in found] == [(rule, line) for rule, line, _ in places]
+    regions = []
+    for entry in log["results"]:
+        region = entry["locations"][0]["physicalLocation"]["region"]
+        assert rules[entry["ruleIndex"]] == entry["ruleId"]
+        regions.append((entry["ruleId"], region["startLine"], region["startColumn"]))
+    assert [(rule, line) for rule, line, _ in regions] == [(rule, line) for rule, line, _ in places]
     suites = ElementTree.fromstring(drift("--format", "junit").out)
     failures = {suite.get("name"): suite.get("failures") for suite in suites}
     of_drift = {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
@@ -171,7 +171,7 @@ def test_chosen_operators_are_also_those_that_are_not_declared(folder: Path) -> 
 
     def of_more(glob: str) -> int:
         reported = json.loads(drift("--format", "json", "--op", glob).out)["findings"]
-        return sum(one["operator"] == "demo::more" for one in reported)
+        return sum(finding["operator"] == "demo::more" for finding in reported)
 
     assert (of_more("demo::*"), of_more("demo::op")) == (1, 0)
 
@@ -284,14 +284,14 @@ def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (tmp_path / "drifting.py").write_text(LIBRARY, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     library, universe = ask_built(torch_python(), ["drifting"])
-    found = {}
+    per_name = {}
     for name, text in (("right", RIGHT), ("wrong", WRONG)):
         Path(f"{name}.yaml").write_text(text, encoding="utf-8")
         state = load_state([f"{name}.yaml"], universe=universe)
-        found[name] = {
+        per_name[name] = {
             (finding.check, finding.operator, finding.key) for finding in findings(state, select="drift", built=library)
         }
-    assert found == {
+    assert per_name == {
         "right": set(),
         "wrong": {
             ("drift-different", "drifting::norm", None),

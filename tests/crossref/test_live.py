@@ -40,9 +40,9 @@ def test_all_operators_and_all_keys_are_equal(live: Any) -> None:
 
 def test_the_two_algorithms_are_told_apart(live: Any) -> None:
     """Python's kernels for conv and the like, and rule 5 at the nested keys of zeros_like."""
-    found = live["python"]
-    assert {reason["reason"] for reason in found["reasons"]} == {"nested-rule", "python-kernel"}
-    assert sum(reason["slots"] for reason in found["reasons"]) == len(found["divergences"])
+    report = live["python"]
+    assert {reason["reason"] for reason in report["reasons"]} == {"nested-rule", "python-kernel"}
+    assert sum(reason["slots"] for reason in report["reasons"]) == len(report["divergences"])
     assert {
         "operator": "aten::zeros_like",
         "key": "NestedTensorCPU",
@@ -50,7 +50,7 @@ def test_the_two_algorithms_are_told_apart(live: Any) -> None:
         "python": {"rule": "missing", "source": None},
         "reason": "nested-rule",
         "because": ["CompositeExplicitAutograd"],
-    } in found["divergences"]
+    } in report["divergences"]
 
 
 def test_a_capture_of_it_is_equal() -> None:
@@ -91,8 +91,8 @@ def test_an_extension_with_stale_tables_and_a_python_kernel(tmp_path: Path) -> N
         "    return x\n",
         encoding="utf-8",
     )
-    found = crossref("--import", "odd_extension", "--op", "odd::*", code=1, PYTHONPATH=f"{ROOT}:{tmp_path}")
-    (difference,) = found["differences"]
+    report = crossref("--import", "odd_extension", "--op", "odd::*", code=1, PYTHONPATH=f"{ROOT}:{tmp_path}")
+    (difference,) = report["differences"]
     complaint = difference.pop("theirs")
     assert difference == {
         "operator": "odd::stale",
@@ -101,8 +101,8 @@ def test_an_extension_with_stale_tables_and_a_python_kernel(tmp_path: Path) -> N
         "ours": "the invariants hold",
     }
     assert "_equalsBoxedAndUnboxed" in complaint
-    assert str(tmp_path) not in json.dumps(found)
-    assert [(divergence["key"], divergence["because"]) for divergence in found["python"]["divergences"]] == [
+    assert str(tmp_path) not in json.dumps(report)
+    assert [(divergence["key"], divergence["because"]) for divergence in report["python"]["divergences"]] == [
         ("Meta", ["Meta"]),
         ("AutogradMeta", ["Meta"]),
     ]

@@ -198,9 +198,9 @@ def test_an_operator_without_differences_exits_with_zero(tmp_path: Path) -> None
 
 
 def probed(recording: dict[str, Any], directory: Path) -> Probed:
-    found = read(written(directory, recording))
-    assert found is not None
-    return found
+    answers = read(written(directory, recording))
+    assert answers is not None
+    return answers
 
 
 def test_operators_that_only_one_of_the_two_has(tmp_path: Path) -> None:

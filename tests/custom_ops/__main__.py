@@ -15,17 +15,17 @@ from tests.custom_ops.live import live_comparison
 def main(python: str, count: int = 500, seed: int = 1) -> int:
     """Compare and print; 1 when something differs."""
     with TemporaryDirectory() as scratch:
-        version, found = live_comparison(python, seed, count, Path(scratch))
+        version, comparison = live_comparison(python, seed, count, Path(scratch))
     print(f"PyTorch {version}: {count} operators, seed {seed}")
-    for kind, agreed in sorted(found.agreed.items()):
-        wrong = sum(difference[0] == kind for difference in found.differences)
+    for kind, agreed in sorted(comparison.agreed.items()):
+        wrong = sum(difference[0] == kind for difference in comparison.differences)
         print(f"  {kind:24} {agreed:6} agreed {wrong:5} differ")
-    for why, times in found.skipped.items():
+    for why, times in comparison.skipped.items():
         print(f"  {times} times: {why}")
-    for kind, name, detail, ours, theirs in found.differences[:40]:
+    for kind, name, detail, ours, theirs in comparison.differences[:40]:
         print(f"{kind} {name} {detail}\n  ours: {ours}\n  live: {theirs}")
-    print(f"{sum(found.agreed.values())} comparisons agree, {len(found.differences)} differ")
-    return 1 if found.differences else 0
+    print(f"{sum(comparison.agreed.values())} comparisons agree, {len(comparison.differences)} differ")
+    return 1 if comparison.differences else 0
 
 
 if __name__ == "__main__":

@@ -60,18 +60,18 @@ def compared(recording: Any, universe: str, library: TorchLibrary, scratch: Path
     comparison = Comparison(Counter(), [], Counter())
     texts = {text for text in library.functions.values() if text} | {library.custom_op, library.fake}
     good: list[tuple[Any, list[Entry]]] = []
-    for one in recording["operators"]:
-        _refusals(comparison, one, universe, library, scratch)
-        if _is_half_done(one):
+    for operator in recording["operators"]:
+        _refusals(comparison, operator, universe, library, scratch)
+        if _is_half_done(operator):
             comparison.skipped["a kernel that is refused after the choice by device was registered"] += 1
-        elif "steps" in one:
-            steps = [(n, step) for n, step in enumerate(one["operator"]["steps"]) if one["steps"][n] is None]
-            good.append((one, entries(one["operator"], steps, dict(library.functions))))
+        elif "steps" in operator:
+            steps = [(n, step) for n, step in enumerate(operator["operator"]["steps"]) if operator["steps"][n] is None]
+            good.append((operator, entries(operator["operator"], steps, dict(library.functions))))
     path = _written(scratch / "all.json", universe, [entry for _, several in good for entry in several])
     state = load_state([path])
-    for one, _ in good:
-        _registrations(comparison, one, state, texts)
-        _calls(comparison, one, state)
+    for operator, _ in good:
+        _registrations(comparison, operator, state, texts)
+        _calls(comparison, operator, state)
     return comparison
 
 
@@ -126,11 +126,11 @@ def _refusals(found: Comparison, one: Any, universe: str, library: TorchLibrary,
         path = _written(scratch / "one.json", universe, entries(operator, steps, functions))
         try:
             load_state([path])
-            said = []
+            messages = []
         except InputError as refused:
-            said = [problem.message for problem in refused.problems]
+            messages = [problem.message for problem in refused.problems]
         text = _plain(error[1])
-        _note(found, "refused", operator["name"], what, said if text not in map(_plain, said) else text, text)
+        _note(found, "refused", operator["name"], what, messages if text not in map(_plain, messages) else text, text)
 
 
 def _not_makeable(text: str) -> bool:
@@ -242,7 +242,7 @@ def _first(text: str | None) -> str | None:
 
 
 def _without_setup(ran: list[str]) -> list[str]:
-    return [one for one in ran if not one.endswith("_setup")]
+    return [name for name in ran if not name.endswith("_setup")]
 
 
 def _ran(call: Call, operator: Operator) -> list[str]:
@@ -253,16 +253,16 @@ def _ran(call: Call, operator: Operator) -> list[str]:
     registrations = [entry.registration for entry in entries]
     if call.end.fake is not None and call.end.fake.path is FakePath.COMPOSITE:
         registrations.append(operator.active(IMPLICIT))
-    found: list[str] = []
+    lines: list[str] = []
     for registration in registrations:
         if registration is None or not registration.kernel.python:
             continue
         kernel = registration.kernel
-        found.append(registration.key)
+        lines.append(registration.key)
         if kernel.fake is not None and kernel.fake.function is not None:
-            found.append(f"fn:{kernel.fake.function}")
+            lines.append(f"fn:{kernel.fake.function}")
         elif kernel.wraps is not None and kernel.wraps.kind in OF_THE_USERS:
-            found.append(f"fn:{kernel.wraps.function}")
+            lines.append(f"fn:{kernel.wraps.function}")
     if call.end.fake is not None and call.end.fake.path is FakePath.FAKE_IMPL and call.end.fake.function is not None:
-        found.append(f"fn:{call.end.fake.function}")
-    return found
+        lines.append(f"fn:{call.end.fake.function}")
+    return lines

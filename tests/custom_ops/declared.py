@@ -74,7 +74,7 @@ def _defined(operator: Operator, steps: list[tuple[int, Any]], functions: dict[s
     first: Entry = {"func": operator["name"] + schema_of(operator), "debug": functions["define"]}
     if operator["tags"]:
         first["tags"] = operator["tags"]
-    found = [first]
+    kernels = [first]
     for number, step in steps:
         function = f"{_base(operator)}_{step['do']}{number}"
         # refused for its schema as well, so it is known: the tags too
@@ -97,5 +97,5 @@ def _defined(operator: Operator, steps: list[tuple[int, Any]], functions: dict[s
         elif step["do"] == "autocast":
             entry["autocast"] = {step["device"]: step["dtype"]}
         if entry is not first:
-            found.append(entry)
-    return found
+            kernels.append(entry)
+    return kernels

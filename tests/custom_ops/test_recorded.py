@@ -23,9 +23,9 @@ COUNT = 60
 @pytest.mark.live
 def test_random_operators(tmp_path: Path) -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED", random.randrange(1 << 32)))
-    _, found = live_comparison(torch_python(), seed, COUNT, tmp_path)
-    assert found.differences == [], f"DISPATCH_CLI_LIVE_SEED={seed} repeats them"
-    assert sum(found.agreed.values()) > COUNT * 4
+    _, result = live_comparison(torch_python(), seed, COUNT, tmp_path)
+    assert result.differences == [], f"DISPATCH_CLI_LIVE_SEED={seed} repeats them"
+    assert sum(result.agreed.values()) > COUNT * 4
 
 
 EMBEDDED = {"2.4.1": "torch-2.4", "2.13.0": "torch-2.15", "2.15.0": "torch-2.15"}
@@ -50,11 +50,11 @@ def comparison(version: str, scratch: Path) -> Comparison:
 
 @pytest.mark.parametrize(("version", "least"), [("2.4.1", 1200), ("2.13.0", 1700), ("2.15.0", 1700)])
 def test_registrations_refusals_and_calls(version: str, least: int, tmp_path: Path) -> None:
-    found = comparison(version, tmp_path)
-    assert found.differences == []
-    assert sum(found.agreed.values()) > least
+    result = comparison(version, tmp_path)
+    assert result.differences == []
+    assert sum(result.agreed.values()) > least
     kinds = {"dump", "table", "tags", "refused", "call: cpu", "call: vmap", "call: grad", "call: meta"}
-    assert all(found.agreed[kind] > 40 for kind in kinds), found.agreed
+    assert all(result.agreed[kind] > 40 for kind in kinds), result.agreed
 
 
 @pytest.mark.parametrize("version", ["2.4.1", "2.15.0"])
@@ -66,10 +66,10 @@ def test_the_embedded_universes_say_what_was_recorded(version: str, tmp_path: Pa
 def test_a_difference_is_seen(tmp_path: Path) -> None:
     """A file that leaves out what PyTorch registers is no match."""
     recording: Any = json.loads(json.dumps(load_recording("2.15.0.custom_ops")))
-    operator = next(one for one in recording["operators"] if one.get("dump", "").count("Autograd[alias]"))
+    operator = next(entry for entry in recording["operators"] if entry.get("dump", "").count("Autograd[alias]"))
     operator["dump"] = "\n".join(line for line in operator["dump"].splitlines() if not line.startswith("Autograd"))
     path = universe_of("2.15.0", tmp_path)
     library = universes.load(path).torch_library
     assert library is not None
-    found = compared({"operators": [operator]}, path, library, tmp_path)
-    assert [difference[0] for difference in found.differences] == ["dump"]
+    result = compared({"operators": [operator]}, path, library, tmp_path)
+    assert [difference[0] for difference in result.differences] == ["dump"]

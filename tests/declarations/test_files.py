@@ -33,10 +33,10 @@ def order(declarations: Declarations) -> list[str]:
 
 
 def test_several_files_are_one_history(tmp_path: Path) -> None:
-    one, two = write(tmp_path, operator("a"), "1.yaml"), write(tmp_path, operator("b"), "2.yaml")
-    declarations = load([two, one])
+    first, two = write(tmp_path, operator("a"), "1.yaml"), write(tmp_path, operator("b"), "2.yaml")
+    declarations = load([two, first])
     assert order(declarations) == ["b", "a"]
-    assert declarations.files == (two, one)
+    assert declarations.files == (two, first)
     assert declarations.universe is universes.load(universes.default_name())
 
 
@@ -117,14 +117,14 @@ def test_a_universe_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None
 
 
 def test_files_must_agree_on_the_universe(tmp_path: Path) -> None:
-    one = write(tmp_path, "dispatch: 1\nuniverse: torch-2.4\n", "1.yaml")
+    first = write(tmp_path, "dispatch: 1\nuniverse: torch-2.4\n", "1.yaml")
     two = write(tmp_path, "dispatch: 1\nuniverse: torch-2.15\n", "2.yaml")
-    assert shown(tmp_path, refused(one, two)) == (
+    assert shown(tmp_path, refused(first, two)) == (
         "2.yaml:2:11 universe-conflict: the files have different universes: torch-2.15 here, torch-2.4 before\n"
         "  | universe: torch-2.15\n"
         "  see 1.yaml:2:11: torch-2.4 is named here\n"
     )
-    assert shown(tmp_path, refused(one, universe="torch-2.15")) == (
+    assert shown(tmp_path, refused(first, universe="torch-2.15")) == (
         "1.yaml:2:11 universe-conflict: the file has the universe torch-2.4, "
         "but torch-2.15 was requested\n  | universe: torch-2.4\n"
     )

@@ -104,9 +104,9 @@ def test_many_comments_of_one_line(tmp_path: Path) -> None:
     """Each speaks of the same line; looking for it is not begun anew for each."""
     comments = b"# dispatch-cli: ignore[all] because\n" * 20_000
     with ends():
-        found = load([write(tmp_path, HEAD + b"operators:\n" + comments + b"  - name: a::b\n")]).suppressions
-    assert {one.line for one in found} == {20_003}
-    assert len(found) == 20_000
+        suppressions = load([write(tmp_path, HEAD + b"operators:\n" + comments + b"  - name: a::b\n")]).suppressions
+    assert {suppression.line for suppression in suppressions} == {20_003}
+    assert len(suppressions) == 20_000
 
 
 def test_sections_of_changes_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,8 @@ def test_declarations_know_through_what_each_file_and_state_came() -> None:
 def test_what_the_user_names_came_through_nothing() -> None:
     for paths in (["overlay.yaml", "base.yaml"], ["base.yaml", "overlay.yaml"]):
         assert load(paths).through(Span("base.yaml", 5, 21)) == ()
-    assert [one.name for one in load(["overlay.yaml"], bases=["torch-2.15"]).inherited] == ["middle.yaml", "base.yaml"]
+    inherited = load(["overlay.yaml"], bases=["torch-2.15"]).inherited
+    assert [base.name for base in inherited] == ["middle.yaml", "base.yaml"]
 
 
 def test_every_registration_has_its_origin() -> None:
@@ -126,7 +127,7 @@ def test_json_has_it_at_every_place() -> None:
 def test_a_finding_names_the_entries_that_led_to_its_file() -> None:
     result = call("check-invariants", "overlay.yaml", "--op", "demo::lost", "--format", "json")
     (finding,) = json.loads(result.out)["findings"]
-    assert [(one["message"], one["declared_at"]["file"], one["declared_at"]["line"]) for one in finding["related"]] == [
+    assert [(row["message"], row["declared_at"]["file"], row["declared_at"]["line"]) for row in finding["related"]] == [
         ("this file is extended here", "middle.yaml", 2),
         ("and that file is extended here", "overlay.yaml", 3),
     ]

@@ -151,7 +151,7 @@ def test_a_block_of_no_dispatch_key(tmp_path: Path) -> None:
 
     Live PyTorch 2.13 registers the first at CompositeImplicitAutograd, the second at the block's key.
     """
-    found = read(
+    declared = read(
         tmp_path,
         """\
 dispatch: 1
@@ -161,7 +161,7 @@ libraries:
   - {kind: IMPL, namespace: m, impl: {a: {kernel: k3, dispatch_key: CatchAll}}}
 """,
     )
-    kernels = [(step.kernel.debug, step.dispatch_key) for step in found.steps if type(step) is Implement]
+    kernels = [(step.kernel.debug, step.dispatch_key) for step in declared.steps if type(step) is Implement]
     assert kernels == [("k1", None), ("k2", "CPU"), ("k3", None)]
 
 
@@ -208,11 +208,11 @@ operators: [{{name: "m::a"}}]
     ],
 )
 def test_kernels(text: str, expected: Kernel, tmp_path: Path) -> None:
-    found = kernel(tmp_path, text)
-    assert found.span is not None
-    assert found.span.line == 2
+    declared = kernel(tmp_path, text)
+    assert declared.span is not None
+    assert declared.span.line == 2
     fields = ("debug", "function", "signature", "boxed", "unboxed", "fallthrough", "python")
-    assert [getattr(found, field) for field in fields] == [getattr(expected, field) for field in fields]
+    assert [getattr(declared, field) for field in fields] == [getattr(expected, field) for field in fields]
 
 
 @pytest.mark.parametrize(
@@ -236,10 +236,10 @@ def test_what_yaml_takes_for_something_else_is_no_name(text: str, place: str, tm
 @pytest.mark.parametrize("text", ["torch-2.15", "./base.yaml"])
 def test_extends_takes_one_text(text: str, tmp_path: Path) -> None:
     write(tmp_path, "dispatch: 1\nuniverse: torch-2.15\n", "base.yaml")
-    one = read(tmp_path, f"dispatch: 1\nextends: {text}\n")
+    single = read(tmp_path, f"dispatch: 1\nextends: {text}\n")
     several = read(tmp_path, f"dispatch: 1\nextends: [{text}]\n")
-    assert (one.bases, one.files, one.universe) == (several.bases, several.files, several.universe)
-    assert one.bases or len(one.files) == 2
+    assert (single.bases, single.files, single.universe) == (several.bases, several.files, several.universe)
+    assert single.bases or len(single.files) == 2
 
 
 @pytest.mark.parametrize(
@@ -284,13 +284,13 @@ fallbacks:
   PrivateUse2: k
 """
     declarations = load([base, write(tmp_path, own)])
-    said = {
+    texts = {
         step.dispatch_key: step.kernel.redispatches
         for step in declarations.steps
         if isinstance(step, (Implement, Fallback))
     }
     here = Redispatch(RedispatchKind.NO, span=Span(str(tmp_path / "x.yaml"), 6, 42))
-    assert said == {"CPU": here, "XLA": None, "CUDA": here, "MPS": None, "PrivateUse1": here, "PrivateUse2": here}
+    assert texts == {"CPU": here, "XLA": None, "CUDA": here, "MPS": None, "PrivateUse1": here, "PrivateUse2": here}
 
 
 def test_core_fallbacks(tmp_path: Path) -> None:
@@ -318,12 +318,12 @@ modes:
   Other: {{}}
 """
     file = str(tmp_path / "x.yaml")
-    found = read(tmp_path, text)
+    declared = read(tmp_path, text)
 
     def rule(kind: ImplKind, name: str, kernel: str, line: int, column: int, **facts: bool) -> HigherOrderImpl:
         return HigherOrderImpl(kind, name, kernel, **facts, span=Span(file, line, column))
 
-    assert found.higher_order_operators == (
+    assert declared.higher_order_operators == (
         HigherOrderOperator(
             "call_torchbind",
             (
@@ -351,7 +351,7 @@ modes:
             span=Span(file, 9, 5),
         ),
     )
-    assert found.modes == (ModeType("MyMode", True, Span(file, 15, 3)), ModeType("Other", False, Span(file, 16, 3)))
+    assert declared.modes == (ModeType("MyMode", True, Span(file, 15, 3)), ModeType("Other", False, Span(file, 16, 3)))
 
 
 def test_guards(tmp_path: Path) -> None:
@@ -429,8 +429,8 @@ check:
     def name(text: str, line: int, column: int) -> Selector:
         return Selector(text, Span(file, line, column))
 
-    found = read(tmp_path, text)
-    assert found.suppressions == (
+    declared = read(tmp_path, text)
+    assert declared.suppressions == (
         Suppression(
             (name("DC1", 10, 14), name("guard", 10, 20)),
             "because",
@@ -443,7 +443,7 @@ check:
         Suppression((name("guard", 3, 26), name("DC1", 3, 33)), "the next line", Span(file, 3, 3), 6, last=8),
         Suppression((name("stale", 6, 74),), "here", Span(file, 6, 53), 6, last=8),
     )
-    assert found.settings == (
+    assert declared.settings == (
         CheckSettings(
             select=(name("all", 12, 11),),
             ignore=(name("guard", 13, 12), name("DC1", 13, 19), name("DC2", 13, 24)),
@@ -517,7 +517,7 @@ def test_the_python_dispatcher_has_one(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(FILE)
     kernels = load_state([str(file)]).python_kernels(OperatorName("m::op"))
-    assert [(one.dispatch_key, one.span and one.span.line) for one in kernels] == [("AutocastXPU", 5)]
+    assert [(slot.dispatch_key, slot.span and slot.span.line) for slot in kernels] == [("AutocastXPU", 5)]
 
 
 KEYWORDS = """\
@@ -545,5 +545,5 @@ def test_options_by_keyword(tmp_path: Path, options: Options, named: str | None)
     contexts = [Context.parse("autocast cpu")]
     tensors = [TensorSpec.parse("cpu")]
     error = simulate(load_state([str(file)]), OperatorName("m::kw"), tensors, contexts, options=options).end.error
-    said = None if error is None else error.text
-    assert said == (None if named is None else f"Custom ops do not support kwargs yet, got {named}")
+    message = None if error is None else error.text
+    assert message == (None if named is None else f"Custom ops do not support kwargs yet, got {named}")

@@ -33,12 +33,12 @@ def test_a_universe_in_the_file_is_the_universe(tmp_path: Path, name: str) -> No
 
 def test_files_with_the_same_universe_agree_however_they_name_it(tmp_path: Path) -> None:
     inline = json.loads((EMBEDDED / "torch-2.4.json").read_text(encoding="utf-8"))
-    one = written(tmp_path, "one.json", universe=inline)
+    first = written(tmp_path, "one.json", universe=inline)
     assert (
-        load_state([one, written(tmp_path, "two.json", universe="torch-2.4")]).dispatcher.universe.name == "torch-2.4"
+        load_state([first, written(tmp_path, "two.json", universe="torch-2.4")]).dispatcher.universe.name == "torch-2.4"
     )
     with pytest.raises(InputError) as raised:
-        load_state([one, written(tmp_path, "three.json", universe="torch-2.15")])
+        load_state([first, written(tmp_path, "three.json", universe="torch-2.15")])
     assert [problem.code for problem in raised.value.problems] == ["universe-conflict"]
 
 

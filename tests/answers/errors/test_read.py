@@ -133,7 +133,7 @@ def test_the_operator_and_the_key_are_found(
 ) -> None:
     errors = find_errors(treatment(before(error["text"])))
     assert errors
-    assert {(one.operator, one.key) for one in errors} == {(error["operator"], error["key"])}
+    assert {(text.operator, text.key) for text in errors} == {(error["operator"], error["key"])}
 
 
 def lines_of_table(error: ErrorText) -> list[str]:
@@ -162,8 +162,8 @@ def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]
             ascii,
             coloured,
         ):
-            (found,) = {one.operator: one for one in reversed(find_errors(treatment(text)))}.values()
-            assert lines_of_table(found) == [line for line in lines if " :: " not in line]
+            (first,) = {match.operator: match for match in reversed(find_errors(treatment(text)))}.values()
+            assert lines_of_table(first) == [line for line in lines if " :: " not in line]
         printed += len(lines)
     assert printed > 100
 
@@ -172,8 +172,8 @@ def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
     """A drive before single backslashes tells a path, although each of them begins an escape."""
     path = r"registered at C:\new\tools\build\nms_kernel.cu:169"
     log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
-    (found,) = find_errors(log)
-    assert lines_of_table(found) == [f"CPU: {path} [kernel]"]
+    (match,) = find_errors(log)
+    assert lines_of_table(match) == [f"CPU: {path} [kernel]"]
     assert plain(r"C:\ops\new").text == r"C:\ops\new"
 
 
@@ -190,7 +190,7 @@ def test_plain_and_escaped_texts_in_one_log() -> None:
     table = [f"CPU: registered at C:\\new\\ops\\cuda\\nms_kernel.cu:{line} [kernel]" for line in (1, 2, 3)]
     texts = [f"{ARGUMENTS.format(f'a::b{line}', 'XLA')}\n\n{text}" for line, text in enumerate(table)]
     log = "\n".join([texts[0], rf"trainer: {json.dumps({'message': texts[1]})}", texts[2]])
-    assert [lines_of_table(found) for found in find_errors(log)] == [[line] for line in table]
+    assert [lines_of_table(match) for match in find_errors(log)] == [[line] for line in table]
 
 
 def differing(state: State, error: ErrorText) -> list[str]:
@@ -249,7 +249,7 @@ def test_the_line_is_that_of_the_file() -> None:
     """A line of a log in JSON holds the line breaks of its message escaped."""
     texts = [f"Traceback:\n  in f\n{ARGUMENTS.format(name, 'XLA')}\n" for name in ("a::b", "c::d")]
     log = "\n".join(json.dumps({"message": text}) for text in texts)
-    assert [found.line for found in find_errors(log)] == [1, 2]
+    assert [match.line for match in find_errors(log)] == [1, 2]
 
 
 def test_a_table_belongs_to_the_error_before_it() -> None:
@@ -275,8 +275,8 @@ def test_large_texts_take_no_longer_than_they_are() -> None:
 
 
 def test_an_ambiguity_without_a_name() -> None:
-    (found,) = find_errors("RuntimeError: ambiguous autogradother kernel")
-    assert (found.kind, found.operator, found.key) == (AMBIGUOUS, None, "AutogradOther")
+    (match,) = find_errors("RuntimeError: ambiguous autogradother kernel")
+    assert (match.kind, match.operator, match.key) == (AMBIGUOUS, None, "AutogradOther")
     assert find_errors("RuntimeError: ambiguous") == []
 
 
@@ -317,19 +317,19 @@ def test_time_grows_with_length_alone(kind: str) -> None:
 def test_an_error_at_the_end_of_a_long_log_is_found(kind: str) -> None:
     end = ARGUMENTS.format("a::b", "CUDA") if kind == "a log" else escaped(ARGUMENTS.format("a::b", "CUDA"))
     log = LARGE[kind]()
-    (found,) = find_errors(f"{log}\n{end}")
-    assert (found.operator, found.key, found.line) == ("a::b", "CUDA", log.count("\n") + 2)
+    (match,) = find_errors(f"{log}\n{end}")
+    assert (match.operator, match.key, match.line) == ("a::b", "CUDA", log.count("\n") + 2)
 
 
 @pytest.mark.parametrize("offset", range(-70, 10, 16))
 def test_an_error_across_two_windows_is_found_once(offset: int) -> None:
     noise = ("x" * 99 + "\n") * 3000
-    (found,) = find_errors(f"{noise[: WINDOW + offset - 1]}\n{ARGUMENTS.format('a::b', 'CUDA')}\n{noise}")
-    assert found.operator == "a::b"
+    (match,) = find_errors(f"{noise[: WINDOW + offset - 1]}\n{ARGUMENTS.format('a::b', 'CUDA')}\n{noise}")
+    assert match.operator == "a::b"
 
 
 def test_an_escaped_error_is_found_at_the_end_of_a_long_escaped_log() -> None:
     """Lines without any word of an error are not unescaped, so they do not use up what may be."""
     noise = json.dumps({"message": "\n".join(["all is well"] * 100)})
     log = "\n".join([*[noise] * 5000, escaped(ARGUMENTS.format("a::b", "CUDA"))])
-    assert [(one.operator, one.key, one.line) for one in find_errors(log)] == [("a::b", "CUDA", 5001)]
+    assert [(match.operator, match.key, match.line) for match in find_errors(log)] == [("a::b", "CUDA", 5001)]

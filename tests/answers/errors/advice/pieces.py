@@ -91,5 +91,5 @@ def entries() -> Iterator[Entry]:
                 kind, *parts = given if name == "tries" else given[:-1]
                 reason = None if name == "tries" else given[-1]
                 yield from (
-                    Entry(kind, part, reason) for part in (*parts, *(part for one in unchanged for part in one))
+                    Entry(kind, part, reason) for part in (*parts, *(part for shared in unchanged for part in shared))
                 )
