@@ -28,7 +28,7 @@ _WHY = {
     Reason.NOT_TRANSFORMED: "no derivative is registered: torch.func does not see the call",
     Reason.UNDECLARED_WRITE: "it returns nothing and declares no write, so torch.compile drops the call",
     Reason.MUTABLE_RESULT: "it returns what it writes to, which functionalization refuses",
-    Reason.ALIASED_RESULT: "it returns an alias of an argument, which PyTorch refuses",
+    Reason.ALIASED_RESULT: "it returns an alias of an argument or of another result, which PyTorch refuses",
     Reason.NO_VMAP: "it has no batching rule, and vmap's fallback refuses it",
     Reason.NO_JVP: "it has no forward-mode derivative",
     Reason.AUTOGRAD_FUNCTION: "its autograd kernel does not work in torch.func's transforms",

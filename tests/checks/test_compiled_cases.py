@@ -114,6 +114,13 @@ CASES = (
         "return op(x)[0]",
     ),
     Case(
+        "returns another twice",
+        "raises",
+        RETURNED,
+        custom("(x: Tensor) -> tuple[Tensor, Tensor]", "y = x + 1; return y, y", "lambda x: (x.clone(), x.clone())"),
+        "return op(x)[0]",
+    ),
+    Case(
         "returns what it wrote",
         "raises",
         RETURNED,

@@ -9,7 +9,7 @@ looked at: where the result is written to later, eager calls change the argument
 A kernel of `custom_op` that always returns an argument, or a view such as `x.view(-1)` or `x[0]`, is a warning. Where
 it does so only on some paths, or where the result shares storage for some tensors only, as that of `x.contiguous()` or
 `x.to(dtype)` does, it is an info: `torch.library.opcheck` with such tensors tells. So is a kernel of
-`torch.library.impl`.
+`torch.library.impl`. Results that share storage with each other, as of `return y, y`, are refused in the same way.
 
 Bad:
 

@@ -115,7 +115,7 @@ def checks_aliases(kernel: Kernel) -> bool:
 
 
 def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[ArgumentUse]:
-    """The results of a kernel's function that share storage with tensors, and must not.
+    """The results of a kernel's function that share storage with tensors, or with each other, and must not.
 
     Where the schema of a custom operator has aliases, these are the arguments themselves: a view is another tensor.
     """
@@ -124,7 +124,8 @@ def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argum
         return
     for use in kernel.body.returns if kernel.body is not None else ():
         argument = _argument(kernel.body, use.argument, schema)
-        tensors = argument is not None and (is_tensor(argument.type) or is_tensor_list(argument.type))
+        shared = [argument] if argument is not None else schema.returns if checks_aliases(kernel) else ()
+        tensors = bool(shared) and all(is_tensor(one.type) or is_tensor_list(one.type) for one in shared)
         if tensors and (not aliased or use.text == use.argument):
             yield use
 

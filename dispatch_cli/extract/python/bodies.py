@@ -6,6 +6,7 @@ Only what the text makes certain is read. A parameter that is bound anew, and a 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 import dispatch_cli.extract.python.names as names
@@ -65,6 +66,12 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
         for part in _parts(result)
         for argument, sure in _storage(part)
         if argument in arguments
+    ]
+    returns += [
+        ArgumentUse(name, source_text(result), run.span(file, result), not always)
+        for result in filter(None, results)
+        for name, count in Counter(part.id for part in _parts(result) if isinstance(part, ast.Name)).items()
+        if count > 1 and name in rebound.difference(text.rstrip("=") for text in parameters)
     ]
     counts = [_values(result) for result in results if isinstance(result, ast.Tuple) and not _has_star(result)]
     counts += [(1, 1) for result in results if _is_computed(result, arguments)]

@@ -258,10 +258,26 @@ def _(x):
     return x.view(-1), x.sin()
 """
 
+TWICE = """
+import torch
+from torch.library import custom_op
+
+
+@custom_op("t::op", mutates_args=())
+def op(x: torch.Tensor) -> {hint}:
+    y = {value}
+    return {results}
+"""
+TWO_TENSORS = "tuple[torch.Tensor, torch.Tensor]"
+
 
 @pytest.mark.parametrize(
     ("source", "live"),
     [  # PyTorch 2.13
+        (TWICE.format(hint=TWO_TENSORS, value="x.sin()", results="y, y"), "EEEEEEEEE"),
+        (TWICE.format(hint="list[torch.Tensor]", value="x.sin()", results="[y, y]"), "EEEEEEEEE"),
+        (TWICE.format(hint=TWO_TENSORS, value="x.sin()", results="y, y.cos()"), "WLEEWELWW"),
+        (TWICE.format(hint="tuple[int, int]", value="2", results="y, y"), "W-EEE--WW"),
         (CUSTOM.format(backward="g, None"), "WWEEWELWW"),
         (CUSTOM.format(backward="g"), "WEEEWELWW"),
         (CUSTOM.format(backward="-g * 2"), "WEEEWELWW"),
