@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_read_is_left_out() -> None:
 
 
 def lines_run(function: Callable[[], object]) -> int:
-    """How many lines of this program a call executes. Python runs others in between, as when it collects garbage."""
+    """Number of lines of this program that a call executes, without others, as when Python collects garbage."""
     count = 0
 
     def line(_frame: FrameType, event: str, _argument: object) -> Any:

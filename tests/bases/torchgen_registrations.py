@@ -1,4 +1,4 @@
-"""What torchgen itself registers for a backend, by the generator of its registrations; runs in a PyTorch's Python.
+"""Registrations that torchgen itself generates for a backend; runs in a PyTorch's Python.
 
 usage: PYTHON tests/bases/torchgen_registrations.py KEY... writes JSON: dispatch key -> names of operators.
 """

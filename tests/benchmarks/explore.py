@@ -1,4 +1,4 @@
-"""How quickly the explorer answers keys, against a DataTable of the same size beside a static table.
+"""Time that the explorer takes for a key, against a DataTable of the same size beside a static table.
 
 ``python -m tests.benchmarks.explore [RUNS]``. Both run in a pseudo-terminal of 120 columns and 40 lines, with textual's
 driver; see `tests.benchmarks.explore_child`. The peer's table does not change when its cursor moves; in a second peer
@@ -29,7 +29,7 @@ SIZE = (40, 120)
 
 
 def in_terminal(side: str) -> dict[str, Any]:
-    """What a side wrote."""
+    """Run a side in a pseudo-terminal, and read the figures that it wrote."""
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
     with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +70,7 @@ def _drain(control: int, said: list[bytes]) -> None:
 
 
 def costs(side: str, runs: int) -> tuple[dict[str, list[KeyCost]], float]:
-    """What keys cost, of several runs together, and the memory in MiB."""
+    """Costs of keys, of several runs together, and the memory in MiB."""
     together: dict[str, list[KeyCost]] = {}
     memory = 0.0
     for _ in range(runs):

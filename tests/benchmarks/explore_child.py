@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 STARTED = float(os.environ.get("EXPLORE_STARTED", "0"))
-"""When this program was started."""
+"""Start of this program, on the clock of ``time.perf_counter``."""
 QUIET = 0.12
 """Seconds without a frame after which a key has done all it does."""
 MOVES = 150

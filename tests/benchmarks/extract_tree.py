@@ -45,7 +45,7 @@ def main(folder: str, runs: int) -> None:
 
 
 def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str]]:
-    """What is measured, by name."""
+    """The commands to measure, by name."""
     extract = f"{shlex.quote(installed())} extract {shlex.quote(folder)} --allow-outside -o {temporary}/out.yaml"
     runs: dict[str, Sequence[str]] = {
         "extract": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR=none {extract} 2>/dev/null"],

@@ -1,4 +1,4 @@
-"""What recording costs a call: the same loops alone, recorded, and under PyTorch's own profiler.
+"""Cost of recording a call: the same loops alone, recorded, and under PyTorch's own profiler.
 
     python -m tests.benchmarks.trace [PYTHON]
 

@@ -1,4 +1,4 @@
-"""What the commands about several PyTorch versions cost, as ratios to one table and to the raw dump of every table.
+"""Cost of the commands about several PyTorch versions, as ratios to one table and to the raw dump of every table.
 
 usage: python -m tests.benchmarks.versions [RUNS]
 

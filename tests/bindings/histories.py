@@ -68,7 +68,7 @@ def _state(bindings: Bindings, name: str) -> State:
 
 
 def invariants_hold(bindings: Bindings, name: str) -> bool:
-    """Whether ``_dispatch_check_invariants`` passes."""
+    """True if ``_dispatch_check_invariants`` passes."""
     try:
         bindings._dispatch_check_invariants(name)
     except RuntimeError:

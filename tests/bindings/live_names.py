@@ -52,7 +52,7 @@ def keyset(keys: list[str]) -> Any:
 
 
 def run(core: Any, program: list[list[Any]]) -> list[list[str]]:
-    """What the thread's sets are after each step of a program."""
+    """The thread's key sets after each step of a program."""
     guards: dict[int, Any] = {}
     states = []
     for step in program:
@@ -84,7 +84,7 @@ def raised(call: Any) -> list[str]:
 
 
 def pickled(one: Any) -> list[Any]:
-    """What comes back, and whether it is the same; the error where it cannot be pickled (key sets in 2.4)."""
+    """The unpickled value, and if it is equal; the error where it cannot be pickled (key sets in 2.4)."""
     try:
         back = pickle.loads(pickle.dumps(one))
     except TypeError as error:

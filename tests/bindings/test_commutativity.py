@@ -150,7 +150,7 @@ def test_the_newest_kernel_is_active_and_the_one_before_comes_back(bindings: Bin
 
 
 def test_the_live_table_does_not_commute(bindings: Bindings) -> None:
-    """What the dumps hide: after one order of these two the live table is stale, after the other it is not."""
+    """The dumps hide this: after one order of these two the live table is stale, after the other it is not."""
     held = []
     for keys in (("CompositeImplicitAutograd", "QuantizedCPU"), ("QuantizedCPU", "CompositeImplicitAutograd")):
         library = bindings._dispatch_library("FRAGMENT", "commute", "")

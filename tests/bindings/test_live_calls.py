@@ -19,7 +19,7 @@ from tests.capture.support import captured, torch_python
 
 PROGRAMS = 40
 VERSION = "2.13."
-"""Of the signatures and messages."""
+"""The version that the signatures and messages are of."""
 
 
 @pytest.fixture(scope="module")

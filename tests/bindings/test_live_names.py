@@ -39,7 +39,7 @@ LEFT_OUT_ELSEWHERE = {
 }
 """Those that not every version has."""
 OF_PYBIND = ("__init__", "__getstate__", "__setstate__")
-"""Of key sets: they are made and pickled in a way of our own."""
+"""Methods of key sets: they are made and pickled in a way of our own."""
 SEED = "DISPATCH_CLI_LIVE_SEED"
 PROGRAMS = 400
 KEYS = ("CPU", "CUDA", "AutogradCPU", "Python", "PythonDispatcher", "PreDispatch", "Conjugate", "AutocastCPU", "XLA")
@@ -234,7 +234,7 @@ def test_facts(live: Any, bindings: Bindings) -> None:
 
 
 def _pickled(one: Any) -> list[Any]:
-    """What comes back, and whether it is the same; the error of a key set that does not pickle."""
+    """The unpickled value, and if it is equal; the error of a key set that does not pickle."""
     try:
         back = pickle.loads(pickle.dumps(one))
     except TypeError as error:

@@ -70,7 +70,7 @@ def grad(called: Any) -> Any:
 
 
 def grad_of_other(called: Any) -> Any:
-    """What the operator gets is no input of the transform."""
+    """Call the operator with a tensor that is no input of the transform."""
     return lambda x: func.grad(lambda y: (called(x), y.sum())[1])(x)
 
 
@@ -144,7 +144,7 @@ def chain(operator: str, name: str) -> Any:
 
 
 def out_variant() -> Any:
-    """What the operator says that writes to its argument; None where this PyTorch has no such operators."""
+    """The error of the operator that writes to its argument; None where this PyTorch has no such operators."""
     if not hasattr(torch.Tag, "out"):
         return None
     try:

@@ -40,7 +40,7 @@ def torch_python() -> str:
 
 
 def live_state(python: str | None = None, vmap: bool = True) -> dict[str, Any]:
-    """What the probe finds in that Python, else in `torch_python`: asked once in a run, a copy for each test."""
+    """The probe's answer about that Python, else about `torch_python`: asked once in a run, a copy for each test."""
     state: dict[str, Any] = pickle.loads((_asked(python or torch_python(), vmap) / "state").read_bytes())
     return state
 
@@ -51,7 +51,7 @@ def live_universe(python: str | None = None) -> Any:
 
 
 def captured(vmap: bool = True) -> Path:
-    """What `dispatch-cli capture` writes of the PyTorch of `torch_python`, packed: `live_state` as a file.
+    """The packed file that `dispatch-cli capture` writes of the PyTorch of `torch_python`: `live_state` as a file.
 
     vmap: False is before a first vmap.
     """
@@ -151,7 +151,7 @@ def _kernel(kernel: dict[str, Any]) -> Kernel:
 MANY = 40
 """A mapping with more entries is taken for one whose entries are all alike."""
 OTHERS: tuple[Any, ...] = (None, True, -1, 1e300, "", "\ud800\x1b[31m", [], [[]], [None], {}, {"": {}}, {"x": None})
-"""What an answer can have in the place of one of its parts."""
+"""Values that an answer can have in the place of one of its parts."""
 
 
 def mutations(data: Any, deep: int = 7) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""What goes wrong while a PyTorch is asked: it never answers, it leaves processes behind, its answer is malformed.
+"""Faults while a PyTorch is asked: it never answers, it leaves processes behind, its answer is malformed.
 
 A shell script stands in for the Python that has PyTorch, and the command is a process of its own.
 """
@@ -91,7 +91,7 @@ def finished(running: subprocess.Popen[str]) -> Result:
 
 
 def ends(pid: int) -> bool:
-    """Whether a process has ended, or does soon; one that nobody waits for counts as ended."""
+    """True if a process has ended, or does soon; one that nobody waits for counts as ended."""
     for _ in range(100):
         try:
             state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
@@ -129,7 +129,7 @@ def test_a_process_that_keeps_standard_error_open_is_not_waited_for(
 
 @pytest.mark.parametrize("line", [f"progress {'9' * 5000} 1", "progress 9999999999 1"])
 def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> None:
-    """What is written afterwards does not fit into a pipe that nobody reads."""
+    """The lines after it would not fit into a pipe that nobody reads."""
     from dispatch_cli.capture.run import _report
 
     counts: list[int] = []
@@ -251,7 +251,7 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
 
 
 def test_a_hangup_that_is_ignored_stays_so(stand_in: StandIn) -> None:
-    """What nohup does."""
+    """``nohup`` ignores hangups in this way."""
     python = stand_in.script('echo $$ > "$HERE/pids"', "kill -HUP $PPID", COPY)
     command = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *COMMAND, "capture", "--python", python]
     done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=LATE, env=environment())

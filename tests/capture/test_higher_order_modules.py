@@ -1,4 +1,4 @@
-"""Which modules of a package define higher-order operators, and how they are imported."""
+"""Search for the modules of a package that define higher-order operators, and their import."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Captured:
 
 
 def ask(*arguments: str, text: str = "") -> str:
-    """What a script prints in the live PyTorch."""
+    """The output of a script in the live PyTorch."""
     return in_pytorch.run([torch_python(), *arguments], text).stdout
 
 
@@ -132,7 +132,7 @@ def test_live_tables_hold_what_pytorch_holds(captured: Captured) -> None:
 
 
 def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
-    """What PyTorch's own Python objects hold, counted there without the probe.
+    """The contents of PyTorch's own Python objects, counted there without the probe.
 
     Higher-order operators are counted after every module was imported whose text has the name of their class.
     """

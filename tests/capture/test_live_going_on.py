@@ -27,7 +27,7 @@ WRAPPERS = {"grad": "grad-wrapped", "jvp": "grad-wrapped", "vmap": "batched", "f
 CALLS_ITSELF = ("derived", "defined")
 """Their batching rule calls the operator again, as is assumed of every user's rule."""
 WITH_BATCHING_RULE = (*CALLS_ITSELF, "other")
-"""Of the rest PyTorch's fallback calls the operator for every slice."""
+"""For the other operators PyTorch's fallback calls the operator once per slice."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def live() -> Any:
-    """What ran in a live PyTorch, and what it raised."""
+    """Kernels that ran in a live PyTorch, and errors that it raised."""
     return json.loads(ask(str(HERE / "live_chains.py")).splitlines()[-1])
 
 

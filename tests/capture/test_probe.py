@@ -1,4 +1,4 @@
-"""What the probe makes of PyTorch's texts, without PyTorch."""
+"""The probe's reading of PyTorch's texts, without PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of checks share."""
+"""Helpers of the tests of checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ StateOf = Callable[[str], State]
 
 
 def findings(state: State, *ops: str, select: str = "", built: BuiltLibrary | None = None) -> tuple[Finding, ...]:
-    """What the checks find about the operators named; when none is, about all, or over a base about the files' own.
+    """The findings about the operators named; when none is, about all, or over a base about the files' own.
 
     built: the library that the declarations are held against. select: as on the command line.
     By default all but no-fake-kernel, as short examples say nothing of fake tensors.
@@ -39,7 +39,7 @@ def findings(state: State, *ops: str, select: str = "", built: BuiltLibrary | No
 
 
 def library_of(state: State, *modules: str) -> BuiltLibrary:
-    """What a library would have registered that registers what a state holds."""
+    """A library that has registered the contents of a state."""
     dispatcher = state.dispatcher
     operators = {}
     for name in dispatcher:

@@ -85,7 +85,7 @@ def in_custom_op(called: Any) -> Any:
 
 
 def calls(keys: list[str]) -> dict[str, str]:
-    """Which kernel of an operator runs first, by context."""
+    """The kernel of an operator that runs first, by context."""
     called, batch = operator(keys, noting), torch.ones(2, 3)
     return {
         "plain": first(lambda: called(torch.ones(2))),
@@ -112,7 +112,7 @@ def on(device: str, called: Any) -> str:
 
 
 def autocasts() -> dict[str, Any]:
-    """What becomes of a call with a tensor of each device while its autocast is on: of a backend's own operator."""
+    """Results of a backend's own operator on a tensor of each device, before its autocast is on and while it is."""
     outcomes: dict[str, Any] = {}
     devices = {"CPU": "cpu", "CUDA": "cuda", "XPU": "xpu", "XLA": "xla", "HPU": "hpu", "IPU": "ipu"}
     devices["PrivateUse1"] = "privateuseone"
@@ -144,7 +144,7 @@ def out_of_tree() -> dict[str, str]:
 
 
 def memory(x: torch.Tensor) -> list[complex]:
-    """What is in a tensor's memory, as a kernel of C++ reads it that takes no notice of a bit."""
+    """Contents of a tensor's memory, as read by a C++ kernel that ignores the conjugate and negative bits."""
     cells = (ctypes.c_float * (2 * x.numel())).from_address(x.data_ptr())
     return [complex(*cells[i : i + 2]) for i in range(0, 2 * x.numel(), 2)]
 

@@ -51,7 +51,7 @@ def outcome(call: Any) -> str:
 
 
 def fallthroughs(cases: dict[str, dict[str, bool]]) -> dict[str, str]:
-    """What a call with a CPU tensor comes to, in inference mode."""
+    """Outcomes of calls with a CPU tensor, in inference mode."""
     outcomes = {}
     for name, kernels in cases.items():
         functions = {
@@ -95,7 +95,7 @@ def counted_writes() -> dict[str, int]:
 
 
 def conjugates() -> dict[str, bool]:
-    """Whether a kernel gets a tensor with its conjugate bit unresolved."""
+    """True for each kernel that gets a tensor with its conjugate bit unresolved."""
     seen = {}
 
     def look(name: str) -> Any:
@@ -113,7 +113,7 @@ def conjugates() -> dict[str, bool]:
 
 
 def batching() -> dict[str, str]:
-    """Which kernel torch.vmap runs."""
+    """The kernel that torch.vmap runs."""
 
     def ones(key: str) -> Any:
         def kernel(size: int) -> torch.Tensor:
@@ -137,7 +137,7 @@ def batching() -> dict[str, str]:
 
 
 def python_choices() -> dict[str, str]:
-    """What ``resolve_key`` says, and what C++ has there."""
+    """The choice of ``resolve_key``, and the kernel that C++ has there."""
     from torch._ops import resolve_key
 
     key = torch._C.DispatchKey.NestedTensorCPU

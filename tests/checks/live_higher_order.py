@@ -79,7 +79,7 @@ def outcome(call: Callable[[], Any]) -> str:
 
 
 def under(op: Any, mode: str, below_autograd: bool) -> str:
-    """How a call in a mode ends."""
+    """The outcome of a call in a mode."""
     fake = FakeTensorMode()
     guard = torch._C._AutoDispatchBelowAutograd if below_autograd else nullcontext
     if mode == "ProxyTorchDispatchMode":
@@ -100,7 +100,7 @@ def under(op: Any, mode: str, below_autograd: bool) -> str:
 
 
 def graph_keeps(op: Any) -> bool:
-    """Whether a call whose result is not used stays in a graph when dead code goes."""
+    """True if a call whose result is not used stays in a graph when dead code is removed."""
 
     def function(x: torch.Tensor) -> torch.Tensor:
         op(x)
@@ -112,7 +112,7 @@ def graph_keeps(op: Any) -> bool:
 
 
 def calls(name: str, has: Has) -> dict[str, Any]:
-    """How calls of one operator end."""
+    """Outcomes of the calls of one operator."""
     op = operator(name, has)
     outcomes: dict[str, Any] = {"plain": outcome(lambda: op(torch.ones(2)))}
     with torch.inference_mode():

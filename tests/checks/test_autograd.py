@@ -1,4 +1,4 @@
-"""What is at the autograd keys: ambiguous, displaced, missing, in the way, or alone."""
+"""Kernels at the autograd keys: ambiguous, displaced, missing, in the way, or alone."""
 
 from __future__ import annotations
 

@@ -32,13 +32,13 @@ def about(finding: Finding) -> tuple[str, str | None, str]:
 
 
 def matters(finding: Finding) -> set[tuple[object, ...]]:
-    """What a finding is about, a slot each."""
+    """Subjects of a finding: its check with each slot that it is about."""
     return {(finding.check, what) for what in finding.about}
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_random_removals(seed: int, tmp_path: Path) -> None:
-    """What they bring about is what files without these kernels have, and files with them have not."""
+    """Removals bring about the findings that files without these kernels have, and files with them have not."""
     dice = Random(seed)
     schemas = (
         "op(Tensor x) -> Tensor",

@@ -1,4 +1,4 @@
-"""What the checks say of calls is what simulated calls do, over random sets of registrations.
+"""Claims of the checks about calls agree with simulated calls, over random sets of registrations.
 
 The simulation is held against live PyTorch (tests/engine/call). Every operator here has its live table in order, so
 that only what its registrations determine counts.
@@ -63,7 +63,7 @@ def _kernel(chance: random.Random, key: str, number: int) -> str:
 
 
 class Said:
-    """What the checks said of the operators, by check and operator."""
+    """Findings about the operators, by check and operator."""
 
     def __init__(self, state: State) -> None:
         self._found: dict[tuple[str, str | None], list[Finding]] = {}

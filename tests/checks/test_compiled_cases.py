@@ -296,11 +296,11 @@ def test_a_check_warns_of_what_fails(tmp_path: Path) -> None:
 
 
 def test_functions_without_a_schema_are_refused(tmp_path: Path) -> None:
-    per_module = warned(tmp_path, INFERRED)
-    assert [[check for check, _ in rows] for rows in per_module[: len(REFUSED)]] == [["refused-registration"]] * len(
+    results = warned(tmp_path, INFERRED)
+    assert [[check for check, _ in rows] for rows in results[: len(REFUSED)]] == [["refused-registration"]] * len(
         REFUSED
     )
-    assert not any("refused-registration" in dict(rows) for rows in per_module[len(REFUSED) :])
+    assert not any("refused-registration" in dict(rows) for rows in results[len(REFUSED) :])
 
 
 @pytest.mark.live

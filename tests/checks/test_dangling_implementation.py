@@ -1,4 +1,4 @@
-"""What is said of kernels without a schema, and what the misspelt name may have been."""
+"""Findings about kernels without a schema, and the names that a misspelt one may have meant."""
 
 from __future__ import annotations
 

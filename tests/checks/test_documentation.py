@@ -78,7 +78,7 @@ def test_an_example(check: Check, kind: str, text: str, state_of: StateOf) -> No
     ],
 )
 def test_a_fix_takes_its_finding_away(check: Check, text: str, state_of: StateOf) -> None:
-    """Where a finding names the change that helps, it is gone after it, and no error is new."""
+    """A finding that names a fix is gone after the fix, and no error is new."""
     before = findings(state_of(text))
     for finding in (finding for finding in before if finding.check == check.id and finding.fix):
         after = findings(state_of(json.dumps(changed(yaml.safe_load(text), data_of(finding.fix)))))

@@ -36,7 +36,7 @@ def written(folder: Path, text: str, name: str = "own.yaml") -> str:
 
 
 def raises(file: str, operator: str, tensors: int, *more: str) -> bool:
-    """Whether a call with CPU tensors ends with an error."""
+    """True if a call with CPU tensors ends with an error."""
     report = call("resolve", operator, file, *("--tensor", "cpu") * tensors, *more, "--format", "json")
     return bool(json.loads(report.out)["end"]["kind"] == "error")
 
@@ -145,7 +145,7 @@ def test_an_operator_without_any_kernel(tmp_path: Path) -> None:
 
 
 def test_a_slot_that_another_check_reports(tmp_path: Path) -> None:
-    """What changes emptied is more than a gap that was always there."""
+    """A gap that changes made weighs more than one that was always there: it is a warning."""
     own = written(tmp_path, OVERLAY + REMOVES % ("aten::mm.out", "CPU"))
     results = findings(load_state([own]))
     assert [(finding.check, finding.severity.value) for finding in results] == [("sibling-disagreement", "warning")]

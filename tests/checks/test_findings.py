@@ -1,4 +1,4 @@
-"""What each check says, whole: sentence, details, places."""
+"""Findings of each check, whole: sentence, details, places."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def place(line: int, column: int) -> Span:
 
 
 def guarded(state_of: StateOf, guard: str) -> tuple[Finding, ...]:
-    """What the checks of guards find."""
+    """Findings of the checks of guards."""
     return findings(state_of(f"{GUARDED}  - {{{guard}}}\n"), select="DC9")
 
 

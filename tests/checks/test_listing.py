@@ -1,4 +1,4 @@
-"""Which findings of very many are listed, and that all are counted."""
+"""Choice of the findings that are listed of very many, and the count of all."""
 
 from __future__ import annotations
 

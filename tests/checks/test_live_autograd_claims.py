@@ -1,4 +1,4 @@
-"""What the checks of autograd and reach say happens, on a live PyTorch, and that they say it of the same operators."""
+"""Claims of the checks of autograd and reach, on a live PyTorch, and that they are about the same operators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAID = {
     f"SparseCPU, HIP, {MATH}": {"ambiguous-autogradother": "error", "sparse-bypass": "warning"},
     "Autograd": {"autograd-only": "warning"},
 }
-"""What is said of the operators that the script makes."""
+"""Findings about the operators that the script makes."""
 
 
 @pytest.fixture(scope="module")

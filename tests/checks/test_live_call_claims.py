@@ -1,4 +1,4 @@
-"""What the checks say of skipped kernels, of autocast and of conjugate bits, on a live PyTorch."""
+"""Claims of the checks about skipped kernels, autocast and conjugate bits, on a live PyTorch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def keys_of(dice: random.Random) -> list[str]:
 
 @pytest.fixture(scope="module")
 def live(operators: list[list[str]]) -> Any:
-    """What PyTorch does."""
+    """Answers of a live PyTorch."""
     script = Path(__file__).with_name("live_call_claims.py")
     asked = json.dumps(operators)
     done = in_pytorch.run([torch_python(), str(script)], asked)
@@ -54,7 +54,7 @@ def live(operators: list[list[str]]) -> Any:
 
 @pytest.fixture
 def said(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
-    """What the checks say of each operator, with the universe of the live PyTorch."""
+    """Findings about each operator, with the universe of the live PyTorch."""
     universe = live_universe()
     entries = [
         {"func": f"demo::op{number}(Tensor x) -> Tensor", "dispatch": {key: f"k_{key}" for key in keys}}

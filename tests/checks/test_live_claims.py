@@ -1,4 +1,4 @@
-"""What the checks say happens, on a live PyTorch."""
+"""Claims of the checks about calls, on a live PyTorch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def cases() -> Cases:
 
 @pytest.fixture(scope="module")
 def live(cases: Cases) -> dict[str, Any]:
-    """What PyTorch does."""
+    """Answers of a live PyTorch."""
     script = Path(__file__).with_name("live_claims.py")
     done = in_pytorch.run([torch_python(), str(script)], json.dumps(cases))
     answers: dict[str, Any] = json.loads(done.stdout)
@@ -51,7 +51,7 @@ def live(cases: Cases) -> dict[str, Any]:
 
 
 def predicted(state: State, name: str, found: tuple[Finding, ...]) -> str | None:
-    """What the check says of a call with a CPU tensor; None where it says nothing of one."""
+    """The check's claim about a call with a CPU tensor; None where it makes none."""
     source = state.dispatcher.table(OperatorName.parse(name))["CPU"].decision.source
     for finding in found:
         if finding.operator != name or finding.check != "terminal-fallthrough":

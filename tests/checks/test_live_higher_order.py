@@ -1,4 +1,4 @@
-"""What the checks of higher-order operators say happens, on a live PyTorch: random operators, and the examples."""
+"""Claims of the checks of higher-order operators, on a live PyTorch: random operators, and the examples."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Case = dict[str, Any]
 
 
 def random_case(choose: random.Random) -> Case:
-    """What a random operator has, by the sections of a declaration."""
+    """Sections of the declaration of a random operator."""
     kernels = choose.sample(("CPU", "CompositeExplicitAutograd", COMPOSITE), choose.choice((0, 1, 1, 1, 2)))
     autograd = choose.choice(("none", "none", "helper", "own", "alias", "fallthrough"))
     return {
@@ -77,7 +77,7 @@ def ask(cases: dict[str, Case]) -> dict[str, Any]:
 
 
 def happens(said: dict[str, Any], case: Case) -> dict[str, Any]:
-    """What the checks should say, by what live calls came to."""
+    """Claims that the checks should make, derived from the outcomes of live calls."""
     fails = said["plain"].endswith("(resolved from DispatchKey.AutogradCPU)")
     if not any(key in case["dispatch"] for key in ("CPU", "CompositeExplicitAutograd", COMPOSITE)):
         return {"autograd": False, "modes": set(), "lost": None, "above": False}
@@ -99,7 +99,7 @@ def happens(said: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def said_by_checks(state: State, found: tuple[Finding, ...], name: str) -> dict[str, Any]:
-    """What the checks say of an operator with CPU tensors."""
+    """Claims of the checks about an operator with CPU tensors."""
     operator = state.higher_order_operator(name)
     assert operator is not None
     of = {finding.check: finding for finding in found if finding.operator == name}
@@ -146,7 +146,7 @@ def test_random_operators(cases: dict[str, Case], live: dict[str, Any], state_of
 
 
 def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], state_of: StateOf) -> None:
-    """What is found at a mode or a key is what a live call finds; and with what is advised, the call goes on."""
+    """Explanations at a mode or a key agree with a live call; after the change that is advised, the call goes on."""
     operators = [declaration(name, case) for name, case in cases.items()]
     state = state_of(yaml.safe_dump({"dispatch": 1, "higher_order_operators": operators}))
     repaired: dict[str, Case] = {}
@@ -168,12 +168,9 @@ def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], s
             else:
                 assert (ordinary.error is None) is (first == "runs"), (mode, case, first)
             assert (inference.error is not None) is (NO_RULE.search(below) is not None), (mode, case, below)
-            for key_above in above:
+            for row in above:
                 said = live[name]["above autograd"]
-                assert (key_above.asks_mode and key_above.error is not None) is (NO_RULE.search(said) is not None), (
-                    case,
-                    said,
-                )
+                assert (row.asks_mode and row.error is not None) is (NO_RULE.search(said) is not None), (case, said)
             if report.advice is not None and mode == INFRA_MODES[len(repaired) % 3]:
                 assert report.advice.changes, (mode, case)
                 change = report.advice.changes[0]

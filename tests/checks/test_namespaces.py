@@ -15,7 +15,7 @@ MATH = "dispatch: {CompositeImplicitAutograd: math}"
 
 
 def said(state_of: StateOf, text: str) -> list[str]:
-    """What the two checks say."""
+    """Messages of the two checks."""
     return [finding.message for finding in findings(state_of(text)) if finding.check.endswith("-namespace")]
 
 

@@ -72,9 +72,7 @@ def test_a_kernel_for_one_operator_alone_is_half_an_autocast(state_of: StateOf) 
     (finding,) = findings(state_of(text), select=ID)
     assert (finding.severity, finding.details) == (Severity.WARNING, (("operators", "1"),))
     assert "demo::other" in finding.message and "demo::op " not in finding.message
-    assert [(related.message, related.span.line) for related in finding.related] == [
-        ("1 operator has a kernel there", 4)
-    ]
+    assert [(note.message, note.span.line) for note in finding.related] == [("1 operator has a kernel there", 4)]
 
 
 @pytest.mark.parametrize(

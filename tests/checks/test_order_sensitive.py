@@ -106,7 +106,7 @@ def test_a_block_keeps_its_order(state_of: StateOf) -> None:
 
 
 def test_a_captured_state_has_an_order_of_its_own(state_of: StateOf) -> None:
-    """What is only PyTorch's is for information, and of files over it the checks are silent about it."""
+    """A finding only about PyTorch is for information, and is not repeated for files over PyTorch."""
     over = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - name: aten::linear\n    dispatch: {{{}}}\n"
     (finding,) = found(state_of, "dispatch: 1\nextends: [torch-2.15]\noperators: []\n", "aten::linear")
     assert (finding.severity, finding.span, finding.subject) == (

@@ -25,7 +25,7 @@ def places_in_json(text: str) -> list[Place]:
 
 
 def underlined(text: str) -> list[Place]:
-    """Where the carets stand in the files."""
+    """Places in the files that the carets mark."""
     places = []
     for file, line, column, shown, before in UNDERLINED.findall(text):
         whole = Path(file).read_text(encoding="utf-8").split("\n")[int(line) - 1]

@@ -1,4 +1,4 @@
-"""What the checks of registrations, autograd and reach find in PyTorch itself: all of it, so that nothing slips in.
+"""Findings of the checks of registrations, autograd and reach in PyTorch itself: all, so that no other slips in.
 
 Each kind was tried in PyTorch; what can be tried on any machine is in test_live_autograd_claims.py.
 """

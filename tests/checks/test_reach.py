@@ -1,4 +1,4 @@
-"""What calls do not get to: kernels of factories, fallbacks, and slots that no alias covers; alias keys of others."""
+"""Kernels that no call reaches: of factories, fallbacks, and slots that no alias covers; alias keys of others."""
 
 from __future__ import annotations
 

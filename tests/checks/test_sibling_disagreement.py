@@ -21,7 +21,7 @@ def said(state_of: StateOf, text: str) -> list[tuple[str, str]]:
 
 
 def overlay(state_of: StateOf, more: str = "", **kernels: str) -> list[tuple[str, str]]:
-    """What is said of a backend's kernels for PyTorch's operators."""
+    """Findings about a backend's kernels for PyTorch's operators."""
     operators = "".join(
         f"  - {{name: 'aten::{name.replace('__', '.')}', dispatch: {{{key}: k}}}}\n" for name, key in kernels.items()
     )

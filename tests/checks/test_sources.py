@@ -1,4 +1,4 @@
-"""What is particular to declarations that were extracted from sources."""
+"""Findings about declarations that were extracted from sources."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SYM_INT = 'signature: "(Tensor _0, SymInt _1) -> Tensor _0"'
 
 
 def said(state_of: StateOf, *kernels: str) -> list[str]:
-    """What is said of an operator with these kernels."""
+    """Findings about an operator with these kernels."""
     lines = "".join(f"      {kernel}\n" for kernel in kernels)
     text = f"dispatch: 1\noperators:\n  - func: demo::grow(Tensor x, SymInt n) -> Tensor\n    dispatch:\n{lines}"
     return [finding.message for finding in findings(state_of(text)) if finding.check == "unsymbolic-kernel"]

@@ -46,7 +46,7 @@ class Job(NamedTuple):
 
     @property
     def out(self) -> str:
-        """What all steps wrote to standard output."""
+        """Standard output of all steps."""
         return "".join(step.out for step in self.steps)
 
 
@@ -94,7 +94,7 @@ def _with_inputs(text: str, values: Mapping[str, str]) -> str:
 
 
 def _is_due(condition: str | None, values: Mapping[str, str], failed: bool) -> bool:
-    """Whether a step runs: without a status function only when none before it has failed."""
+    """True if a step runs: without a status function only when none before it has failed."""
     text = (condition or "").removeprefix("${{").removesuffix("}}")
     parts = [part.strip() for part in text.split("&&") if part.strip()]
     due = not failed

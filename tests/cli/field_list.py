@@ -217,7 +217,7 @@ def inputs() -> Iterator[str]:
 
 
 def answer(line: str, format_: str) -> str:
-    """What a command prints; a command that refuses its input ends the run."""
+    """Output of a command; a command that refuses its input ends the run."""
     result = call(*shlex.split(line), "--format", format_)
     if result.code > 1 and not result.out:
         sys.exit(f"{line}: {result.err}")

@@ -35,7 +35,7 @@ COMMAND = (sys.executable, "-m", "dispatch_cli")
 
 @dataclass(frozen=True)
 class Result:
-    """What a run left behind."""
+    """Result of a run: exit code, standard output, standard error."""
 
     code: int
     out: str
@@ -109,7 +109,7 @@ def in_terminal(columns: int, *args: str, **variables: str) -> Result:
 
 
 def _are_pythons(variables: dict[str, str]) -> bool:
-    """Whether Python reads some of these variables at its start, but for the one that forks read."""
+    """True if Python reads some of these variables at its start, but for the one that forks read."""
     return any(name.startswith("PYTHON") and name != "PYTHONIOENCODING" for name in variables)
 
 

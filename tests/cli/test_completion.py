@@ -103,7 +103,7 @@ def _take_terminal() -> None:
 
 
 def installed(name: str) -> bool:
-    """Whether the shell is there."""
+    """True if the shell is installed."""
     return shutil.which(name) is not None
 
 
@@ -175,7 +175,7 @@ def test_segments() -> None:
 
 
 def offered(line: str, word: str = "") -> list[str]:
-    """What bash is offered: type and text."""
+    """Completions that bash is offered: type and text."""
     result = process(
         _DISPATCH_CLI_COMPLETE="bash_complete", _DISPATCH_CLI_LINE=f"dispatch-cli {line}", _DISPATCH_CLI_WORD=word
     )

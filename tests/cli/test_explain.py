@@ -411,7 +411,7 @@ def test_a_math_kernel_that_is_not_there_was_displaced(base: str, tmp_path: Path
 
 
 def test_what_was_there_before_is_named(tmp_path: Path) -> None:
-    """Where a file extends another, that was there, too."""
+    """A file that is extended is named as the source of the earlier kernel, like PyTorch."""
     operator = '{name: "aten::mul.Tensor", dispatch: {%s}}'
     texts = {
         "first.yaml": f"extends: torch-2.15\noperators:\n- {operator % 'PrivateUse1: first'}\n",

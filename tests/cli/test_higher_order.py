@@ -202,7 +202,7 @@ def test_differences_are_those_of_the_recorded_answers() -> None:
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_names_are_data(kind: str, tmp_path: Path) -> None:
-    """Of an operator, a rule, a mode and a subclass; of the Python kernel of an ordinary operator."""
+    """Names of an operator, a rule, a mode and a subclass; of the Python kernel of an ordinary operator."""
     name = NAMES[kind]
     bare = name.replace("::", ":")  # such an operator has no namespace
     operator = {

@@ -1,4 +1,4 @@
-"""What a command does not need is not imported."""
+"""Modules that a command does not need are not imported."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ YAML_SOURCES: dict[str, Callable[[int], str]] = {
     "a backend": within("backend: XLA\ncpp_namespace: x\nsupported:\n", each("- f@\n"), ""),
 }
 BOUNDED = {"nested conditions": 200, "templates": 100}
-"""What is looked at up to a depth, and how much more than that is tried."""
+"""Kinds that are read up to a depth, and how far beyond it the test goes."""
 SOURCE_KINDS = (
     *(Kind(f"C++: {name}", text, CPP, BOUNDED.get(name, 40), "x.cpp") for name, text in SOURCES.items()),
     *(Kind(f"Python: {name}", text, PYTHON, 40, "x.py") for name, text in PYTHON_SOURCES.items()),

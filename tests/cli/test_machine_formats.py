@@ -44,7 +44,7 @@ def place(line: int, column: int) -> dict[str, object]:
 
 
 OWN = {"state": None, "through": []}
-"""What is declared in a file that was named, and not extended."""
+"""Origin of a declaration in a file that was named, and not extended."""
 
 
 def kernels(*rows: tuple[object, ...]) -> list[dict[str, object]]:

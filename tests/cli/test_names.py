@@ -1,4 +1,4 @@
-"""How operators and keys may be written on the command line, and what is assumed where no file is named."""
+"""Spellings of operators and keys on the command line, and the defaults where no file is named."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it names a backend is not known."""
+    """It is not known if the file names a backend."""
     monkeypatch.chdir(tmp_path)
     without = call("keys")
 

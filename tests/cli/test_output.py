@@ -1,4 +1,4 @@
-"""Where the answer goes: -o, standard input, terminals, colour."""
+"""Destinations of the answer: -o, standard input, terminals, colour."""
 
 from __future__ import annotations
 

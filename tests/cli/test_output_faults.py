@@ -1,4 +1,4 @@
-"""What goes wrong around an answer: full disks, other encodings, signals, files that must not be replaced."""
+"""Faults around an answer: full disks, other encodings, signals, files that must not be replaced."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_reader_of_standard_error_that_has_gone_changes_no_exit_code() -> None
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where Python keeps what it has compiled without docstrings."""
+    """The folder for the bytecode that Python compiled without docstrings."""
     return str(tmp_path_factory.mktemp("compiled"))
 
 
@@ -226,7 +226,7 @@ ENCODINGS = ("latin-1", "ascii", "utf-16", "cp1252:strict")
 
 @cache
 def in_encoding(chosen: str, *arguments: str) -> str:
-    """What goes to standard output where that has this encoding; it is in UTF-8."""
+    """The output, which is in UTF-8, where standard output has this encoding."""
     return process(*arguments, PYTHONIOENCODING=chosen, SOURCE_DATE_EPOCH="0").out
 
 

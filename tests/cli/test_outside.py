@@ -51,7 +51,7 @@ WAYS_OUT = (
 
 
 def keeps_it(text: str, path: str) -> bool:
-    """Whether a text shows no content and no name that the user's files do not."""
+    """True if a text shows no content and no name but those of the user's files."""
     return SECRET not in text and "root:" not in text and (NEIGHBOUR in path or NEIGHBOUR not in text)
 
 

@@ -1,4 +1,4 @@
-"""What a fallthrough's place is, and how much of a long error is shown."""
+"""The place of a fallthrough, and how much of a long error is shown."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ CUSTOM_OPS = {
     "2.4.1": "Autograd[alias]: registered at /dev/null:168 ",
     "2.15.0": "Autograd[alias]: registered at site-packages/torch/_library/custom_ops.py:1118 ",
 }
-"""What the dump of an operator of ``torch.library.custom_op`` has in these versions. PyTorch registers this kernel by
+"""A line in the dump of an operator of ``torch.library.custom_op`` in these versions. PyTorch registers this kernel by
 itself for each of them (``_register_to_dispatcher`` in torch/_library/custom_ops.py), and none of PyTorch's own has a
 function for the backward: ``_backward_fn`` is None for all 113 in 2.4.1 and all 116 in 2.15.0 that ``OPDEFS`` has."""
 

@@ -527,7 +527,7 @@ operators:
 def test_transforms_that_wrap_no_tensor(
     tmp_path: Path, contexts: list[str], tensor: str, transforms: list[str] | None, advised: str | None
 ) -> None:
-    """What ``torch.vmap(f)(x)`` hands to ``f`` is batched; what is advised is understood, and wraps all."""
+    """The argument that ``torch.vmap(f)(x)`` hands to ``f`` is batched; the advice is understood, and wraps all."""
     file = tmp_path / "custom.yaml"
     file.write_text(CUSTOM, encoding="utf-8")
     options = [word for context in contexts for word in ("--context", context)]

@@ -72,7 +72,7 @@ def in_markdown(text: str) -> dict[str, list[str]]:
 
 
 def in_text(text: str, names: list[str]) -> dict[str, list[str]]:
-    """Of all parts, where the width cuts the matrix."""
+    """Verdicts from all parts, where the width cuts the matrix."""
     verdicts: dict[str, list[str]] = {name: [] for name in names}
     for line in text.partition("Kernels are taken")[0].splitlines():
         label, *marks = line.split() or [""]

@@ -42,7 +42,7 @@ TAINTS = {
     "commands": "::error::pwned ##[error]pwned ##vso[task.x]y",
 }
 SUFFIX = "\u202e::error::\u200b##[error]\u3164\ufe0f\ufffe\U000e0100"
-"""What declarations can have in their texts, however harmful."""
+"""Harmful characters that the texts of declarations can have."""
 PAIR = re.compile(r"\\ud[89ab]..\\ud[c-f]..")
 MARK = re.compile(r"##[\w.-]*\[")
 FORMATS = ("text", "json", "csv", "markdown", "html")
@@ -258,7 +258,7 @@ operators:
 
 
 def test_recorded_guards_say_what_held() -> None:
-    """What is harmful is an escape in them, and reads back as it was."""
+    """Harmful characters are escapes in them, and read back as they were."""
     operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": {"CPU": f"k{SUFFIX}"}}
     Path("d.json").write_bytes(written({"dispatch": 1, "operators": [operator]}))
     recorded = run("guards", "d.json", "--record")
@@ -588,7 +588,7 @@ def test_sources(name: str, taint: str) -> None:
 
 @pytest.mark.parametrize("taint", TAINTS)
 def test_names_of_sources(taint: str) -> None:
-    """Of files that are read, that are left out, and of what ``.gitignore`` and the settings say."""
+    """Names of files that are read or left out, and of entries in ``.gitignore`` and the settings."""
     text = TAINTS[taint].replace("/", "_")
     for folder in ("src", f"src/{text[:60]}", f"src/third_party/{text[:60]}", "src/third_party"):
         Path(folder).mkdir(parents=True, exist_ok=True)

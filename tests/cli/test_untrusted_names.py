@@ -36,7 +36,7 @@ SAFE = {
     "invisible": "a\\u200bb\\u2060d",
     "wide": "日本語カーネル👩\\u200d🚀",
 }
-"""What each name looks like where characters that command are spelled out."""
+"""Each name with the characters that command spelled out."""
 COMMANDS = {
     "register": ("text", "json", "csv", "markdown", "html", "raw"),
     "table": ("text", "json", "csv", "markdown", "html", "raw"),
@@ -52,7 +52,7 @@ DANGEROUS = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029{IGNORABLE}{NO_
 
 
 def dangerous(_format: str, text: str) -> bool:
-    """Whether a text has what it must not have, in whatever format. Each character is looked at once."""
+    """True if a text has a character that no format may have. Each character is looked at once."""
     return DANGEROUS.search("".join(set(text))) is not None
 
 

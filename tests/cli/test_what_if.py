@@ -64,7 +64,7 @@ def test_registrations_as_text() -> None:
     ],
 )
 def test_raw_answers_are_those_of_a_live_pytorch(keys: tuple[str, ...], live_universe: str, tmp_path: Path) -> None:
-    """Of every version, over its own universe."""
+    """The answers of every version, over its own universe."""
     in_pytorch.run([torch_python(), str(RECORD), str(tmp_path), *keys])
     for command in ("register", "table"):
         live = (tmp_path / f"what_if.{command}.raw").read_text(encoding="utf-8")

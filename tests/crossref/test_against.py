@@ -1,4 +1,4 @@
-"""What sources register, beside what a state holds."""
+"""Registrations in sources, beside the contents of a state."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_is_different() -> None:
 
 
 def test_conditions() -> None:
-    """What has conditions may be there or not; one of several that is there is enough."""
+    """A registration with conditions may be there or not; one of several that is there is enough."""
     declared = sources(
         F,
         kernel("demo::f", "CPU", 3, when="defined(A)", fallthrough=True),
@@ -129,7 +129,7 @@ def test_only_what_concerns_the_sources_is_compared() -> None:
 
 
 def test_modules_that_were_imported() -> None:
-    """Where it is known what the modules registered, all of it is compared, and nothing else."""
+    """Registrations of modules that were imported are compared, all of them, and nothing else."""
     operators = {
         "demo::f": BUILT_F._replace(imported=True),
         "other::g": BuiltOperator("other::g() -> ()", {"CPU": BuiltKernel("there", imported=True)}, imported=True),

@@ -38,7 +38,7 @@ def kernel(debug: str, fallthrough: bool = False) -> list[dict[str, Any]]:
 
 
 def answer() -> dict[str, Any]:
-    """What a PyTorch 2.4 answers whose library has no kernel at CUDA, one at XLA, and another one at AutocastCPU."""
+    """Answer of a PyTorch 2.4 whose library has no kernel at CUDA, one at XLA, and another one at AutocastCPU."""
     operator = {
         "name": "demo::op",
         "schema": "demo::op(Tensor x) -> Tensor",

@@ -1,4 +1,4 @@
-"""What a live PyTorch is asked besides its dumps, without one: a shell script stands in and gives a prepared answer."""
+"""Questions to a live PyTorch besides its dumps, without one: a shell script stands in with a prepared answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLOTS = 4 * 137
 
 
 def answer() -> dict[str, Any]:
-    """What PyTorch 2.15 answers, for a few operators."""
+    """Answer of PyTorch 2.15, for a few operators."""
     dumps = load_recording("2.15.0.state")["ops"]
     resolved = load_recording("2.15.0.resolve_key")
     base = bases.load("torch-2.15")
@@ -224,7 +224,7 @@ def test_what_is_not_equal_in_json(tmp_path: Path) -> None:
 
 
 def test_a_capture_against_a_live_pytorch(tmp_path: Path) -> None:
-    """What is changed in it differs, and its Python kernels are known."""
+    """Changed registrations of the capture differ, and its Python kernels are known."""
     python, capture = python_that_answers(answer(), tmp_path), tmp_path / "capture.json"
     assert call("capture", "--python", python, "-o", str(capture)).code == 0
     data = json.loads(capture.read_text(encoding="utf-8"))

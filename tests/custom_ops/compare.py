@@ -1,4 +1,4 @@
-"""What a live PyTorch recorded of random operators, against the declarations of the same operators."""
+"""Comparison of a live PyTorch's record of random operators with the declarations of the same operators."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def compared(recording: Any, universe: str, library: TorchLibrary, scratch: Path
 
 
 def _is_half_done(one: Any) -> bool:
-    """Whether PyTorch has registered a part of what it then refused: a declaration that is refused registers nothing.
+    """True if PyTorch has registered a part of what it then refused: a declaration that is refused registers nothing.
 
     For an operator without tensors it registers the kernel that chooses by the device, and looks at the devices then.
     """
@@ -104,7 +104,7 @@ def _note(found: Comparison, kind: str, name: str, detail: str, ours: Any, their
 
 
 def _refusals(found: Comparison, one: Any, universe: str, library: TorchLibrary, scratch: Path) -> None:
-    """What PyTorch refuses is a problem with PyTorch's text, where only that is declared beside what was taken."""
+    """A refusal of PyTorch is a problem with PyTorch's text, where only that is declared beside what was taken."""
     operator, taken = one["operator"], []
     functions = dict(library.functions)
     tries: list[tuple[str, Any, Any]] = [("made", one["made"], [])]
@@ -225,7 +225,7 @@ def _calls(found: Comparison, one: Any, state: State) -> None:
 
 
 def _by_default(operator: Any, text: str) -> bool:
-    """Whether PyTorch refuses an argument by keyword that has a default. text: one of two kernels names them."""
+    """True if PyTorch refuses an argument by keyword that has a default. text: one of two kernels names them."""
     has_default = [
         row["default"] is not None for row in operator["arguments"] if row["keyword"] and _is_named(row, text)
     ]

@@ -1,4 +1,4 @@
-"""What the tests of declarations share."""
+"""Helpers of the tests of declarations."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ BEYOND_JSON_SCHEMA = {
 
 
 def errors(text: str) -> list[str]:
-    """What the JSON Schema has against a file."""
+    """Errors of the JSON Schema about a file."""
     try:
         return [error.message for error in Draft202012Validator(json_schema()).iter_errors(yaml.safe_load(text))]
     except ValueError as error:  # a name that is no text, which JSON cannot have

@@ -1,4 +1,4 @@
-"""What good files mean: the history they stand for, step by step."""
+"""Meaning of good files: the history they stand for, step by step."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ ARGUMENTS = "Could not run '{0}' with arguments from the '{1}' backend."
 
 
 def message(text: str) -> str:
-    """What PyTorch says, without the traceback before it."""
+    """The message of PyTorch, without the traceback before it."""
     for pattern in (r"^\w*Error: |^[\w.]*UnsupportedOperatorException: ", r"^\S+ UserWarning: |^\[W"):
         start = re.search(pattern, text, re.MULTILINE)
         if start is not None:
@@ -208,7 +208,7 @@ def differing(state: State, error: ErrorText) -> list[str]:
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
-    """What the text says is so there, and not a slot of the printed table differs."""
+    """The state reproduces the text, and every slot of the printed table agrees."""
     state = load_state([], bases=[UNIVERSE_OF[version]])
     compared = 0
     for error in slot_errors(version):

@@ -64,7 +64,7 @@ def _check(state: State, name: OperatorName, found: list[ErrorText]) -> None:
 
 
 def _explained(state: State, name: OperatorName, key: str | None) -> None:
-    """What fails has an explanation, and declarations that are wrong have advice."""
+    """Check that a failing call has an explanation, and advice where the declarations are wrong."""
     key = key or key_of(state.dispatcher, name)
     what = explain(state, name, key)
     assert isinstance(what, SlotExplanation)
