@@ -20,16 +20,16 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
     Where *make* fails, nothing is kept: the next test that needs it tries again.
     """
-    made = _folder() / name
-    with made.with_name(f"{name}.lock").open("w") as lock:
+    path = _folder() / name
+    with path.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
+        if not path.exists():
             with tempfile.TemporaryDirectory(dir=_folder()) as directory:
                 begun = Path(directory) / name
                 begun.mkdir()
                 make(begun)
-                begun.rename(made)
-    return made
+                begun.rename(path)
+    return path
 
 
 @cache

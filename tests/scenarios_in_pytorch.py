@@ -37,7 +37,10 @@ def outcome(call):
             call()
         except Exception as error:
             return [*ran, str(error).splitlines()[0]]
-    return [*ran, *(str(one.message).splitlines()[0] for one in caught if "autograd kernel" in str(one.message))]
+    return [
+        *ran,
+        *(str(warning.message).splitlines()[0] for warning in caught if "autograd kernel" in str(warning.message)),
+    ]
 
 
 def in_inference_mode(call):

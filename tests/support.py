@@ -45,8 +45,8 @@ def of_slots(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def libraries() -> dict[str, dict[str, Any]]:
     """What PyTorch printed for real libraries: by library, the PyTorch, all schemas and all kernels' signatures."""
     with lzma.open(RECORDINGS / "libraries.printed_schemas.json.xz", "rt") as file:
-        found: dict[str, dict[str, Any]] = json.load(file)
-        return found
+        answer: dict[str, dict[str, Any]] = json.load(file)
+        return answer
 
 
 def replay_dump(dispatcher: Dispatcher, dump: str) -> OperatorName:

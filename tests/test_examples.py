@@ -25,15 +25,15 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def commands() -> list[tuple[str, int]]:
     """Every command in a head, and the exit code that it names; 0 where it names none."""
-    found = []
+    results = []
     for path in EXAMPLES:
         head = re.match(r"(?:#.*\n)*", path.read_text(encoding="utf-8"))
         assert head is not None
         named = COMMAND.findall(head[0])
         assert named, f"{path.name} says no command"
         assert any(str(path.relative_to(ROOT)) in text for text, _ in named)
-        found += [(text, int(code or 0)) for text, code in named]
-    return found
+        results += [(text, int(code or 0)) for text, code in named]
+    return results
 
 
 @pytest.mark.parametrize(("command", "code"), commands())
@@ -75,11 +75,11 @@ def test_the_stale_one_names_its_entries() -> None:
 
 
 def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
-    said = {}
+    results = {}
     for name in ("ambiguous", "out_of_tree_backend", "overlay"):
         out = call("check-invariants", f"examples/{name}.yaml", "--format", "csv").out
-        said[name] = [tuple(line.split(",")[:4]) for line in out.splitlines()[1:]]
-    assert said == {
+        results[name] = [tuple(line.split(",")[:4]) for line in out.splitlines()[1:]]
+    assert results == {
         "ambiguous": [
             ("order-sensitive", "info", "demo::ambiguous", "AutogradOther"),
             ("ambiguous-autogradother", "warning", "demo::ambiguous", "AutogradOther"),

@@ -142,7 +142,7 @@ def is_allowed(part: str, imported: str) -> bool:
     inside = imported.removeprefix("dispatch_cli").removeprefix(".")
     allowed = ALLOWED[part]
     return part_of(imported) in allowed or any(
-        inside == one or (one and inside.startswith(f"{one}.")) for one in allowed
+        inside == area or (area and inside.startswith(f"{area}.")) for area in allowed
     )
 
 
@@ -224,7 +224,7 @@ def test_what_comes_from_outside() -> None:
 def test_the_table_allows_nothing_that_goes_up() -> None:
     """The table itself is in order: no two parts may import each other."""
     for part, allowed in ALLOWED.items():
-        for one in allowed - {"", "answers", part}:
-            other = one if one in ALLOWED else one.partition(".")[0]
+        for area in allowed - {"", "answers", part}:
+            other = area if area in ALLOWED else area.partition(".")[0]
             names = {name if name in ALLOWED else name.partition(".")[0] for name in ALLOWED[other]}
             assert part not in names, (part, other)

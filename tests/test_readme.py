@@ -73,9 +73,11 @@ def test_a_picture_is_what_is_printed(name: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("column", "base"), [(2, "torch-2.15"), (3, "torch-2.4")])
 def test_what_the_checks_find_in_pytorch_is_what_the_table_says(column: int, base: str) -> None:
     rows = [line.split("|") for line in CHECKS.splitlines() if re.match(r"\| `[a-z-]+`(?: \(info\))? \| \d", line)]
-    said = {row[1].split("`")[1]: sum(map(int, re.findall(r"\d+", row[column]))) for row in rows}
-    found = json.loads(call("check-invariants", "--base", base, "--config", "none", "--format", "json").out)["findings"]
-    assert Counter(one["check"] for one in found) == Counter(said)
+    expected = {row[1].split("`")[1]: sum(map(int, re.findall(r"\d+", row[column]))) for row in rows}
+    findings = json.loads(call("check-invariants", "--base", base, "--config", "none", "--format", "json").out)[
+        "findings"
+    ]
+    assert Counter(finding["check"] for finding in findings) == Counter(expected)
 
 
 def test_the_first_run_prints_what_is_shown() -> None:

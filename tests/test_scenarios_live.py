@@ -22,8 +22,8 @@ pytestmark = pytest.mark.live
 def found() -> dict[str, Any]:
     script = Path(__file__).with_name("scenarios_in_pytorch.py")
     done = in_pytorch.run([torch_python(), str(script)])
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 def explained(text: str, name: str) -> dict[str, Any]:
@@ -31,15 +31,15 @@ def explained(text: str, name: str) -> dict[str, Any]:
         "explain", "--from-error", "-", str(SCENARIOS / f"{name}.yaml"), "--format", "json", stdin=text.encode()
     )
     assert (result.code, result.err) == (0, "")
-    found: dict[str, Any] = json.loads(result.out)
-    return found
+    answer: dict[str, Any] = json.loads(result.out)
+    return answer
 
 
 def ends(name: str, *more: str) -> str:
     """The kernel in which the call of a head ends, as the command's first sentence says."""
     first = FIRST.search((SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8"))
     assert first is not None
-    command = [str(SCENARIOS.parents[1] / one) if one.endswith(".yaml") else one for one in shlex.split(first[1])]
+    command = [str(SCENARIOS.parents[1] / part) if part.endswith(".yaml") else part for part in shlex.split(first[1])]
     out = call(*command, *more).out
     kernel = re.search(r"^The call ends in (\w+) at ", out, re.MULTILINE)
     assert kernel is not None, out
@@ -66,21 +66,21 @@ def test_without_an_autograd_kernel_pytorch_warns(found: dict[str, Any]) -> None
     kernel, warning = found["05"]
     data = explained(warning, "05_no_autograd_kernel")
     assert (kernel, data["explained"]["key"], data["reproduced"]) == ("scale_cpu", "AutogradCPU", True)
-    assert [one["kind"] for one in data["explained"]["advice"]] == ["no-derivative"]
+    assert [note["kind"] for note in data["explained"]["advice"]] == ["no-derivative"]
 
 
 def test_a_factory_does_not_get_to_its_kernel(found: dict[str, Any]) -> None:
     (error,) = found["06"]
     data = explained(error, "06_factory")
     assert (data["key"], data["reproduced"]) == ("Undefined", True)
-    assert [one["kind"] for one in data["explained"]["advice"]] == ["unreachable"]
+    assert [note["kind"] for note in data["explained"]["advice"]] == ["unreachable"]
 
 
 def test_an_ambiguous_kernel_raises(found: dict[str, Any]) -> None:
     (error,) = found["08"]
     data = explained(error, "08_ambiguous")
     assert (data["key"], data["reproduced"]) == ("AutogradOther", True)
-    assert [(one["kind"], one["culprits"]) for one in data["explained"]["advice"]] == [
+    assert [(note["kind"], note["culprits"]) for note in data["explained"]["advice"]] == [
         ("ambiguous", ["MkldnnCPU", "QuantizedCPU"])
     ]
 

@@ -57,10 +57,10 @@ def page(browser: str) -> bytes:
         tab = Tab(chromium, 1600, 900)
         tab.media(prefers_color_scheme="light")
         tab.open(path, "aten::to.dtype/AutogradPrivateUse1")
-        found = tab.screenshot()
+        screenshot = tab.screenshot()
         tab.close()
         chromium.close()
-    return small_png(found)
+    return small_png(screenshot)
 
 
 def main() -> None:

@@ -68,7 +68,9 @@ def answers(session: Session, chosen: random.Random) -> Iterator[PaneAnswer | No
     yield registrations_answer(session, None, ())
     for name in chosen.sample(names, min(6, len(names))):
         owner = OperatorName.parse(name)
-        there = [one for python in (False, True) for one in session.whatif.registrations(owner, python)]
+        there = [
+            registration for python in (False, True) for registration in session.whatif.registrations(owner, python)
+        ]
         yield registrations_answer(session, owner, there)
     old = chosen.choice(olds(session))
     states = ComparedStates(old_state(session, old, session.original), snapshot(state))
@@ -101,11 +103,11 @@ def changed(chosen: random.Random) -> Iterator[PaneAnswer | None]:
                 there = [] if owner is None else [*tried.registrations(owner), *tried.registrations(owner, python=True)]
                 yield registrations_answer(session, owner, there)
             for is_new in (True, False):
-                found = findings.new if is_new else findings.gone
-                for finding in chosen.sample(found, min(3, len(found))):
+                expected = findings.new if is_new else findings.gone
+                for finding in chosen.sample(expected, min(3, len(expected))):
                     state = state_to_check(session) if is_new else state_before(session)
                     answer = finding_answer(session, finding, is_new, state)
-                    assert any(one.finding.message == finding.message for one in answer.report.findings)
+                    assert any(row.finding.message == finding.message for row in answer.report.findings)
                     yield answer
 
 
@@ -129,8 +131,12 @@ def main() -> int:
     chosen = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
     same: Counter[str] = Counter()
     wrong = []
-    for found in (*(answers(one, chosen) for one in sessions(chosen)), changed(chosen), histories(chosen)):
-        for answer in found:
+    for pane_answers in (
+        *(answers(session, chosen) for session in sessions(chosen)),
+        changed(chosen),
+        histories(chosen),
+    ):
+        for answer in pane_answers:
             if answer is None:
                 same["no command"] += 1
             elif differs(answer):

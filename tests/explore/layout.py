@@ -41,14 +41,14 @@ def screens(size: tuple[int, int]) -> dict[str, str]:
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> dict[str, str]:
         await until(pilot, lambda: app.catalogue.found is not None, 30)
-        found = {}
+        results = {}
         for view in SCREENS[size]:
             await app.go(_SPOT, view)
             await pilot.pause(0.3)
             await until(pilot, lambda: not any(word in screen_text(app) for word in _WORKING), 30)
             await pilot.pause()
-            found[view] = "".join(f"{_plain(line, size[0])}\n" for line in screen_text(app).split("\n"))
-        return found
+            results[view] = "".join(f"{_plain(line, size[0])}\n" for line in screen_text(app).split("\n"))
+        return results
 
     with patch("dispatch_cli.explore.operators._CHECKED_AFTER", 0.01):
         return drive(Session(load_state([FILE]), (FILE,)), steps, size)

@@ -88,9 +88,9 @@ def assert_prints_the_findings(app: ExploreApp) -> None:
     assert pane.answer is not None
     printed = call(*pane.answer.command, "--format", "json").out
     assert json.loads(printed) == json.loads(json.dumps(report_data(pane.answer.report)))
-    shown = [one.message for row in pane.list.rows for one in row.findings]
+    shown = [finding.message for row in pane.list.rows for finding in row.findings]
     assert shown
-    assert sorted(shown) == sorted(one["message"] for one in json.loads(printed)["findings"])
+    assert sorted(shown) == sorted(finding["message"] for finding in json.loads(printed)["findings"])
 
 
 def test_the_filter_of_a_list_is_no_matter_of_the_command_of_one_row() -> None:

@@ -214,7 +214,7 @@ def test_marks_of_what_the_files_register_and_the_filter(tmp_path: Path) -> None
         await pilot.press("f")
         await pilot.pause(0.1)
         assert "[+1]" in screen_text(app)
-        assert [app.catalogue.entries[one].name for one in app.operators.list.found] == ["my::lib"]
+        assert [app.catalogue.entries[item].name for item in app.operators.list.found] == ["my::lib"]
         assert any(line.startswith("+  my::lib") for line in screen_text(app).split("\n"))
 
     drive(Session(state, (str(file),)), steps)
@@ -235,8 +235,8 @@ def test_names_are_no_markup() -> None:
 
 def best_command(app: ExploreApp) -> str:
     """What the command palette offers first."""
-    found = app.screen.query(OptionList)
-    return str(found.first().get_option_at_index(0).prompt) if found and found.first().option_count else ""
+    options = app.screen.query(OptionList)
+    return str(options.first().get_option_at_index(0).prompt) if options and options.first().option_count else ""
 
 
 @pytest.mark.usefixtures("panes")
@@ -372,7 +372,9 @@ def test_the_screen_comes_back_after_an_editor_that_cannot_start(
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         monkeypatch.setattr(app, "suspend", suspend)
         app.stage.views["table"].post_message(Pane.OpenPlace(Span(__file__, 3, 1)))
-        await until(pilot, lambda: any("cannot be started" in one.message for one in app._notifications))
+        await until(
+            pilot, lambda: any("cannot be started" in notification.message for notification in app._notifications)
+        )
 
     drive(session(), steps)
     assert steps_taken == ["lent", "back"]
@@ -458,8 +460,8 @@ def test_help_says_what_each_key_and_mark_means() -> None:
         assert rows and all(len(line[2:].split(maxsplit=1)) == 2 for line in rows)
         assert max(map(len, text.splitlines())) <= 80
         assert "Search operators" in text and "its findings: 2 errors, 1 warning, 3 notes" in text
-        said = [line[20:].strip() for line in rows if len(line) > 20]
-        assert not [one for one in said if " " not in one], said
+        sentences = [line[20:].strip() for line in rows if len(line) > 20]
+        assert not [sentence for sentence in sentences if " " not in sentence], sentences
     for entry in PANES:
         before, _, after = texts[entry.id].partition("Keys everywhere")
         assert "Read the files again" in after

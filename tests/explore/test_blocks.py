@@ -134,16 +134,16 @@ def test_keys_go_through_what_can_be_opened() -> None:
 
 
 def test_a_list_makes_the_lines_that_are_looked_at() -> None:
-    made: list[int] = []
-    columns = [Column("Number", lambda row, _: made.append(row) or str(row))]  # type: ignore[func-returns-value]
+    results: list[int] = []
+    columns = [Column("Number", lambda row, _: results.append(row) or str(row))]  # type: ignore[func-returns-value]
     app = Shown(view := Rows())
 
     async def steps(pilot: Pilot[None]) -> None:
         view.show(TableBlock(columns, range(50)))
-        made.clear()
+        results.clear()
         await pilot.press("end")
         assert view.target == 49
-        assert len(made) < 100
+        assert len(results) < 100
         await pilot.click(view, offset=(3, 5))
         await pilot.pause()
         assert app.moved[-1] == view.target != 49

@@ -152,15 +152,15 @@ async def _nothing(_: object) -> None:
 
 def test_what_is_pasted_behind_a_key_is_in_the_line_that_it_opens() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        found = app.operators.list
+        operators = app.operators.list
         burst(app, "/softmax", "<down>", "<down>")
-        await until(pilot, lambda: found.query_text == "softmax" and found.cursor == 2)
+        await until(pilot, lambda: operators.query_text == "softmax" and operators.cursor == 2)
         burst(app, "/", "<escape>")
-        await until(pilot, lambda: not found.query_text)
+        await until(pilot, lambda: not operators.query_text)
         burst(app, "/")
         app.post_message(Paste("softmax"))
         burst(app, "<down>", "<down>")
-        await until(pilot, lambda: found.query_text == "softmax" and found.cursor == 2)
+        await until(pilot, lambda: operators.query_text == "softmax" and operators.cursor == 2)
         burst(app, "<ctrl+p>")
         app.post_message(Paste("View: Keys"))
         burst(app, "<enter>")
@@ -178,21 +178,21 @@ def test_a_click_behind_keys_is_on_what_they_lead_to() -> None:
         app.post_message(mouse(MouseUp))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        found = app.operators.list
+        operators = app.operators.list
 
         def is_clicked() -> bool:
-            return found.query_text == "add" and found.has_focus and found.cursor > 0
+            return operators.query_text == "add" and operators.has_focus and operators.cursor > 0
 
         burst(app, "/add")
-        await until(pilot, lambda: found.query_text == "add" and found.cursor == 0)
+        await until(pilot, lambda: operators.query_text == "add" and operators.cursor == 0)
         click(app)
         await until(pilot, is_clicked)
-        row = found.cursor
+        row = operators.cursor
         burst(app, "/", "<escape>")
-        await until(pilot, lambda: not found.query_text and found.has_focus)
+        await until(pilot, lambda: not operators.query_text and operators.has_focus)
         burst(app, "/add")
         click(app)
         await until(pilot, is_clicked)
-        assert found.cursor == row
+        assert operators.cursor == row
 
     drive(Session(newest(), SESSION), steps)

@@ -60,7 +60,7 @@ def session_of(source: tuple[str, ...]) -> Session:
     elif source[0] == "--base":
         state = api.load_state((), bases=source[1:])
     else:
-        state = api.load_state([one for one in source if not one.startswith("-")])
+        state = api.load_state([text for text in source if not text.startswith("-")])
     return Session(state, source)
 
 
@@ -68,7 +68,9 @@ def random_calls(seed: int, count: int) -> Iterator[tuple[tuple[str, ...], Spot,
     """Operators of several sources with tensors, contexts, key sets and options, of which some are refused."""
     chosen = random.Random(seed)
     asked = [
-        one for operator in Generator(universes.load("torch-2.15"), seed).operators(count, 4) for one in operator.calls
+        example
+        for operator in Generator(universes.load("torch-2.15"), seed).operators(count, 4)
+        for example in operator.calls
     ]
     for number in range(count):
         source = chosen.choice([SOURCES[0], *SOURCES])
@@ -77,7 +79,7 @@ def random_calls(seed: int, count: int) -> Iterator[tuple[tuple[str, ...], Spot,
             spot = Spot(higher_order=chosen.choice(state.higher_order_operators).name)
         else:
             spot = Spot(OperatorName.parse(chosen.choice(list(state.dispatcher.names()))))
-        one = asked[number]
+        question = asked[number]
         texts = [text for other in chosen.sample(asked, 6) for text in other.tensors] or ["cpu"]
         first = first_draft(state, spot)
         layers = [text for text in texts if "=" not in text or chosen.random() < 0.2] or ["cpu"]
@@ -85,15 +87,15 @@ def random_calls(seed: int, count: int) -> Iterator[tuple[tuple[str, ...], Spot,
         schema = schema_of(state, spot)
         own = [option for option in OPTIONS if option_argument(schema, option) is not None]
         options = Options(
-            **{option: getattr(one.options, option) for option in own if chosen.random() < 0.5},
+            **{option: getattr(question.options, option) for option in own if chosen.random() < 0.5},
         )
-        keyset = "|".join(one.keyset) if one.keyset else None
-        yield source, spot, Draft(tensors, one.contexts, options or NO_OPTIONS, keyset)
+        keyset = "|".join(question.keyset) if question.keyset else None
+        yield source, spot, Draft(tensors, question.contexts, options or NO_OPTIONS, keyset)
 
 
 def test_answers_are_what_the_command_prints() -> None:
     """The call, and its key set."""
-    made = refused = 0
+    count = refused = 0
     for source, spot, draft in random_calls(5, COUNT):
         session = session_of(source)
         for of_keys in (False, True):
@@ -104,11 +106,11 @@ def test_answers_are_what_the_command_prints() -> None:
                 continue
             if answer is None:
                 continue
-            made += 1
+            count += 1
             result = call(*answer.command, "--format", "json")
             assert result.code in (0, 1), (answer.command, result.err)
             assert result.out == "".join(json_text(answer.report)), answer.command
-    assert made > COUNT
+    assert count > COUNT
 
 
 def test_what_is_refused_is_refused_by_the_command() -> None:
@@ -117,8 +119,8 @@ def test_what_is_refused_is_refused_by_the_command() -> None:
     for draft in (Draft(("cpu sparse quantized",)), Draft(("cpu",), ("autocast meta",)), Draft(keyset="Cpu7")):
         with pytest.raises(InputError) as refused:
             call_answer(session, spot, draft)
-        words = [one for text in draft.tensors for one in ("--tensor", text)]
-        words += [one for text in draft.contexts for one in ("--context", text)]
+        words = [word for text in draft.tensors for word in ("--tensor", text)]
+        words += [word for text in draft.contexts for word in ("--context", text)]
         result = call("resolve", str(spot.operator), *words, *(["--keyset", draft.keyset] if draft.keyset else []))
         assert result.code == 2
         assert refused.value.problems[0].message in result.err
@@ -143,10 +145,10 @@ def test_recorded_calls_of_pytorch(version: str) -> None:
                 and hop.live.registration is not None
                 and hop.live.registration.operator is not None
             ]
-            said = recorded_of(recorded)
-            assert log == said["log"], (case["registrations"], recorded)
-            assert names(answer.report.selections[0].selection.keyset) == said["tensor_keys"]
-            assert answer.report.fails == (said["error"] is not None)
+            recorded_call = recorded_of(recorded)
+            assert log == recorded_call["log"], (case["registrations"], recorded)
+            assert names(answer.report.selections[0].selection.keyset) == recorded_call["tensor_keys"]
+            assert answer.report.fails == (recorded_call["error"] is not None)
             compared += 1
     assert compared > 40
 
@@ -189,11 +191,11 @@ def test_first_drafts_have_a_tensor_for_each_argument() -> None:
 def test_words_are_those_that_a_shell_completes() -> None:
     universe = universes.load("torch-2.15")
     words = {one.rstrip("=") for one, _ in completions(universe, "--tensor '")}
-    assert words == {one.text.rstrip("=") for one in tensor_completions(universe, "")}
+    assert words == {completion.text.rstrip("=") for completion in tensor_completions(universe, "")}
     assert {*TENSOR_WORDS, *universe.devices} == words
     contexts = [one for one, _ in completions(universe, "--tensor cpu --context '")]
-    assert contexts == [one.text for one in context_completions(universe, "", ("cpu",))]
-    assert {*CONTEXT_WORDS} == {one.partition(" ")[0].partition("=")[0].partition("(")[0] for one in contexts}
+    assert contexts == [completion.text for completion in context_completions(universe, "", ("cpu",))]
+    assert {*CONTEXT_WORDS} == {context.partition(" ")[0].partition("=")[0].partition("(")[0] for context in contexts}
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ def test_what_is_tried_is_marked() -> None:
     slot = before.steps[-1].hop.slot
     registration = before.steps[-1].hop.live.registration
     registered = session.whatif.registrations(spot.operator)
-    which = next(one.name for one in registered if one.name.key == registration.key)
+    which = next(other.name for other in registered if other.name.key == registration.key)
     session.whatif.make(Removal(which))
     after = call_answer(session, spot, draft).report
     assert call_before(session, spot, draft) == before
@@ -272,4 +274,4 @@ def test_slots_that_higher_order_operators_do_not_have_are_not_opened() -> None:
     assert report.steps[0].hop.key == "Undefined"
     assert target_of(report.steps[0]) is None
     opened = [target_of(row) for row in report.steps[0].keys]
-    assert opened and all(one is None or one.key != "Undefined" for one in opened)
+    assert opened and all(slot is None or slot.key != "Undefined" for slot in opened)

@@ -108,7 +108,7 @@ def test_which_keys_a_nested_tensor_carries_under_autocast() -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await typed(pilot, "t", "ctrl+u", "--tensor 'cuda nested' --context 'autocast cu", "tab", "enter", "s")
         assert app.command == "keys --universe torch-2.15 --tensor cuda nested --context autocast cuda"
-        carried = {one.key: one for one in app.answer.report.carried}
+        carried = {row.key: row for row in app.answer.report.carried}
         assert [*carried] == [
             *("AutocastCUDA", "AutogradNestedTensor", "AutogradCUDA", "ADInplaceOrView", "BackendSelect"),
             "NestedTensorCUDA",
@@ -224,17 +224,17 @@ def test_each_operator_keeps_its_call() -> None:
 def test_that_gradients_are_lost_is_on_the_screen(size: tuple[int, int]) -> None:
     """In no_grad, nothing is. What a live PyTorch does then is compared in the tests of the engine."""
     session = Session(api.what_if_state(["CPU"]), ("-k", "CPU"))
-    said = "No autograd kernel: AutogradCPU holds PyTorch's own fallback."
+    text = "No autograd kernel: AutogradCPU holds PyTorch's own fallback."
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName.parse("__test__::foo")), "call")
         await pilot.pause()
         assert "No autograd kernel" not in screen_text(app)
         await typed(pilot, "t", "ctrl+u", "--tensor 'cpu req", "tab", "enter")
-        await until(pilot, lambda: said in shown(app))
+        await until(pilot, lambda: text in shown(app))
         answer = app.answer
         assert answer is not None and answer.command[-2:] == ("--tensor", "cpu requires_grad")
-        assert said in flat(call(*answer.command).out)
+        assert text in flat(call(*answer.command).out)
         await typed(pilot, "c", "no_g", "tab", "enter")
         await until(pilot, lambda: "no_grad" in app.command_bar.line)
         assert "No autograd kernel" not in screen_text(app)
@@ -256,7 +256,7 @@ def test_the_line_to_type_in_and_a_word_are_on_the_screen(size: tuple[int, int])
         await pilot.pause()
         await pilot.press("c", *"inf")
         await until(pilot, lambda: "--context 'inf" in screen_text(app))
-        lines = [one.strip("▕ ") for one in screen_text(app).splitlines()]
+        lines = [line.strip("▕ ") for line in screen_text(app).splitlines()]
         at = next(number for number, one in enumerate(lines) if "--context 'inf" in one)
         assert "inference_mode" in lines[at + 1], lines
 

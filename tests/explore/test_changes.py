@@ -152,9 +152,9 @@ def test_what_is_under_the_cpu_kernel() -> None:
 def test_slots_to_which_the_same_happens_are_one_row(operator: str | None, key: str) -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
     there = session.whatif.registrations(None if operator is None else OperatorName.parse(operator))
-    session.whatif.apply(*(Removal(one.name) for one in there if one.name.key == key))
+    session.whatif.apply(*(Removal(registration.name) for registration in there if registration.name.key == key))
     slots = session.whatif.slots
-    assert bool(slots) == any(one.name.key == key for one in there)
+    assert bool(slots) == any(registration.name.key == key for registration in there)
     universe = session.state.dispatcher.universe
     lines = [
         line
@@ -162,17 +162,17 @@ def test_slots_to_which_the_same_happens_are_one_row(operator: str | None, key: 
         if isinstance(block, TableBlock)
         for line in block.rows
     ]
-    places = [one.place for line in lines for one in line.slots]
-    assert sorted(places, key=str) == sorted((one.place for one in slots), key=str)
+    places = [slot.place for line in lines for slot in line.slots]
+    assert sorted(places, key=str) == sorted((slot.place for slot in slots), key=str)
     assert len(lines) <= 8
     for line in lines:
-        operators, keys = [dict.fromkeys(places) for places in zip(*(one.place for one in line.slots), strict=True)]
+        operators, keys = [dict.fromkeys(places) for places in zip(*(slot.place for slot in line.slots), strict=True)]
         assert len(line.slots) == len(operators) * len(keys)
         for side in ("before", "after"):
-            (rule,) = {getattr(one, side).rule for one in line.slots}
-            kernels = {getattr(one, side).kernel and getattr(one, side).kernel.label for one in line.slots}
+            (rule,) = {getattr(slot, side).rule for slot in line.slots}
+            kernels = {getattr(slot, side).kernel and getattr(slot, side).kernel.label for slot in line.slots}
             assert len(kernels) == 1 or rule is Rule.FALLBACK
-        assert len({one.changes for one in line.slots}) == 1
+        assert len({slot.changes for slot in line.slots}) == 1
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
@@ -186,7 +186,7 @@ def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot(size: tuple
 
         def lines() -> list[change_slots.SlotLine]:
             targets = [view.choice(number).target for number in range(view.choices())]
-            return [one for one in targets if isinstance(one, change_slots.SlotLine)]
+            return [target for target in targets if isinstance(target, change_slots.SlotLine)]
 
         (first, *_) = before = lines()
         count = len(first.slots)
@@ -198,7 +198,7 @@ def test_a_row_of_several_slots_lists_them_and_one_leads_to_its_slot(size: tuple
         await pilot.pause()
         assert view.target == first
         assert re.search(rf"  {first.slots[0].operator} +{first.slots[1].key} ", screen_text(app))
-        assert [one.slots for one in lines()][1 : count + 1] == [(one,) for one in first.slots]
+        assert [line.slots for line in lines()][1 : count + 1] == [(slot,) for slot in first.slots]
         assert len(lines()) == len(before) + count
         await pilot.press("enter")
         await pilot.pause()
@@ -224,7 +224,9 @@ def test_moving_a_registration_makes_slots_stale() -> None:
         await pilot.pause()
         text = pane_of(app).view.text
         await pilot.press("right_square_bracket")
-        await until(pilot, lambda: any("It is the last already" in one.message for one in app._notifications))
+        await until(
+            pilot, lambda: any("It is the last already" in notification.message for notification in app._notifications)
+        )
         return text
 
     text = drive(session, steps, WIDE)
@@ -252,7 +254,7 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
 def test_without_changes_it_is_what_register_prints() -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
     owner = OperatorName.parse("aten::mul.Tensor")
-    there = [one for python in (False, True) for one in session.whatif.registrations(owner, python)]
+    there = [registration for python in (False, True) for registration in session.whatif.registrations(owner, python)]
     answer = registrations_answer(session, owner, there)
     assert answer is not None
     assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
@@ -296,7 +298,7 @@ def test_findings_of_a_large_namespace_are_looked_for_in_a_thread(
     """Some findings depend on all operators of a namespace."""
     file = tmp_path / "my.yaml"
     operator = "  - func: my::op{}(Tensor a) -> Tensor\n    dispatch: {{CPU: k{}}}\n"
-    file.write_text("dispatch: 1\noperators:\n" + "".join(operator.format(one, one) for one in range(count)))
+    file.write_text("dispatch: 1\noperators:\n" + "".join(operator.format(number, number) for number in range(count)))
     session = Session(load_state([str(file)]), (str(file),))
     in_main: set[bool] = set()
 
@@ -341,7 +343,7 @@ def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         await pilot.pause()
         # PyTorch's text: c10/core/dispatch/Dispatcher.cpp, registerFallback
         refused = "Tried to register multiple backend fallbacks for the same dispatch key AutogradXLA"
-        await until(pilot, lambda: any(refused in one.message for one in app._notifications))
+        await until(pilot, lambda: any(refused in notification.message for notification in app._notifications))
 
     drive(session, steps, WIDE)
     assert not session.whatif.changes
@@ -369,7 +371,7 @@ def test_a_change_is_taken_back_by_x() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await go_to(app, pilot, "aten::add.Tensor")
         await switch_off(app, pilot, "CPU")
-        assert [type(one) for one in session.whatif.changes] == [Removal]
+        assert [type(change) for change in session.whatif.changes] == [Removal]
         await pilot.press("home", "x")
 
     drive(session, steps, WIDE)
@@ -400,8 +402,8 @@ def test_what_is_written_is_said_and_covers_no_command_line(tmp_path: Path, monk
         await go_to(app, pilot, "aten::add.Tensor")
         await switch_off(app, pilot, "CPU")
         await pilot.press("w", "enter")
-        said = "Written: whatif-2.yaml."
-        await until(pilot, lambda: any(one.message.startswith(said) for one in app._notifications))
+        text = "Written: whatif-2.yaml."
+        await until(pilot, lambda: any(notification.message.startswith(text) for notification in app._notifications))
         await until(pilot, lambda: app.query(Toast))
         command = "dispatch-cli diff torch-2.15 whatif-2.yaml --base torch-2.15 --op aten::add.Tensor"
         await until(pilot, lambda: command in flat(screen_text(app)))
@@ -432,13 +434,13 @@ def test_changes_are_written_to_the_file_that_is_named(tmp_path: Path, monkeypat
         )
 
     drive(session, steps)
-    assert [one.name for one in tmp_path.iterdir()] == ["mine.yaml"]
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
     ran = call("table", "--base", "torch-2.15", "mine.yaml", "--op", "aten::add.Tensor")
     assert ran.code == 0, ran.out
 
 
 def said(app: ExploreApp) -> list[str]:
-    return [one.message for one in app._notifications]
+    return [notification.message for notification in app._notifications]
 
 
 def test_without_a_working_directory_nothing_is_written_and_leaving_asks(
@@ -526,7 +528,7 @@ def test_that_a_backend_fallback_is_of_all_operators_is_said(view: str) -> None:
             await pilot.pause()
             await pilot.press("enter")
         text = "The backend fallback at AutogradXLA is off for all operators; 4 shows the slots that it filled."
-        await until(pilot, lambda: any(one.startswith(text) for one in said(app)))
+        await until(pilot, lambda: any(notice.startswith(text) for notice in said(app)))
         await pilot.press("question_mark")
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
@@ -570,11 +572,11 @@ def test_the_slots_of_a_fallback_are_looked_for_in_a_thread(monkeypatch: pytest.
 
     drive(session, steps, WIDE)
     assert in_screen and not any(in_screen)
-    found = session.whatif
-    assert {str(one.operator) for one in found.slots} == filled and {one.changes for one in found.slots} == {(1,)}
+    whatif = session.whatif
+    assert {str(slot.operator) for slot in whatif.slots} == filled and {slot.changes for slot in whatif.slots} == {(1,)}
     again = WhatIf(session.original)
-    again.apply(*found.changes)
-    assert [(one.place, one.changes) for one in again.slots] == [(one.place, one.changes) for one in found.slots]
+    again.apply(*whatif.changes)
+    assert [(slot.place, slot.changes) for slot in again.slots] == [(slot.place, slot.changes) for slot in whatif.slots]
 
 
 @pytest.mark.usefixtures("_no_findings")
@@ -644,10 +646,13 @@ def test_a_file_that_a_command_does_not_name_is_not_said_to_be_written() -> None
         await switch_off(app, pilot, "CPU")
         await until(pilot, lambda: session.unsaved)
         answer = PaneAnswer(None, session.command("table"))
-        for one, is_said in ((answer, True), (answer._replace(command=session.command_before("table")), False)):
+        for shown_answer, is_said in (
+            (answer, True),
+            (answer._replace(command=session.command_before("table")), False),
+        ):
             view = app.stage.views[app.front]
             assert isinstance(view, Pane)
-            view.answer = one
+            view.answer = shown_answer
             app.show_command()
             assert (TO_SAVE in app.command_bar.note) == is_said
 

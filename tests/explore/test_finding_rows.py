@@ -13,15 +13,15 @@ STALE = "examples/stale.yaml"
 
 def texts_of(block: Block) -> list[str]:
     """The lines of a paragraph."""
-    found = block.inline if isinstance(block, Paragraph) else ()
-    runs = found if isinstance(found, tuple) else (found,)
+    inline = block.inline if isinstance(block, Paragraph) else ()
+    runs = inline if isinstance(inline, tuple) else (inline,)
     return [run.text if isinstance(run, Run) else run for run in runs]
 
 
 def test_the_rule_of_a_check_is_said_to_be_one() -> None:
     state = load_state([STALE])
     report = findings_report(state, state.own_operators())
-    row = next(one for one in finding_rows(report, frozenset(), ()) if one.check == "ambiguous-autogradother")
+    row = next(row for row in finding_rows(report, frozenset(), ()) if row.check == "ambiguous-autogradother")
     assert row.severity is Severity.WARNING
     texts = [line for part in FindingDetail(state, row).blocks(80) for line in texts_of(part)]
     assert "Severity warning here, error by default." in texts

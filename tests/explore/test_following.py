@@ -28,28 +28,28 @@ def session() -> Session:
 
 def calls_of(monkeypatch: pytest.MonkeyPatch, made: object, name: str) -> list[tuple[Any, ...]]:
     """The arguments of calls of a method, which are made all the same."""
-    found: list[tuple[Any, ...]] = []
+    results: list[tuple[Any, ...]] = []
     method: Callable[..., Any] = getattr(made, name)
 
     def noted(*arguments: Any, **named: Any) -> Any:
-        found.append(arguments)
+        results.append(arguments)
         return method(*arguments, **named)
 
     monkeypatch.setattr(made, name, noted)
-    return found
+    return results
 
 
 def frames_of(monkeypatch: pytest.MonkeyPatch, app: ExploreApp) -> list[str]:
     """The text of each frame that is painted from now on."""
-    found: list[str] = []
+    texts: list[str] = []
     display = app._display
 
     def noted(*arguments: Any) -> None:
         display(*arguments)
-        found.append(screen_text(app))
+        texts.append(screen_text(app))
 
     monkeypatch.setattr(app, "_display", noted)
-    return found
+    return texts
 
 
 def beside_the_list(screen: str) -> list[str]:
@@ -93,14 +93,14 @@ def test_details_follow_the_cursor_of_their_list(monkeypatch: pytest.MonkeyPatch
         view = app.stage.views["keys"]
         assert isinstance(view, ListPane)
         await pilot.pause(RESTED)
-        told = calls_of(monkeypatch, view.detail, "show")
+        calls = calls_of(monkeypatch, view.detail, "show")
         await pilot.press("down")
         await pilot.pause(RESTED)
-        assert len(told) == 1
+        assert len(calls) == 1
         for _ in range(12):
             view.list.action_move(1)
         await pilot.pause(RESTED)
-        assert len(told) == 3
+        assert len(calls) == 3
 
     drive(session(), steps)
 
@@ -170,11 +170,11 @@ def test_a_change_of_view_is_painted_once(monkeypatch: pytest.MonkeyPatch) -> No
             await pilot.press(key)
             await pilot.pause(RESTED)
         frames = frames_of(monkeypatch, app)
-        for key, said in (("1", "$ dispatch-cli table"), ("2", "$ dispatch-cli explain")) * 3:
+        for key, expected in (("1", "$ dispatch-cli table"), ("2", "$ dispatch-cli explain")) * 3:
             frames.clear()
             await pilot.press(key)
             await pilot.pause(RESTED)
-            assert [said in frame for frame in frames] == [True]
+            assert [expected in frame for frame in frames] == [True]
             assert frames[0] == screen_text(app)
 
     drive(session(), steps, painted=True)

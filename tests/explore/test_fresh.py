@@ -91,7 +91,7 @@ def session_of(file: Path) -> Session:
 
 def said(app: ExploreApp) -> str:
     """The notices."""
-    return "\n".join(one.message for one in app._notifications)
+    return "\n".join(notification.message for notification in app._notifications)
 
 
 def test_a_file_is_read_again(tmp_path: Path) -> None:
@@ -252,16 +252,18 @@ def test_advice_is_tried_by_enter() -> None:
         name, key = OperatorName.parse("aten::to.dtype"), "PrivateUse1"
         await app.go(Spot(name, f"Autograd{key}"), "slot")
         view = app.query_one(ExplainedSlot)
-        said = "enter tries the first way, without its second step: to register the operators that aten::to.dtype "
-        await until(pilot, lambda: f"({said}decomposes to at PrivateUse1 is yours)" in flat(view.text))
-        found = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
-        advice = view.choice(next(found)).target.advice
+        text = "enter tries the first way, without its second step: to register the operators that aten::to.dtype "
+        await until(pilot, lambda: f"({text}decomposes to at PrivateUse1 is yours)" in flat(view.text))
+        choices = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
+        advice = view.choice(next(choices)).target.advice
         view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
         view.scroll_end(animate=False)
         await pilot.press("enter")
         await until(pilot, lambda: app.session.unsaved)
-        assert [str(one) for one in app.session.whatif.changes] == [str(Removal(RegistrationName(name, key, number=1)))]
-        notices = " ".join(one.message for one in app._notifications)
+        assert [str(change) for change in app.session.whatif.changes] == [
+            str(Removal(RegistrationName(name, key, number=1)))
+        ]
+        notices = " ".join(notification.message for notification in app._notifications)
         assert "Its second step is yours: register the operators that aten::to.dtype decomposes to at" in notices
         # the advice is gone, and the cursor is on what the slot holds now
         await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToRegistration))
@@ -303,8 +305,8 @@ def test_advice_with_a_fake_implementation_is_tried_and_written(
 
     drive(session, steps, size=(120, 60))
     assert "fake: " in Path("whatif.yaml").read_text(encoding="utf-8")
-    found = json.loads(call("check-invariants", file, "whatif.yaml", "--format", "json").out)["findings"]
-    assert "no-fake-kernel" not in [one["check"] for one in found]
+    findings = json.loads(call("check-invariants", file, "whatif.yaml", "--format", "json").out)["findings"]
+    assert "no-fake-kernel" not in [finding["check"] for finding in findings]
     fake = call("resolve", "lib::b", file, "whatif.yaml", "--tensor", "cpu fake")
     assert fake.code == 0 and "b_fake" in fake.out, fake.out
 
@@ -327,7 +329,7 @@ def test_the_cursor_stays_on_the_registration_that_is_switched_off_and_on(name: 
         for _ in range(2):
             await pilot.press("x")
             await until(pilot, lambda: isinstance(view.target, ToSwitchedOff))
-            assert [str(one.which.key) for one in app.session.whatif.changes] == [key]
+            assert [str(change.which.key) for change in app.session.whatif.changes] == [key]
             await pilot.press("x")
             await until(pilot, is_on_it)
             assert not app.session.whatif.changes
@@ -359,7 +361,7 @@ def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> No
     name = OperatorName.parse("my::op")
     session = reordered(tmp_path, name)
     tried = tried_slots(session, name)
-    assert list(tried) == [one.key for one in session.whatif.slots]
+    assert list(tried) == [slot.key for slot in session.whatif.slots]
     assert tried["AutogradCPU"].rule is Rule.FALLBACK
     assert "CPU" not in tried
 

@@ -17,25 +17,25 @@ NAMES = newest().dispatcher.names()
 def is_in(word: str, name: str) -> bool:
     """Whether the letters of a word are in a name, in order."""
     letters = iter(name.lower())
-    return all(one in letters for one in word.lower())
+    return all(letter in letters for letter in word.lower())
 
 
 def queries() -> list[str]:
     dice = random.Random(7)
-    found = []
+    results = []
     for _ in range(60):
         name = dice.choice(NAMES)
         places = sorted(dice.sample(range(len(name)), min(len(name), dice.randint(1, 6))))
-        found.append("".join(name[at] for at in places).replace(" ", ""))
-    return [*found, "zzzz", "q::", ".out", "add tensor", "tensor add"]
+        results.append("".join(name[at] for at in places).replace(" ", ""))
+    return [*results, "zzzz", "q::", ".out", "add tensor", "tensor add"]
 
 
 @pytest.mark.parametrize("query", queries())
 def test_what_is_found(query: str) -> None:
     matcher = Matcher(NAMES)
-    found = {NAMES[number] for number in matcher.find(query)}
-    assert found == {name for name in NAMES if all(is_in(word, name) for word in query.split())}
-    for name in list(found)[:50]:
+    names = {NAMES[number] for number in matcher.find(query)}
+    assert names == {name for name in NAMES if all(is_in(word, name) for word in query.split())}
+    for name in list(names)[:50]:
         letters = [name[at].lower() for at in matched(name, query)]
         assert all(is_in(word, "".join(letters)) for word in query.split())
 
@@ -90,7 +90,7 @@ def test_long_queries_and_names_take_no_long() -> None:
 )
 def test_a_glob_finds_what_it_finds_for_op(glob: str) -> None:
     printed = call("register", "--base", "torch-2.15", "--op", glob, "--format", "json")
-    expected = [one["operator"] for one in json.loads(printed.out)["operators"]] if printed.code == 0 else []
+    expected = [operator["operator"] for operator in json.loads(printed.out)["operators"]] if printed.code == 0 else []
     assert bool(expected) != (glob == "ATEN*")
     matcher = Matcher(NAMES)
     assert [NAMES[number] for number in matcher.find(glob)] == expected

@@ -37,7 +37,7 @@ def keys_below(app: ExploreApp) -> str:
 
 
 def titles(app: ExploreApp) -> list[str]:
-    return [one.title for one in ExploreCommands(app.screen)._commands()]
+    return [command.title for command in ExploreCommands(app.screen)._commands()]
 
 
 def contrast(one: Color, other: Color) -> float:
@@ -111,10 +111,10 @@ def test_the_palette_has_each_view_once_and_no_key_that_moves_the_cursor() -> No
         for keys in ([], ["enter"], ["2"], ["5"], ["slash"]):
             await pilot.press(*keys)
             await pilot.pause(0.1)
-            said = [one.lower() for one in titles(app)]
-            assert sum(one.endswith("coverage") for one in said) == 1
+            hints = [title.lower() for title in titles(app)]
+            assert sum(text.endswith("coverage") for text in hints) == 1
             moves = ("scroll", "page", "cursor to", "cursor up", "cursor down", "up", "down", "select", "move")
-            assert not [one for one in said if one.startswith(moves)], keys
+            assert not [text for text in hints if text.startswith(moves)], keys
 
     drive(session(), steps)
 
@@ -148,8 +148,8 @@ def test_a_row_of_several_slots_says_which_one_is_explained() -> None:
         assert isinstance(pane, TablePane)
         place = pane.place
         assert place is not None
-        said = f"{len(place.keys)} slots with this answer; the view Slot explains CUDA. CUDA holds"
-        assert said in flat(screen_text(app).replace("\N{RIGHT ONE EIGHTH BLOCK}", " "))
+        text = f"{len(place.keys)} slots with this answer; the view Slot explains CUDA. CUDA holds"
+        assert text in flat(screen_text(app).replace("\N{RIGHT ONE EIGHTH BLOCK}", " "))
 
     drive(session(), steps, (200, 60))
 
@@ -189,17 +189,21 @@ def test_the_context_that_is_offered_first_is_of_the_call_s_device() -> None:
 def test_marks_can_be_read_on_the_row_of_the_cursor() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         shown = app.operators.list
-        found: Found = {shown.catalogue.entries[0].name: dict.fromkeys(Severity, 2)}
+        counts: Found = {shown.catalogue.entries[0].name: dict.fromkeys(Severity, 2)}
         for theme in ("textual-light", "textual-dark", "nord", "gruvbox", "solarized-light"):
             app.theme = theme
             for key in ("o", "enter"):
                 await pilot.press(key)
                 await pilot.pause(0.1)
-                shown.catalogue.found = found
+                shown.catalogue.found = counts
                 shown.marks_changed()
                 strip = shown.render_line(0)
                 assert "2E 2W 2i" in strip.text
-                looks = {(one.style.color, one.style.bgcolor, one.style.reverse) for one in strip if one.style}
+                looks = {
+                    (segment.style.color, segment.style.bgcolor, segment.style.reverse)
+                    for segment in strip
+                    if segment.style
+                }
                 assert len(looks) == 1, (theme, key, looks)
                 ((front, back, _),) = looks
                 assert front is not None and back is not None

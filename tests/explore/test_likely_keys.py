@@ -15,8 +15,8 @@ def names(state_keys: tuple[tuple[str, int], ...], count: int | None = None) -> 
 
 
 def test_backends_and_alias_keys_with_kernels_come_first_then_their_autograd_keys() -> None:
-    found = likely_keys(newest(), True)
-    first = names(found, 16)
+    keys = likely_keys(newest(), True)
+    first = names(keys, 16)
     assert {"CPU", "CUDA", "Meta", "PrivateUse1", "AutogradCPU", "AutogradCUDA"} < {*first}
     assert {*newest().dispatcher.universe.aliases} < {*first}
     assert first.index("CPU") < first.index("AutogradCPU")
@@ -33,12 +33,12 @@ def test_keys_of_the_files_come_before_all_others() -> None:
 def test_every_key_is_there_once_with_its_operators(base: str) -> None:
     state = load_state((), bases=(base,))
     dispatcher = state.dispatcher
-    found = dict(likely_keys(state, True))
+    keys = dict(likely_keys(state, True))
     universe = dispatcher.universe
-    assert {*found} == {key for key in universe.parseable if key in universe.slot or key in universe.aliases}
+    assert {*keys} == {key for key in universe.parseable if key in universe.slot or key in universe.aliases}
     for key in ("CPU", "Autograd", "CompositeImplicitAutograd", "FPGA"):
         there = [*dispatcher.registered_at((key,))]
-        assert found[key] == len(there)
+        assert keys[key] == len(there)
 
 
 def test_fallbacks_have_no_alias_keys() -> None:

@@ -82,11 +82,11 @@ def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.M
         await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
         assert command(pane) == f"check-invariants {SCENARIO} --severity info"
         report = pane.answer.report  # type: ignore[union-attr]
-        assert {row.check for row in pane.list.rows} == {one.finding.check for one in report.findings}
+        assert {row.check for row in pane.list.rows} == {finding.finding.check for finding in report.findings}
         shown = screen_text(app)
-        for one in report.findings:
-            assert one.finding.severity.value in shown
-            assert one.finding.check in shown
+        for finding in report.findings:
+            assert finding.finding.severity.value in shown
+            assert finding.finding.check in shown
         first = report.findings[0].finding
         assert first.check == "math-kernel-displaced"
         await until(pilot, lambda: "displaces the one at" in pane.detail.text)
@@ -138,7 +138,15 @@ def test_findings_are_filtered() -> None:
 def test_after_a_change_of_a_fallback_findings_are_looked_for_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     session = of_scenario()
     tried = session.whatif
-    tried.apply(Removal(next(one.name for one in tried.registrations(None) if one.name.key == "AutogradXLA")))
+    tried.apply(
+        Removal(
+            next(
+                registration.name
+                for registration in tried.registrations(None)
+                if registration.name.key == "AutogradXLA"
+            )
+        )
+    )
     threads: list[bool] = []
 
     def effect(*states: Any) -> FindingsEffect:
@@ -215,7 +223,7 @@ def test_a_list_has_rows_in_a_tiny_terminal(keys: list[str]) -> None:
         shown = screen_text(app)
         assert "\N{LEFT HALF BLOCK}" in "".join(line[:1] for line in shown.splitlines()[2:]), shown
         first = shown.splitlines()[0]
-        assert [one for one in first.split() if one.isdigit()] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
+        assert [part for part in first.split() if part.isdigit()] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
         assert app.stage.entries[app.front].title in first
         await pilot.press("tab")
         assert pane.detail.has_focus
@@ -246,7 +254,7 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
         assert command(pane) == f"coverage PrivateUse1 {BACKEND}"
         assert f"{report.served:,} of {report.chosen:,}" in screen_text(app)
         assert [*pane.list.rows] == [*report.operators]
-        for service in dict.fromkeys(one.service for one in report.services):
+        for service in dict.fromkeys(service.service for service in report.services):
             await pilot.press("v")
             assert {row.service for row in pane.list.rows} == {service}
         await pilot.press("v")
@@ -279,9 +287,9 @@ def test_a_cell_of_all_backends_lists_the_operators_of_its_group() -> None:
             wanted = ("CUDA", groups[name].chosen_by)
             at = next(number for number, one in enumerate(targets) if one.place.row.target == wanted)
             pane.overview.move_to(at)
-            cell = next(one for one in groups[name].cells if one.backend == "CUDA")
-            said = f"CUDA: {cell.served:,} of {groups[name].operators:,} served"
-            await until(pilot, partial(_says, app, said))
+            cell = next(cell for cell in groups[name].cells if cell.backend == "CUDA")
+            text = f"CUDA: {cell.served:,} of {groups[name].operators:,} served"
+            await until(pilot, partial(_says, app, text))
             await pilot.press("enter")
             await until(pilot, lambda: pane.list.has_focus)
             assert command(pane) == f"coverage CUDA --base torch-2.15 {options}"
@@ -326,8 +334,8 @@ def test_from_the_slot_undefined_to_its_key() -> None:
         await until(pilot, lambda: pane.list.target is not None and pane.list.target.key == "Undefined")
         kinds = (KeyKind.RUNTIME, KeyKind.UNDEFINED)
         assert [row.key for row in pane.list.rows if row.kind in kinds] == [row["key"] for row in slots]
-        said = f"{len(slots) - 1} runtime keys, {len(slots)} slots with Undefined"
-        await until(pilot, lambda: said in flat(screen_text(app)))
+        text = f"{len(slots) - 1} runtime keys, {len(slots)} slots with Undefined"
+        await until(pilot, lambda: text in flat(screen_text(app)))
 
     drive(session, steps)
 
@@ -440,11 +448,15 @@ def test_the_operators_of_the_list_over_the_versions() -> None:
             pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.place is not None
         )
         printed = json.loads(call("history", "aten::_sparse_*softmax.*", "--format", "json").out)
-        names = [one["operator"] for one in printed["operators"]]
+        names = [operator["operator"] for operator in printed["operators"]]
         assert len(names) > 1
-        gone = [one["operator"] for one in printed["operators"] if one["versions"][-1]["last"] != "torch-2.15"]
+        gone = [
+            operator["operator"]
+            for operator in printed["operators"]
+            if operator["versions"][-1]["last"] != "torch-2.15"
+        ]
         assert gone and not {*gone} & {entry.name for entry in app.catalogue.entries}
-        assert [*dict.fromkeys(one.place.row.target[0] for one in pane.picture.cells.targets)] == names
+        assert [*dict.fromkeys(target.place.row.target[0] for target in pane.picture.cells.targets)] == names
         assert all(name in screen_text(app) for name in names)
         pane.picture.point(names[1])
         await pilot.press("enter")

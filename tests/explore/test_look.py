@@ -51,8 +51,8 @@ def test_namespaces_fold_and_unfold() -> None:
         shown, entries = app.operators.list, app.catalogue.entries
         whole = [*shown.found]
         await pilot.press("down", "h")
-        assert len(shown.found) == len(whole) - sum(one.name.startswith("aten::") for one in entries) + 1
-        assert f"aten::  {sum(one.name.startswith('aten::') for one in entries):,}" in screen_text(app)
+        assert len(shown.found) == len(whole) - sum(entry.name.startswith("aten::") for entry in entries) + 1
+        assert f"aten::  {sum(entry.name.startswith('aten::') for entry in entries):,}" in screen_text(app)
         await pilot.press("H", "H")
         assert len(shown.found) == len(app.catalogue.namespaces)
         await pilot.press("slash", *"add.Tensor")

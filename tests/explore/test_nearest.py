@@ -45,11 +45,11 @@ def test_the_nearest_comes_first(query: str, first: str) -> None:
 @pytest.mark.parametrize(("query", "first"), MISSPELT)
 def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there(query: str, first: str) -> None:
     catalogue = Catalogue(newest())
-    found, near = catalogue.search(query)
-    assert catalogue.entries[found[0]].name == first
+    matches, near = catalogue.search(query)
+    assert catalogue.entries[matches[0]].name == first
     assert near == ("the nearest:" if catalogue.find(query) else "none; the nearest:")
-    assert set(found) >= set(catalogue.find(query))
-    assert len(found) == len(set(found))
+    assert set(matches) >= set(catalogue.find(query))
+    assert len(matches) == len(set(matches))
 
 
 @pytest.mark.parametrize(

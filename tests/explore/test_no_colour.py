@@ -30,13 +30,13 @@ def no_color(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def lines_with(app: ExploreApp, widget: Widget, has: _Has) -> list[str]:
     """The parts of a widget's lines that have a style, as they are written to the terminal."""
-    area, found = widget.region, []
+    area, lines = widget.region, []
     for number, strip in enumerate(app.screen._compositor.render_strips()):
         if area.y <= number < area.bottom:
             part = strip.crop(area.x, area.right - 1)  # without the scrollbar
             texts = [text for text, style, _ in part if style is not None and has(style)]
-            found += ["".join(texts)] if texts else []
-    return found
+            lines += ["".join(texts)] if texts else []
+    return lines
 
 
 def reversed_lines(app: ExploreApp, widget: Widget) -> list[str]:
@@ -62,11 +62,11 @@ def test_one_cursor_is_reversed_where_the_focus_is(size: tuple[int, int]) -> Non
             slot = app.query_one(SlotPane).view
             assert not reversed_lines(app, slot)
             tabs = [lines_with(app, app.tabs, lambda style: style.reverse), underlined_lines(app, app.tabs)]
-            assert [one[0].strip() for one in tabs] == ["1 Table", "2 Slot"]
+            assert [tab[0].strip() for tab in tabs] == ["1 Table", "2 Slot"]
             await pilot.press("tab")
             await until(pilot, lambda: slot.has_focus and reversed_lines(app, slot))
             assert not reversed_lines(app, table)
-            assert [one.strip() for one in reversed_lines(app, app.tabs)] == ["2 Slot"]
+            assert [line.strip() for line in reversed_lines(app, app.tabs)] == ["2 Slot"]
 
     drive(Session(load_state([FILE]), (FILE,)), steps, size)
 

@@ -89,7 +89,9 @@ def test_registrations_and_fallbacks(session: Session) -> None:
     assert_prints(fallbacks)
     names = session.state.own_operators() or [OperatorName.parse(name) for name in session.state.dispatcher.names()]
     for owner in random.Random(SEED).sample(names, min(3, len(names))):
-        there = [one for python in (False, True) for one in session.whatif.registrations(owner, python)]
+        there = [
+            registration for python in (False, True) for registration in session.whatif.registrations(owner, python)
+        ]
         assert_prints(registrations_answer(session, owner, there))
 
 
@@ -104,8 +106,8 @@ def test_differences(session: Session) -> None:
         names = session.state.dispatcher.names()
         for name in random.Random(SEED).sample(names, min(2, len(names))):
             assert_prints(diff_answer(session, old, Spot(OperatorName.parse(name)), states))
-        for one in session.state.higher_order_operators[:1]:
-            assert_prints(diff_answer(session, old, Spot(higher_order=one.name), states))
+        for operator in session.state.higher_order_operators[:1]:
+            assert_prints(diff_answer(session, old, Spot(higher_order=operator.name), states))
 
 
 def test_history() -> None:
@@ -120,7 +122,7 @@ def test_history() -> None:
 def test_what_the_files_change_is_first() -> None:
     session = loaded(str(EXAMPLES / FILES[0]))
     assert olds(session)[0] == Old(session.state.over[0])
-    assert {one.version for one in olds(session)} == {*bases.names()}
+    assert {version.version for version in olds(session)} == {*bases.names()}
 
 
 @pytest.mark.parametrize("file", [None, FILES[0]])
@@ -138,8 +140,8 @@ def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch:
     assert_prints(answer)
     assert_prints(original_search(session)(lambda *_: None))
     plain = loaded(base="torch-2.15") if file is None else loaded(str(EXAMPLES / file))
-    before = {one.fingerprint for one in findings_answer(plain).report.findings}
-    after = {one.fingerprint for one in answer.report.findings}
+    before = {finding.fingerprint for finding in findings_answer(plain).report.findings}
+    after = {finding.fingerprint for finding in answer.report.findings}
     assert new_findings(answer.report, effect.new) == after - before
     assert after - before
     assert_prints(coverage_answer(session, "PrivateUse1"))
@@ -171,7 +173,7 @@ def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest
     answer = findings_answer(session)
     assert_prints(answer)
     assert answer.report.baseline.known == 2
-    assert "no-autocast-fallback" not in {one.id for one in answer.report.checks}
+    assert "no-autocast-fallback" not in {check.id for check in answer.report.checks}
 
 
 def own_universe() -> dict[str, object]:
@@ -195,8 +197,8 @@ def test_a_universe_file_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_universe_in_a_file_of_declarations_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    said = {"dispatch": 1, "universe": own_universe()}
-    Path("decl.json").write_text(json.dumps(said), encoding="utf-8")
+    document = {"dispatch": 1, "universe": own_universe()}
+    Path("decl.json").write_text(json.dumps(document), encoding="utf-8")
     session = Session(api.load_state(["decl.json"]), ("decl.json",))
     answer = keys_answer(session)
     assert answer.command == ("keys", "--universe", "decl.json") and answer.report.universe == "mine"

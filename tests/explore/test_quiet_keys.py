@@ -23,7 +23,7 @@ NO_PLACE = "There is no place in a file here."
 
 def said(app: ExploreApp) -> list[str]:
     """What is said now; afterwards nothing."""
-    texts = [one.message for one in app._notifications]
+    texts = [notification.message for notification in app._notifications]
     app.clear_notifications()
     return texts
 
@@ -60,7 +60,11 @@ def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch
             (text,) = said(app)
             shown.append(text)
             if isinstance(target, ToRegistration) or (isinstance(target, ToSlot) and target.by_rule):
-                span = next(one.span for one in pane.answer.report.what.registrations if one.kernel == "norm_math")
+                span = next(
+                    registration.span
+                    for registration in pane.answer.report.what.registrations
+                    if registration.kernel == "norm_math"
+                )
                 assert f"The place is {span}." in text, target
         assert NO_PLACE in shown
         pane.open(Spot())

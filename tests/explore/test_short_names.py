@@ -28,7 +28,7 @@ def test_names_that_stand_together_differ(names: list[str]) -> None:
     for room in range(19, 40):
         shown = [text(name, room, names) for name in names]
         assert len({*shown}) == len(names), (room, shown)
-        assert all(len(one) <= room for one in shown)
+        assert all(len(name) <= room for name in shown)
     assert [text(name, 60, names) for name in names] == names
 
 
@@ -39,7 +39,11 @@ def test_the_names_of_pytorch_differ(query: str) -> None:
     names = [catalogue.entries[number].name for number in catalogue.find(query)]
     for room in (17, 20, 23):
         shown = [text(name, room, names[max(0, row - BESIDE) : row + BESIDE]) for row, name in enumerate(names)]
-        near = ((one, other) for one in range(len(names)) for other in range(one + 1, min(one + BESIDE, len(names))))
+        near = (
+            (number, other)
+            for number in range(len(names))
+            for other in range(number + 1, min(number + BESIDE, len(names)))
+        )
         assert not [(names[one], names[other]) for one, other in near if shown[one] == shown[other]]
 
 

@@ -23,8 +23,8 @@ NORMALIZE = Spot(OperatorName.parse("pylib::normalize"))
 
 
 def pane_of(app: ExploreApp) -> SupportPane:
-    (found,) = app.query(SupportPane)
-    return found
+    (pane,) = app.query(SupportPane)
+    return pane
 
 
 async def opened(app: ExploreApp, pilot: Pilot[None], spot: Spot) -> SupportPane:
@@ -42,7 +42,7 @@ def test_the_report_is_that_of_the_command(
     source: tuple[str, ...], spot: Spot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    files = [one for one in source if Path(one).exists()]
+    files = [file for file in source if Path(file).exists()]
     session = Session(api.load_state(files, bases=source[1:]), source)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
@@ -62,7 +62,7 @@ def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
         await pilot.press("right", "right", "right", "right")
         assert "pylib::normalize on CPU, vmap: raises: it has no batching rule" in screen_text(app)
         report = pane.answer.report if pane.answer is not None else None
-        row = next(one for one in report.operators if one.operator == NORMALIZE.operator)  # type: ignore[union-attr]
+        row = next(operator for operator in report.operators if operator.operator == NORMALIZE.operator)  # type: ignore[union-attr]
         await pilot.press("enter")
         await until(pilot, lambda: app.front == "call")
         (calls,) = app.query(CallPane)

@@ -53,8 +53,8 @@ SOURCES: dict[str, tuple[str, ...]] = {
 def session_of(name: str) -> Session:
     """A session over files or embedded states, loaded as the command line loads them."""
     arguments = SOURCES[name]
-    files = [one for one in arguments if one.endswith(".yaml")]
-    bases = tuple(one for one in arguments if one.startswith("torch-"))
+    files = [argument for argument in arguments if argument.endswith(".yaml")]
+    bases = tuple(argument for argument in arguments if argument.startswith("torch-"))
     return Session(api.load_state(files, bases=bases), arguments)
 
 
@@ -112,7 +112,7 @@ def test_keys_without_a_slot() -> None:
 
 def test_an_operator_without_overload_is_one_operator() -> None:
     answer = same(table_answer(session_of("the base"), Spot(OperatorName.parse("aten::bmm"))))
-    assert [one.operator for one in answer.report.operators] == ["aten::bmm"]
+    assert [operator.operator for operator in answer.report.operators] == ["aten::bmm"]
     assert "aten::bmm.default" in answer.command
 
 
@@ -291,7 +291,7 @@ def test_a_click_goes_to_a_cell_and_a_second_one_opens_it() -> None:
     async def steps(app: Panes, pilot: Pilot[None]) -> None:
         await pilot.press("v")
         view = app.table.view
-        target = next(one for one in view.cells.targets if one.place.keys == ("SparseCPU",))
+        target = next(target for target in view.cells.targets if target.place.keys == ("SparseCPU",))
         where = (target.x + 2, target.first + len(view.cells.top))
         await pilot.click(view, offset=where)
         await pilot.pause()
@@ -358,13 +358,13 @@ def test_what_a_change_on_trial_changes_is_marked() -> None:
         assert app.table.answer is not None
         view, rows = app.table.view, by_key(app.table.answer.report.operators[0].entries)
         assert (rows["CUDA"].rule, rows["CUDA"].source) == (Rule.DEFAULT, "CompositeExplicitAutogradNonFunctional")
-        target = next(one for one in view.cells.targets if "CUDA" in one.place.keys)
+        target = next(target for target in view.cells.targets if "CUDA" in target.place.keys)
         lines = [line_text(view, number) for number in range(target.first, target.end)]
         assert lines[0].startswith("~ CUDA")
         assert f"before the trial: {short_kernel(kernels['CUDA'][0].kernel.debug)} [kernel]" in lines[1]
         assert "~ changed on trial (1 slot)" in view_text(view)
         await pilot.press("v")
-        target = next(one for one in view.cells.targets if "CUDA" in one.place.keys)
+        target = next(target for target in view.cells.targets if "CUDA" in target.place.keys)
         assert line_text(view, target.first)[target.x : target.x + 4] == "K→D~"
         assert "~ Before the changes on trial, CUDA held" in app.slot.view.text
         assert "holds the same" not in app.slot.view.text
@@ -407,9 +407,11 @@ def test_x_asks_which_of_the_registrations_of_a_row(tmp_path: Path, keys: tuple[
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()
-        assert [one.which.key for one in session.whatif.changes if isinstance(one, Removal)] == off
-        told = [one.message for one in app._notifications]
-        assert told == (["2 registrations are off, at CPU, CUDA. u switches them on again."] if len(off) > 1 else [])
+        assert [change.which.key for change in session.whatif.changes if isinstance(change, Removal)] == off
+        messages = [notification.message for notification in app._notifications]
+        assert messages == (
+            ["2 registrations are off, at CPU, CUDA. u switches them on again."] if len(off) > 1 else []
+        )
         session.whatif.undo()
         assert not session.whatif.changes
 
@@ -450,13 +452,15 @@ def test_each_registration_of_a_slot_can_be_switched_off() -> None:
     spot = Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1")
     answer = slot_answer(session, spot)
     assert answer is not None
-    found = [(one.key, one.backend_fallback) for one in answer.report.what.registrations]
-    assert len(found) > 2
-    for one in answer.report.what.registrations:
-        switch_off(session, spot, [one])
+    registrations = [
+        (registration.key, registration.backend_fallback) for registration in answer.report.what.registrations
+    ]
+    assert len(registrations) > 2
+    for registration in answer.report.what.registrations:
+        switch_off(session, spot, [registration])
         (change,) = session.whatif.changes
         assert isinstance(change, Removal)
-        assert (change.which.key, change.which.operator is None) == (one.key, one.backend_fallback)
+        assert (change.which.key, change.which.operator is None) == (registration.key, registration.backend_fallback)
         session.whatif.undo()
 
 

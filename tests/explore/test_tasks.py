@@ -49,7 +49,7 @@ def best_command(app: ExploreApp) -> str:
 
 
 async def typed(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*(LETTERS.get(one, one) for one in text))
+    await pilot.press(*(LETTERS.get(character, character) for character in text))
 
 
 async def found(app: ExploreApp, pilot: Pilot[None], operator: str) -> None:
@@ -110,12 +110,12 @@ def test_1_why_does_a_call_fail() -> None:
 def test_2_which_operators_and_slots_does_my_file_change() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("f")
-        own = [app.catalogue.entries[one].name for one in app.operators.list.found]
+        own = [app.catalogue.entries[item].name for item in app.operators.list.found]
         slots = json.loads(call("diff", "torch-2.4", SCENARIO, "--format", "json").out)["slots"]
-        assert own == sorted({one["operator"] for slot in slots for one in slot["operators"]})
+        assert own == sorted({operator["operator"] for slot in slots for operator in slot["operators"]})
         shown = await answered(app, pilot, "table")
         (operator,) = shown["operators"]
-        changed = {one["key"] for one in operator["entries"] if one["before"] is not None}
+        changed = {entry["key"] for entry in operator["entries"] if entry["before"] is not None}
         assert changed == {key for slot in slots for key in slot["keys"]}
 
     drive(of_file(SCENARIO), steps)
@@ -123,7 +123,7 @@ def test_2_which_operators_and_slots_does_my_file_change() -> None:
 
 def selected(call_report: Any) -> list[str]:
     """The slots that a call reaches, in turn."""
-    return [step["slot"] for one in call_report["selections"] for step in one["steps"]]
+    return [step["slot"] for selection in call_report["selections"] for step in selection["steps"]]
 
 
 def test_3_what_a_sparse_tensor_runs() -> None:
@@ -149,7 +149,7 @@ def test_4_what_a_backend_has_a_kernel_for() -> None:
         await pilot.press(*"7b", *"privateuse1", "enter")
         shown = await answered(app, pilot, "coverage", "PrivateUse1")
         assert shown["backend"]["key"] == "PrivateUse1"
-        services = {one["operator"]: one["service"] for one in shown["operators"]}
+        services = {operator["operator"]: operator["service"] for operator in shown["operators"]}
         text = Path("examples/out_of_tree_backend.yaml").read_text(encoding="utf-8")
         own = {name for name, service in services.items() if service == "kernel"}
         assert own
@@ -182,9 +182,9 @@ def test_5_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest
 
 def test_8_what_changed_for_linear_since_2_4() -> None:
     """Recorded of the live PyTorch 2.4.1 and 2.15.0: where kernels are registered."""
-    before, after = (load_recording(f"{one}.state") for one in ("2.4.1", "2.15.0"))
+    before, after = (load_recording(f"{version}.state") for version in ("2.4.1", "2.15.0"))
     only_new = {*after["universe"]["functionality"]} - {*before["universe"]["functionality"]}
-    old, new = (registered_keys(one["ops"]["aten::linear"]) - only_new for one in (before, after))
+    old, new = (registered_keys(recording["ops"]["aten::linear"]) - only_new for recording in (before, after))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await found(app, pilot, "aten::linear")
@@ -194,8 +194,12 @@ def test_8_what_changed_for_linear_since_2_4() -> None:
         await typed(pilot, "torch-2.4")
         await pilot.press("enter", "t")
         shown = await answered(app, pilot, "diff", "torch-2.4", "torch-2.15", "--op", "aten::linear.default")
-        assert {one["key"] for one in shown["registrations"] if one["change"] == "added"} == new - old
-        assert {one["key"] for one in shown["registrations"] if one["change"] == "removed"} == old - new
+        assert {
+            registration["key"] for registration in shown["registrations"] if registration["change"] == "added"
+        } == new - old
+        assert {
+            registration["key"] for registration in shown["registrations"] if registration["change"] == "removed"
+        } == old - new
 
     drive(of_newest(), steps)
 
@@ -214,7 +218,7 @@ def test_9_which_keys_a_nested_tensor_carries_under_autocast() -> None:
         await pilot.press("t", "ctrl+u", *"--tensor 'cuda nes", "tab", "'", "enter")
         await pilot.press("c", *"autocast cu", "tab", "enter", "s")
         shown = await answered(app, pilot, "keys", "--universe", "torch-2.15", "--tensor", "cuda nested")
-        carried = [one["key"] for one in shown["carried"]]
+        carried = [entry["key"] for entry in shown["carried"]]
         assert carried[:3] == ["AutocastCUDA", "AutogradNestedTensor", "AutogradCUDA"]
         assert carried[-1] == "NestedTensorCUDA"
 

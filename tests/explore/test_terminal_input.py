@@ -26,14 +26,14 @@ HOSTILE = "re\x1b\t\tlu\x1b[A\x1bq\x1b[31m\x03\x1b"
 def events(*parts: str) -> list[Event]:
     """What comes of what a terminal sends in parts."""
     parser = TerminalInput()
-    return [one for part in parts for one in parser.feed(part) if isinstance(one, Event)]
+    return [event for part in parts for event in parser.feed(part) if isinstance(event, Event)]
 
 
 def said(*parts: str) -> list[tuple[str, str | None]]:
     return [
-        (one.key, one.character) if isinstance(one, Key) else ("paste", one.text)
-        for one in events(*parts)
-        if isinstance(one, Key | Paste)
+        (event.key, event.character) if isinstance(event, Key) else ("paste", event.text)
+        for event in events(*parts)
+        if isinstance(event, Key | Paste)
     ]
 
 
@@ -54,8 +54,8 @@ def test_a_paste_in_parts_is_the_same(seed: int) -> None:
 
 
 def test_a_long_paste_is_cut_and_the_keys_behind_it_are_heard() -> None:
-    found = said(f"{START}{'x' * 5000}", *["y" * 4096] * 500, f"{END}b")
-    assert [(kind, len(text or "")) for kind, text in found] == [("paste", LONGEST), ("b", 1)]
+    received = said(f"{START}{'x' * 5000}", *["y" * 4096] * 500, f"{END}b")
+    assert [(kind, len(text or "")) for kind, text in received] == [("paste", LONGEST), ("b", 1)]
 
 
 def test_a_mark_that_was_begun_and_not_ended_in_time_begins_no_paste(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_a_mark_that_was_begun_and_not_ended_in_time_begins_no_paste(monkeypatch
     assert not [*parser.feed("\x1b[20")]
     monkeypatch.setattr("textual._parser.get_time", lambda: float("inf"))
     assert [*parser.tick()]
-    assert [one.character for one in parser.feed("0~ab") if isinstance(one, Key)] == [*"0~ab"]
+    assert [event.character for event in parser.feed("0~ab") if isinstance(event, Key)] == [*"0~ab"]
 
 
 def test_signs_and_keys_with_alt_are_told_apart() -> None:
@@ -101,19 +101,19 @@ def test_the_driver_of_the_terminal_reads_so(monkeypatch: pytest.MonkeyPatch) ->
     reading, writing = os.pipe()
     os.write(writing, f"{START}\x1b\t{END}q".encode())
     driver = object.__new__(LinuxDriver)
-    found: list[Message] = []
+    results: list[Message] = []
     turns = iter([False, True])
     vars(driver).update(
         fileno=reading,
         _debug=False,
         exit_event=SimpleNamespace(is_set=lambda: next(turns)),
-        process_message=found.append,
+        process_message=results.append,
     )
     read_with_own_parser(LinuxDriver)
     driver.run_input_thread()
     os.close(reading)
     os.close(writing)
-    assert [one.key for one in found if isinstance(one, Key)] == ["q"]
+    assert [event.key for event in results if isinstance(event, Key)] == ["q"]
 
 
 def test_a_textual_without_these_parts_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,9 +62,9 @@ def recorded(tmp_path: Path) -> Path:
 def recorded_counts(file: Path) -> Counter[str]:
     """How often each operator was called, by the lines of a recording."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()][1:]
-    operators = {one[1]: one[2] for one in lines if one[0] == "o"}
-    of_signature = {one[1]: operators[one[2]["operator"]] for one in lines if one[0] == "s"}
-    return Counter(of_signature[one[1]] for one in lines if one[0] == "c")
+    operators = {line[1]: line[2] for line in lines if line[0] == "o"}
+    of_signature = {line[1]: operators[line[2]["operator"]] for line in lines if line[0] == "s"}
+    return Counter(of_signature[line[1]] for line in lines if line[0] == "c")
 
 
 ASKED = (
@@ -145,7 +145,7 @@ def test_the_registry_of_the_program_is_the_state_and_files_come_over_it(tmp_pat
     names = session.state.dispatcher.names()
     assert {*recorded_counts(OWN), "mylib::thrice"} == {*names}
     assert session.state.dispatcher.fallbacks["PrivateUse1"].kernel.debug == "registered at mylib.py:6"
-    assert {str(one) for one in session.state.own_operators()} == {"mylib::thrice"}
+    assert {str(operator) for operator in session.state.own_operators()} == {"mylib::thrice"}
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
@@ -160,16 +160,16 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_states_that_do_not_go_together_are_refused(what: str) -> None:
-    arguments, said = REFUSED[what]
+    arguments, message = REFUSED[what]
     result = call(*arguments)
     assert result.code == 2
-    assert said in result.err
+    assert message in result.err
 
 
 def test_two_recordings_are_compared(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in OWN.read_text(encoding="utf-8").splitlines()]
     state = next(line for line in lines[1:] if line[0] == "state")
-    state[1]["operators"] = [one for one in state[1]["operators"] if one["name"] != "mylib::twice"]
+    state[1]["operators"] = [operator for operator in state[1]["operators"] if operator["name"] != "mylib::twice"]
     (tmp_path / "new.trace").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     result = call("diff", str(OWN), str(tmp_path / "new.trace"))
     assert result.code == 1, result.err
@@ -241,8 +241,8 @@ def test_calls_are_chosen_by_operator_fact_and_words() -> None:
         assert {line.row.operator for line in pane.list.rows if line.row is not None} == {"aten::linear"}
         await pilot.press("t", "v")
         await until(pilot, lambda: "--only fallback --only no-gradient --only stale" in command(pane))
-        found = {line.row.operator for line in pane.list.rows if line.row is not None and line.row.operator}
-        assert found == set()  # the call inside of mylib::twice records its gradient
+        operators = {line.row.operator for line in pane.list.rows if line.row is not None and line.row.operator}
+        assert operators == set()  # the call inside of mylib::twice records its gradient
         for fact in CallFact:
             await pilot.press("v")
             await until(pilot, lambda fact=fact: command(pane) == f"trace {OWN} --only {fact.value} --full")
@@ -290,7 +290,7 @@ def test_the_list_of_operators_marks_those_that_were_called() -> None:
         assert app.operators.filters.marked is Marked.CALLED
         listed = {app.catalogue.entries[number].name for number in app.operators.list.found}
         assert listed == {*recorded_counts(OWN)}
-        line = next(one for one in screen_text(app).splitlines() if "aten::copy_" in one)
+        line = next(line for line in screen_text(app).splitlines() if "aten::copy_" in line)
         assert f"{CALLED}{recorded_counts(OWN)['aten::copy_']}" in line
 
     drive(session_of(OWN), steps)
@@ -328,13 +328,13 @@ def test_help_and_palette_know_the_view() -> None:
 @pytest.mark.parametrize("taint", TAINTS)
 def test_texts_of_a_recording_are_shown_as_they_are(taint: str, tmp_path: Path) -> None:
     text = TAINTS[taint]
-    made = Writer(argv=[text], directory=text)
-    made.call(f"my::{text}")
-    made.call("aten::relu", thread=text)
-    made.add("f", len([1]), text)
-    made.add("x", {"reason": text, "text": text})
-    made.add("end", {"calls": 2, "dropped": 0, "seconds": 0.5})
-    (tmp_path / "t.trace").write_text(made.text(), encoding="utf-8")
+    writer = Writer(argv=[text], directory=text)
+    writer.call(f"my::{text}")
+    writer.call("aten::relu", thread=text)
+    writer.add("f", len([1]), text)
+    writer.add("x", {"reason": text, "text": text})
+    writer.add("end", {"calls": 2, "dropped": 0, "seconds": 0.5})
+    (tmp_path / "t.trace").write_text(writer.text(), encoding="utf-8")
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await shown_in(app, pilot)
@@ -354,9 +354,9 @@ def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(explore, "_refuse_without_terminal", lambda _: None)
     (tmp_path / "bad.trace").write_text('{"dispatch_cli_trace":1,"torch":"2.13"}\n["c",5]\n')
     bad, none = str(tmp_path / "bad.trace"), str(tmp_path / "none.trace")
-    said = [call(*command, bad) for command in (("trace",), ("explore", "--trace"))]
-    assert [one.code for one in said] == [2, 2]
-    assert said[0].err == said[1].err
+    results = [call(*command, bad) for command in (("trace",), ("explore", "--trace"))]
+    assert [result.code for result in results] == [2, 2]
+    assert results[0].err == results[1].err
     for file, text in ((none, "no such file"), ("examples/add.yaml", "not a recording of `dispatch-cli trace`")):
         result = call("explore", "--trace", file)
         assert result.code == 2
@@ -369,7 +369,7 @@ def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch:
 def test_calls_whose_end_is_not_recorded_are_counted(tmp_path: Path) -> None:
     cut = tmp_path / "cut.trace"
     cut.write_bytes(REAL.with_name("train.trace").read_bytes()[:6539])
-    (line,) = [one for one in call("trace", str(cut)).out.splitlines() if "Unfinished" in one]
+    (line,) = [line for line in call("trace", str(cut)).out.splitlines() if "Unfinished" in line]
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         text = line.replace("Unfinished", "").strip()
@@ -384,7 +384,10 @@ def test_what_a_cut_recording_lacks_has_one_line_on_a_narrow_screen(tmp_path: Pa
     cut.write_bytes(REAL.with_name("train.trace").read_bytes()[:6539])
     printed = call("trace", str(cut)).out.splitlines()
     whole = [
-        one.removeprefix(label) for label in ("Unfinished", "Not recorded") for one in printed if one.startswith(label)
+        text.removeprefix(label)
+        for label in ("Unfinished", "Not recorded")
+        for text in printed
+        if text.startswith(label)
     ]
     assert len(whole) == 2
 
@@ -393,13 +396,13 @@ def test_what_a_cut_recording_lacks_has_one_line_on_a_narrow_screen(tmp_path: Pa
         pane = app.stage.views["trace"]
         assert isinstance(pane, TracePane)
         assert pane.head.size.height <= 3
-        (line,) = [one for one in screen_text(app).splitlines() if "unfinished" in one]
+        (line,) = [line for line in screen_text(app).splitlines() if "unfinished" in line]
         assert "parts not recorded" in line
         assert line.strip().endswith(": see ?")
         await pilot.press("question_mark")
         await pilot.pause()
-        said = " ".join(str(app.screen.query_one("Static").content).split())
+        text = " ".join(str(app.screen.query_one("Static").content).split())
         for one in whole:
-            assert one.strip() in said
+            assert one.strip() in text
 
     drive(session_of(cut), steps, (80, 24))

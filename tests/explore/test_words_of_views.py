@@ -35,7 +35,7 @@ def of_newest() -> Session:
 
 def said(app: ExploreApp) -> list[str]:
     """The notices that are on the screen."""
-    return [one.message for one in app._notifications]
+    return [notification.message for notification in app._notifications]
 
 
 LINEAR = OperatorName("aten::linear")
@@ -75,7 +75,7 @@ def test_a_run_of_keys_that_is_cut_still_is_a_run(width: int) -> None:
     shown = laid_out(
         [Column("Kernel", lambda *_: "k" * 60)], rows, width, [ShownKeys(run, None), ShownKeys(("CPU",), None)]
     )
-    line = "".join(one.text for one in shown.lines[0])
+    line = "".join(line.text for line in shown.lines[0])
     assert "(4)" in line
     assert "\N{HORIZONTAL ELLIPSIS}" in line
 
@@ -116,7 +116,7 @@ def test_escape_and_a_key_behind_it_at_once_type_nothing(sequence: str) -> None:
     def keys() -> list[Key]:
         parser = TerminalInput()
         events = [*parser.feed(sequence), *parser.feed("")]
-        return [one for one in events if isinstance(one, Key)]
+        return [event for event in events if isinstance(event, Key)]
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("slash", *"add")

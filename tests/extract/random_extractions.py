@@ -35,13 +35,13 @@ class RandomSources:
 
     def extraction(self) -> Extraction:
         """Some blocks with what is in them, in any order, some Python functions, some that is not understood."""
-        found: list[Extracted] = []
+        results: list[Extracted] = []
         for _ in range(self.dice.randrange(4)):
             block = self.block()
-            found += [block, *(self.member(block) for _ in range(self.dice.randrange(4)))]
-        found += [self.function() for _ in range(self.dice.randrange(5))]
+            results += [block, *(self.member(block) for _ in range(self.dice.randrange(4)))]
+        results += [self.function() for _ in range(self.dice.randrange(5))]
         missed = [NotUnderstood(self.at(), self.text(), "no\nreason", self.when())] * self.dice.randrange(2)
-        return Extraction(tuple(found), tuple(missed))
+        return Extraction(tuple(results), tuple(missed))
 
     def block(self) -> ExtractedBlock:
         kind = self.dice.choice([*LibraryKind])

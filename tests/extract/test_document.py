@@ -112,63 +112,63 @@ def test_a_document_in_a_file_says_the_same(tmp_path: Path, written) -> None:  #
 
 def test_each_registration_has_the_place_and_the_conditions_of_its_source() -> None:
     steps = loaded(EVERYTHING).steps
-    kernels = {str(one.kernel.function): one for one in steps if isinstance(one, Implement)}
+    kernels = {str(step.kernel.function): step for step in steps if isinstance(step, Implement)}
     assert kernels["add_cpu"].span == kernels["add_cpu"].kernel.span == at(5)
     assert kernels["add_cuda"].when == when("defined(USE_CUDA)", "not A or B")
     assert (kernels["add_cuda"].block.file, kernels["add_cuda"].block.line) == (FILE, 20)
-    defined = {str(one.schema.name): one for one in steps if isinstance(one, Define)}
+    defined = {str(step.schema.name): step for step in steps if isinstance(step, Define)}
     assert defined["mylib::tagged"].when == when("X >= 2")
     assert defined["mylib::inferred"].schema.unknown == "the signature is not known"
-    fallbacks = {one.dispatch_key: one.span for one in steps if isinstance(one, Fallback)}
+    fallbacks = {step.dispatch_key: step.span for step in steps if isinstance(step, Fallback)}
     assert fallbacks == {"PrivateUse1": at(31), "AutogradPrivateUse1": at(32)}
 
 
 def test_what_is_not_known_is_listed_and_not_registered() -> None:
-    found = loaded(EVERYTHING)
-    assert [(one.registers, dict(one.unknown)) for one in found.undecided] == [
+    declarations = loaded(EVERYTHING)
+    assert [(undecided.registers, dict(undecided.unknown)) for undecided in declarations.undecided] == [
         ("kernel", {"dispatch_key": "key()"}),
         ("block", {"namespace": "NAMESPACE"}),
         ("kernel", {"name": "NAMESPACE::op", "namespace": "NAMESPACE"}),
         ("register_kernel", {"device": "platform.key"}),
     ]
-    assert [(one.at, one.text) for one in found.unread] == [(at(50), "m.impl( names[i], f)")]
+    assert [(statement.at, statement.text) for statement in declarations.unread] == [(at(50), "m.impl( names[i], f)")]
 
 
 def test_an_operator_of_custom_op_has_what_is_registered_for_it_in_other_places() -> None:
-    made = [one for one in loaded(EVERYTHING).steps if isinstance(one, Implement) and "made" in str(one.operator)]
+    steps = [step for step in loaded(EVERYTHING).steps if isinstance(step, Implement) and "made" in str(step.operator)]
     for condition, backward in (("HAS_GRAD", "back"), ("not HAS_GRAD", None)):
-        kernels = {one.dispatch_key: one.kernel for one in made if one.when == when(condition)}
+        kernels = {step.dispatch_key: step.kernel for step in steps if step.when == when(condition)}
         assert set(kernels) == {"Meta", "Autograd", "CompositeExplicitAutograd", "CUDA", "XPU"}
         assert kernels["Meta"].function_name == "made_fake"
         assert kernels["Autograd"].function_name == backward
 
 
 def test_the_place_of_a_fake_implementation_is_its_own() -> None:
-    made = [CustomOperator("m::f", "m::f(Tensor x) -> Tensor", "f", at(2))]
+    items = [CustomOperator("m::f", "m::f(Tensor x) -> Tensor", "f", at(2))]
     fake = OperatorFunction(FunctionRole.FAKE, "m::f", "f_fake", at(9))
-    steps = loaded(Extraction((*made, fake))).steps
-    assert [one.span for one in steps if isinstance(one, Implement) and one.dispatch_key == "Meta"] == [at(9)]
+    steps = loaded(Extraction((*items, fake))).steps
+    assert [step.span for step in steps if isinstance(step, Implement) and step.dispatch_key == "Meta"] == [at(9)]
 
 
 def test_a_later_custom_op_of_the_name_replaces_the_former() -> None:
     """As PyTorch does, which destroys the former library, with the functions that are registered through it."""
     schema, other = "m::f(Tensor x) -> Tensor", "m::f(Tensor x, int y) -> Tensor"
-    found = (
+    items = (
         CustomOperator("m::f", schema, "first", at(2)),
         OperatorFunction(FunctionRole.FAKE, "m::f", "first_fake", at(3)),
         OperatorFunction(FunctionRole.KERNEL, "m::f", "first_cuda", at(4), devices=("cuda",)),
         CustomOperator("m::f", other, "second", at(5)),
         OperatorFunction(FunctionRole.KERNEL, "m::f", "second_cpu", at(6), devices=("cpu",)),
     )
-    steps = loaded(Extraction(found)).steps
-    assert [(str(one.schema), one.span) for one in steps if isinstance(one, Define)] == [(other, at(5))]
-    kernels = {one.dispatch_key: one.kernel.function_name for one in steps if isinstance(one, Implement)}
+    steps = loaded(Extraction(items)).steps
+    assert [(str(step.schema), step.span) for step in steps if isinstance(step, Define)] == [(other, at(5))]
+    kernels = {step.dispatch_key: step.kernel.function_name for step in steps if isinstance(step, Implement)}
     assert kernels == {"Meta": None, "Autograd": None, "CompositeExplicitAutograd": "second", "CPU": "second_cpu"}
 
 
 def test_a_custom_op_is_replaced_only_where_the_later_one_is_made() -> None:
     schema = "m::f(Tensor x) -> Tensor"
-    found = (
+    items = (
         CustomOperator("m::f", schema, "first", at(2), when("A")),
         OperatorFunction(FunctionRole.FAKE, "m::f", "first_fake", at(3), when("A")),
         CustomOperator("m::f", schema, "second", at(5), when("A", "B")),
@@ -176,15 +176,15 @@ def test_a_custom_op_is_replaced_only_where_the_later_one_is_made() -> None:
         CustomOperator("m::g", schema.replace("f", "g"), "first", at(8), when("A")),
         CustomOperator("m::g", schema.replace("f", "g"), "second", at(9), when("not A")),
     )
-    steps = loaded(Extraction(found)).steps
-    assert [(one.span, one.when) for one in steps if isinstance(one, Define)] == [
+    steps = loaded(Extraction(items)).steps
+    assert [(step.span, step.when) for step in steps if isinstance(step, Define)] == [
         (at(2), when("A", "not B")),
         (at(5), when("A", "B")),
         (at(8), when("A")),
         (at(9), when("not A")),
     ]
-    fakes = [one for one in steps if isinstance(one, Implement) and one.dispatch_key == "Meta"]
-    assert [one.kernel.function_name for one in fakes] == ["first_fake", "second_fake", None, None]
+    fakes = [step for step in steps if isinstance(step, Implement) and step.dispatch_key == "Meta"]
+    assert [step.kernel.function_name for step in fakes] == ["first_fake", "second_fake", None, None]
 
 
 def test_what_pytorch_refuses_does_not_keep_the_rest_from_being_read() -> None:
@@ -197,9 +197,11 @@ def test_what_pytorch_refuses_does_not_keep_the_rest_from_being_read() -> None:
             ExtractedDefinition(LIBRARY, "mylib::good", "good(Tensor x) -> ()", at(4)),
         )
     )
-    found = load([ExtractedDocument("the sources", document([bad]), lambda file: ["", text] if file == FILE else [])])
-    assert [one.schema.name.name for one in found.steps if isinstance(one, Define)] == ["mylib::good"]
-    schema, key = found.refused
+    declarations = load(
+        [ExtractedDocument("the sources", document([bad]), lambda file: ["", text] if file == FILE else [])]
+    )
+    assert [step.schema.name.name for step in declarations.steps if isinstance(step, Define)] == ["mylib::good"]
+    schema, key = declarations.refused
     assert (schema.code, schema.span, schema.line_text) == ("bad-schema", at(2, 1), text)
     assert key.code in ("unknown-dispatch-key", "block-misuse")
     assert key.span == at(3)
@@ -232,17 +234,17 @@ def test_blocks_that_are_equal_are_one() -> None:
 
 
 def unquoted(refused: Iterable[RefusedDeclaration]) -> list[RefusedDeclaration]:
-    return [one._replace(line_text=None) for one in refused]
+    return [problem._replace(line_text=None) for problem in refused]
 
 
 @pytest.mark.slow
 def test_random_documents_say_the_same_in_a_file(tmp_path: Path) -> None:
     """Also what cannot be used is the same: the problems that are findings, and those that are not."""
     dice = random.Random(13)
-    made = RandomSources(dice)
+    sources = RandomSources(dice)
     checked = 0
     for number in range(150):
-        data = document([made.extraction(), made.extraction()])
+        data = document([sources.extraction(), sources.extraction()])
         Draft202012Validator(json_schema()).validate(data)
         file = tmp_path / f"{number}.{dice.choice(['json', 'yaml'])}"
         text = json.dumps(data) if file.suffix == ".json" else yaml.safe_dump(data, sort_keys=False)

@@ -58,8 +58,8 @@ def test_its_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLE)
     result = call("extract", *SOURCES, "-U", "SCALED_NAMESPACE", "--strict", "--format", "json")
     undecided = json.loads(result.out)["undecided"]
-    assert {one["unknown"].get("namespace") for one in undecided} == {"SCALED_NAMESPACE"}
-    assert {one["registers"] for one in undecided} == {"block", "definition", "kernel"}
+    assert {entry["unknown"].get("namespace") for entry in undecided} == {"SCALED_NAMESPACE"}
+    assert {entry["registers"] for entry in undecided} == {"block", "definition", "kernel"}
 
 
 def build(python: str, folder: Path) -> None:
@@ -89,16 +89,16 @@ def test_it_registers_what_its_sources_say(tmp_path: Path, monkeypatch: pytest.M
     assert project is not None
     read = run(SOURCES, (read_source_settings(project),))
     declared = load([ExtractedDocument("sources", read.document, read.lines)], universe=universe)
-    found = compare_with_state(declared, library)
-    others = [one for one in found if one.outcome is not AgainstOutcome.SAME]
-    assert {one.outcome for one in others} == {AgainstOutcome.NOT_IN_BUILD}
-    assert {one.operator: str(one.sources[0].when[0]) for one in others} == CONDITIONAL
-    assert len(found) - len(others) == 36
-    said, live = places(declared), live_places(library, folder)
-    assert said.keys() == live.keys()
+    comparison = compare_with_state(declared, library)
+    others = [row for row in comparison if row.outcome is not AgainstOutcome.SAME]
+    assert {other.outcome for other in others} == {AgainstOutcome.NOT_IN_BUILD}
+    assert {other.operator: str(other.sources[0].when[0]) for other in others} == CONDITIONAL
+    assert len(comparison) - len(others) == 36
+    declared_places, live = places(declared), live_places(library, folder)
+    assert declared_places.keys() == live.keys()
     own = {where: text for where, text in live.items() if not text.startswith("site-packages/torch/")}
     assert len(own) == 25  # torch.library itself registers the others
-    assert {where: said[where] for where in own} == own
+    assert {where: declared_places[where] for where in own} == own
     check_python_modules(python, declared)
 
 
@@ -117,24 +117,24 @@ Places = dict[tuple[str, str | None], str]
 
 def places(declared: Declarations) -> Places:
     """Where the sources define operators and register kernels, as debug texts name it: the block, or the Library."""
-    found: Places = {}
+    results: Places = {}
     for step in declared.own_steps:
         match step:
             case Define(when=()):
-                found[str(step.schema.name), None] = f"{step.block.file}:{step.block.line}"
+                results[str(step.schema.name), None] = f"{step.block.file}:{step.block.line}"
             case Implement(when=()):
                 key = step.dispatch_key or "CompositeImplicitAutograd"
-                found[str(step.operator), key] = f"{step.block.file}:{step.block.line}"
+                results[str(step.operator), key] = f"{step.block.file}:{step.block.line}"
             case _:
                 pass
-    return found
+    return results
 
 
 def live_places(library: BuiltLibrary, folder: Path) -> Places:
     """The same of the live registrations."""
-    found: Places = {}
+    results: Places = {}
     for name, operator in library.operators.items():
         if operator.imported and operator.debug is not None:
-            found[name, None] = operator.debug
-        found |= {(name, key): kernel.debug for key, kernel in operator.kernels.items() if kernel.imported}
-    return {where: text.removeprefix("registered at ").removeprefix(f"{folder}/") for where, text in found.items()}
+            results[name, None] = operator.debug
+        results |= {(name, key): kernel.debug for key, kernel in operator.kernels.items() if kernel.imported}
+    return {where: text.removeprefix("registered at ").removeprefix(f"{folder}/") for where, text in results.items()}

@@ -54,12 +54,12 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 def operators(*settings: SourceSettings) -> dict[str, list[str]]:
     """The operators that the project's sources name, by namespace."""
-    found = run(["."], settings)
-    assert found.not_understood == () and found.unaccounted == () and "undecided" not in found.document
+    result = run(["."], settings)
+    assert result.not_understood == () and result.unaccounted == () and "undecided" not in result.document
     named: dict[str, list[str]] = {}
-    for namespace, name in sorted(set(_OPERATOR.findall(json.dumps(found.document)))):
+    for namespace, name in sorted(set(_OPERATOR.findall(json.dumps(result.document)))):
         named.setdefault(namespace, []).append(name)
-    assert (found.stand_ins == ()) == bool(settings)
+    assert (result.stand_ins == ()) == bool(settings)
     return named
 
 

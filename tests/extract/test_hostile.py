@@ -24,7 +24,7 @@ def read(name: str) -> SourceRun:
 
 
 def bounds(found: SourceRun) -> list[tuple[str, int]]:
-    return [(one.at.file, one.at.line) for one in found.not_understood if one.bound]
+    return [(gap.at.file, gap.at.line) for gap in found.not_understood if gap.bound]
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def bounds(found: SourceRun) -> list[tuple[str, int]]:
     ],
 )
 def test_yaml_that_is_too_large_or_too_deep_is_a_bound(name: str, file: str, line: int) -> None:
-    found = read(name)
-    assert bounds(found) == [(file, line)]
-    assert found.definitions == 2  # of the other files
+    extraction = read(name)
+    assert bounds(extraction) == [(file, line)]
+    assert extraction.definitions == 2  # of the other files
     result = call("check-invariants", "src")
     assert result.code == 1
     assert f"{file}:{line}:" in result.out

@@ -55,7 +55,7 @@ def tree(folder: Path, dice: random.Random, depth: int = 0) -> None:
 def ours(folder: Path) -> set[str]:
     """What a walk leaves out; nothing in a folder that is left out."""
     ignored = Ignored(str(folder), WorkBudget())
-    found: set[str] = set()
+    results: set[str] = set()
 
     def look(here: Path, parts: tuple[str, ...], lists: tuple[IgnoreList, ...]) -> None:
         lists = ignored.within(str(here), lists)
@@ -63,12 +63,12 @@ def ours(folder: Path) -> set[str]:
             if path.name == ".git":
                 continue
             if is_left_out(lists, (*parts, path.name), path.is_dir()):
-                found.add("/".join((*parts, path.name)))
+                results.add("/".join((*parts, path.name)))
             elif path.is_dir():
                 look(path, (*parts, path.name), lists)
 
     look(folder, (), ignored.above)
-    return found
+    return results
 
 
 def gits(folder: Path) -> set[str]:
@@ -82,7 +82,7 @@ def gits(folder: Path) -> set[str]:
         env=GIT,
     )
     assert done.returncode in (0, 1), done.stderr
-    return {one.decode() for one in done.stdout.split(b"\0") if one}
+    return {part.decode() for part in done.stdout.split(b"\0") if part}
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_git_ignores_the_same(tmp_path: Path) -> None:
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True, env=GIT)
         theirs = gits(folder)
         # git says of everything in an ignored folder that it is ignored
-        top = {one for one in theirs if not any(str(above) in theirs for above in Path(one).parents)}
+        top = {path for path in theirs if not any(str(above) in theirs for above in Path(path).parents)}
         assert ours(folder) == top, (seed, sorted(ours(folder) ^ top))
         compared += len(top)
     assert compared > 300

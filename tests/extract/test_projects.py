@@ -37,7 +37,7 @@ def test_every_live_registration_is_found(project: Project) -> None:
         extractions = extract(project, sources)
         live = load_live(archives, project)
         result = compare(live, rows_of(extractions), root, project.python)
-        accounted = frozenset().union(*(one.accounted for one in extractions))
+        accounted = frozenset().union(*(extraction.accounted for extraction in extractions))
         files = [name for names in sources.files.values() for name in names]
         left = {place.at.file.removeprefix(f"{root}/") for place in audit(files, sources.read, accounted)}
     tables = compare_tables(project, extractions, live)
@@ -49,7 +49,9 @@ def test_every_live_registration_is_found(project: Project) -> None:
     assert result.unconditional == []
     assert result.not_boxed == []
     assert result.missing_definitions == []
-    assert [name for name, _, found in result.different if any(one.schema is not None for one in found)] == []
+    assert [
+        name for name, _, found in result.different if any(difference.schema is not None for difference in found)
+    ] == []
     assert {name for name, *_ in result.different} <= UNKNOWN_SCHEMAS
     assert result.extra_definitions == []
     assert left <= NO_REGISTRATIONS.get(project.name, set())

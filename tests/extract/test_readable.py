@@ -36,8 +36,8 @@ class HostileSources(RandomSources):
         return self.dice.choice((*HOSTILE, super().text()))
 
     def perhaps(self, text: str | None) -> str | None:  # type: ignore[override]
-        found = super().perhaps(text)
-        return self.dice.choice(HOSTILE) if self.dice.random() < 0.1 else found  # type: ignore[return-value]
+        value = super().perhaps(text)
+        return self.dice.choice(HOSTILE) if self.dice.random() < 0.1 else value  # type: ignore[return-value]
 
     def at(self) -> Span:
         file = self.dice.choice(["a.cpp", "a and b.cpp", "a) (b.cpp", "a\x1b.cpp", "\udcff.py", "a:1:2"])
@@ -57,10 +57,10 @@ class HostileSources(RandomSources):
 
 @pytest.mark.slow
 def test_a_document_is_always_accepted(tmp_path: Path) -> None:
-    made = HostileSources(random.Random(7))
+    sources = HostileSources(random.Random(7))
     steps = 0
     for number in range(300):
-        data = document(readable([made.extraction(), made.extraction()]))
+        data = document(readable([sources.extraction(), sources.extraction()]))
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps(data))
         steps += len(load([str(file)]).steps)
@@ -70,12 +70,12 @@ def test_a_document_is_always_accepted(tmp_path: Path) -> None:
 def written(tmp_path: Path, text: str, name: str = "a.cpp") -> SourceRun:
     """The run over a source, whose document can be read."""
     (tmp_path / name).write_text(text, encoding="utf-8")
-    found = run([str(tmp_path / name)])
-    for suffix, content in (("json", json.dumps(found.document)), ("yaml", "".join(yaml_text(found.document)))):
+    result = run([str(tmp_path / name)])
+    for suffix, content in (("json", json.dumps(result.document)), ("yaml", "".join(yaml_text(result.document)))):
         file = tmp_path / f"written.{suffix}"
         file.write_text(content, encoding="utf-8")
         load([str(file)])
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def written(tmp_path: Path, text: str, name: str = "a.cpp") -> SourceRun:
     ],
 )  # fmt: skip
 def test_any_condition_can_be_read(expression: str, tmp_path: Path) -> None:
-    found = written(tmp_path, f"#if {expression}\n{BODY}\n#else\n{BODY.replace('my', 'other')}\n#endif\n")
-    assert found.definitions == 2 and len(found.not_understood) == 2
-    one, other = (entry.when for entry in found.not_understood)
-    assert all(map(is_readable, (*one, *other))) and exclude_each_other(one, other)
+    result = written(tmp_path, f"#if {expression}\n{BODY}\n#else\n{BODY.replace('my', 'other')}\n#endif\n")
+    assert result.definitions == 2 and len(result.not_understood) == 2
+    first, other = (entry.when for entry in result.not_understood)
+    assert all(map(is_readable, (*first, *other))) and exclude_each_other(first, other)
 
 
 def test_a_registration_with_a_control_character_is_left_out(tmp_path: Path) -> None:
-    found = written(tmp_path, 'TORCH_LIBRARY(my, m) { m.def("a(Tensor x) -> ()"); m.impl("x\u009b", f); }\n')
-    assert found.definitions == 1 and [one.why for one in found.not_understood] == ["it has the character U+009B"]
+    result = written(tmp_path, 'TORCH_LIBRARY(my, m) { m.def("a(Tensor x) -> ()"); m.impl("x\u009b", f); }\n')
+    assert result.definitions == 1 and [gap.why for gap in result.not_understood] == ["it has the character U+009B"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of POSIX")
@@ -105,28 +105,35 @@ def test_a_file_whose_name_cannot_be_written_is_left_out(tmp_path: Path) -> None
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(
             BODY if name.endswith(b"p") else "import torch\n"
         )
-    found = run([str(tmp_path)])
-    assert found.definitions == 1 and len(found.left_out) == 3
-    json.dumps(found.document).encode("utf-8")
+    result = run([str(tmp_path)])
+    assert result.definitions == 1 and len(result.left_out) == 3
+    json.dumps(result.document).encode("utf-8")
 
 
 def test_many_branches_are_numbered_and_exclude_each_other(tmp_path: Path) -> None:
     lines = ["#if X0", BODY]
     for number in range(1, 250):
         lines += [f"#elif X{number} == {number}", BODY]
-    found = written(tmp_path, "\n".join([*lines, "#else", BODY, "#endif"]))
-    whens = [one.when for one in found.not_understood]
-    assert len(whens) == 251 and len(json.dumps(found.document)) < 500_000
+    result = written(tmp_path, "\n".join([*lines, "#else", BODY, "#endif"]))
+    whens = [gap.when for gap in result.not_understood]
+    assert len(whens) == 251 and len(json.dumps(result.document)) < 500_000
     assert all(exclude_each_other(whens[a], whens[b]) for a, b in [(0, 30), (19, 20), (20, 21), (100, 250)])
     assert negated(Atom("X0")) in whens[250] and str(whens[250][-1]).startswith("branch 251 of #if at ")
 
 
 def test_a_condition_has_one_name() -> None:
     bad, at = Atom("a and b"), Span("a.cpp", 1, 1)
-    missed = [NotUnderstood(at, "x", "y", (one,)) for one in (bad, Not(bad), Or((Atom("c"), bad)), Atom(")"))]
-    (found,) = readable([Extraction(not_understood=tuple(missed))])
+    missed = [
+        NotUnderstood(at, "x", "y", (condition,)) for condition in (bad, Not(bad), Or((Atom("c"), bad)), Atom(")"))
+    ]
+    (extraction,) = readable([Extraction(not_understood=tuple(missed))])
     name = "condition at a.cpp:1:1"
-    assert [str(one.when[0]) for one in found.not_understood] == [name, f"not {name}", f"c or {name}", f"{name} #2"]
+    assert [str(gap.when[0]) for gap in extraction.not_understood] == [
+        name,
+        f"not {name}",
+        f"c or {name}",
+        f"{name} #2",
+    ]
 
 
 def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
@@ -135,8 +142,8 @@ def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
     python = f'import torch\nlib = torch.library.Library("my", "DEF")\nlib.define("""\n  {schema}\n""")\n'
     cpp = f'TORCH_LIBRARY(my, m) {{ m.def(R"({schema})"); }}'
     for source, name in ((python, "a.py"), (cpp, "a.cpp")):
-        found = written(tmp_path, source, name)
-        assert (found.definitions, found.not_understood) == (1, ())
+        result = written(tmp_path, source, name)
+        assert (result.definitions, result.not_understood) == (1, ())
         (defined,) = (step.schema for step in load([str(tmp_path / "written.json")]).steps if isinstance(step, Define))
         assert str(defined) == 'my::a(Tensor x, str y="b  c") -> Tensor'
 

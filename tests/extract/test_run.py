@@ -49,20 +49,20 @@ def same(one: SourceRun, other: SourceRun) -> bool:
 
 
 def test_what_a_run_finds() -> None:
-    found = run(["src"], (INCLUDED,))
-    assert found.files == ((SourceKind.CPP, 1), (SourceKind.PYTHON, 1))
-    assert (found.definitions, found.registrations, found.conditional) == (1, 3, 1)
-    assert found.not_understood == () and found.unaccounted == () and found.left_out == ()
-    assert found.document["dispatch"] == 1
-    assert found.lines("src/f.cpp")[2] == '  m.def("f(Tensor x) -> Tensor");'
-    assert found.lines("inc/keys.h")[0] == "#define KEY CPU"
-    assert found.lines("/etc/passwd") == []
+    result = run(["src"], (INCLUDED,))
+    assert result.files == ((SourceKind.CPP, 1), (SourceKind.PYTHON, 1))
+    assert (result.definitions, result.registrations, result.conditional) == (1, 3, 1)
+    assert result.not_understood == () and result.unaccounted == () and result.left_out == ()
+    assert result.document["dispatch"] == 1
+    assert result.lines("src/f.cpp")[2] == '  m.def("f(Tensor x) -> Tensor");'
+    assert result.lines("inc/keys.h")[0] == "#define KEY CPU"
+    assert result.lines("/etc/passwd") == []
 
 
 def test_lines_of_a_file_that_was_changed_are_not_shown(tree: Path) -> None:
-    found = run(["src"])
+    result = run(["src"])
     (tree / "src" / "f.cpp").write_text("a secret\n")
-    assert found.lines("src/f.cpp") == []
+    assert result.lines("src/f.cpp") == []
 
 
 def test_defines_decide_conditions() -> None:
@@ -201,10 +201,10 @@ def test_a_key_is_of_all_that_it_is_made_of() -> None:
 def test_broken_yaml_is_said_and_refused_where_it_is_named(name: str, text: str, code: str, tree: Path) -> None:
     (tree / "src" / name).write_text(text)
     for cache in (None, "cache", "cache"):
-        found = run(["src"], (INCLUDED,), cache=cache)
-        (broken,) = found.left_out
+        result = run(["src"], (INCLUDED,), cache=cache)
+        (broken,) = result.left_out
         assert broken.path == f"src/{name}" and "line " in broken.detail
-        assert found.definitions == 1 and found.declarations == ()
+        assert result.definitions == 1 and result.declarations == ()
         with pytest.raises(InputError) as raised:
             run(["src", f"src/{name}"], cache=cache)
         assert raised.value.problems[0].code == code

@@ -43,7 +43,7 @@ Make = Callable[[dict[str, "str | bytes"]], Path]
 
 
 def left_out(walked: Walked) -> dict[str, WhyLeftOut]:
-    return {one.path: one.reason for one in walked.left_out}
+    return {omission.path: omission.reason for omission in walked.left_out}
 
 
 def test_kinds_are_told_by_content(tree: Make) -> None:
@@ -247,7 +247,7 @@ def test_what_is_named_must_be_usable(name: str, code: str, tree: Make) -> None:
     (root / "p" / "secret.cpp").symlink_to("../secret.cpp")
     with pytest.raises(InputError) as raised:
         walk([name])
-    assert [one.code for one in raised.value.problems] == [code]
+    assert [problem.code for problem in raised.value.problems] == [code]
 
 
 def test_a_directory_that_leads_out_of_the_project_is_refused(tree: Make) -> None:
@@ -268,7 +268,7 @@ def test_folders_that_nest_deeply_are_named(tmp_path: Path, monkeypatch: pytest.
     os.chdir(tmp_path)
     walked = walk(["."])
     assert walked.files == {}
-    assert [one.reason for one in walked.left_out] == [WhyLeftOut.TOO_DEEP]
+    assert [omission.reason for omission in walked.left_out] == [WhyLeftOut.TOO_DEEP]
 
 
 def test_templates_are_not_read(tree: Make) -> None:
@@ -287,9 +287,9 @@ def test_the_order_does_not_depend_on_the_file_system(tree: Make) -> None:
 @pytest.mark.parametrize("head", ["dispatch: 1\nextracted: true\n", '{"dispatch": 1,\n"extracted": true}'])
 def test_what_extract_wrote_is_left_out_of_a_directory(head: str, tree: Make) -> None:
     tree({"a.cpp": CPP, "written.yaml": head, "hand.yaml": "dispatch: 1\n"})
-    found = walk(["."])
-    assert found.files[SourceKind.DECLARATIONS] == ["hand.yaml"]
-    assert left_out(found) == {"written.yaml": WhyLeftOut.EXTRACTED}
+    walked = walk(["."])
+    assert walked.files[SourceKind.DECLARATIONS] == ["hand.yaml"]
+    assert left_out(walked) == {"written.yaml": WhyLeftOut.EXTRACTED}
     assert walk([".", "written.yaml"]).files[SourceKind.DECLARATIONS] == ["hand.yaml", "written.yaml"]
     assert walk(["written.yaml"]).left_out == ()
 

@@ -96,7 +96,7 @@ def test_a_file_of_the_working_tree_wins(repo: Path) -> None:
 def test_a_file_that_only_one_of_two_revisions_has(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was added or deleted; of a name that neither has, and of two names, nothing can be said."""
     (repo / "decl.yaml").unlink()
-    for old, new, found in (
+    for old, new, expected in (
         ("v1:later.yaml", "later.yaml", "v1:later.yaml"),
         ("v1:later.yaml", "./later.yaml", "v1:later.yaml"),
         ("v1:later.yaml", "main:later.yaml", "v1:later.yaml"),
@@ -108,7 +108,7 @@ def test_a_file_that_only_one_of_two_revisions_has(repo: Path, monkeypatch: pyte
         ("decl.yaml", "decl.yaml", None),
         ("main:nothing.yaml", "main:later.yaml", None),
     ):
-        assert absent(*resolve([old, new], must_exist=False)) == found, (old, new)
+        assert absent(*resolve([old, new], must_exist=False)) == expected, (old, new)
     paths.close_trees()
     monkeypatch.chdir(repo / "sub")
     assert absent(*resolve(["v1:later.yaml", "../later.yaml"], must_exist=False)) == "v1:later.yaml"

@@ -55,11 +55,11 @@ def test_trees_of_trees_are_listed_some_times(listed: list[int]) -> None:
         listed.clear()
         Path(f"{count}").mkdir()
         os.chdir(f"{count}")
-        found = extracted(hostile.trees_of_trees, count)
+        extraction = extracted(hostile.trees_of_trees, count)
         os.chdir("..")
         work.append(len(listed))
-        assert too_large(found)
-        assert all("repeat a few others too often" in said for said in too_large(found))
+        assert too_large(extraction)
+        assert all("repeat a few others too often" in message for message in too_large(extraction))
     assert work[1] <= 2 * work[0]
 
 
@@ -71,22 +71,22 @@ def test_a_tree_that_is_copied_some_times_is_read_whole() -> None:
             folder, hostile.tree(folder, [("40000", b"d%02d" % number, inner) for number in range(count)])
         )
 
-    found = extracted(copies, 30)
-    assert dict(found.files).popitem()[1] == 900
-    assert not too_large(found)
+    extraction = extracted(copies, 30)
+    assert dict(extraction.files).popitem()[1] == 900
+    assert not too_large(extraction)
 
 
 def test_one_large_file_under_many_names_is_read_some_times() -> None:
-    found = extracted(hostile.one_file_often, 400)
-    (count,) = (number for _, number in found.files)
+    extraction = extracted(hostile.one_file_often, 400)
+    (count,) = (number for _, number in extraction.files)
     assert 20 <= count < 60
-    assert len(too_large(found)) == 400 - count
+    assert len(too_large(extraction)) == 400 - count
 
 
 def test_a_name_longer_than_any_file_system_has_is_left_out() -> None:
-    found = extracted(hostile.long_name, 300)
-    assert found.definitions == 1
-    assert [name for name, _ in found.files] and not found.left_out
+    extraction = extracted(hostile.long_name, 300)
+    assert extraction.definitions == 1
+    assert [name for name, _ in extraction.files] and not extraction.left_out
 
 
 def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +98,9 @@ def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPat
 
 
 def test_links_with_large_targets_are_not_read() -> None:
-    found = extracted(hostile.large_links, 50)
-    assert len(found.left_out) == 50
-    assert {part.reason for part in found.left_out} == {WhyLeftOut.LINK_OUT}
+    extraction = extracted(hostile.large_links, 50)
+    assert len(extraction.left_out) == 50
+    assert {part.reason for part in extraction.left_out} == {WhyLeftOut.LINK_OUT}
 
 
 def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,10 +108,10 @@ def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[object] = []
     close = git._Batch.close
     monkeypatch.setattr(git._Batch, "close", lambda self: (closed.append(self), close(self))[1])
-    found = extracted(hostile.pipe, 20)
-    assert {part.reason for part in found.left_out} == {WhyLeftOut.UNREADABLE}
-    assert len(found.left_out) == 20
-    assert all("git cat-file took more than 0 seconds" in part.detail for part in found.left_out)
+    extraction = extracted(hostile.pipe, 20)
+    assert {part.reason for part in extraction.left_out} == {WhyLeftOut.UNREADABLE}
+    assert len(extraction.left_out) == 20
+    assert all("git cat-file took more than 0 seconds" in part.detail for part in extraction.left_out)
     assert len(closed) == 3  # the one that did not answer, and both at the end
 
 
@@ -126,13 +126,13 @@ def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_patterns_that_are_too_many_are_said_and_what_they_ignore_is_read() -> None:
     Path(".gitignore").write_text("a.py\n" + "".join(f"*x{number}*y\n" for number in range(40_000)))
     Path("a.py").write_text(HEAD + OPERATOR)
-    found = run(["."])
-    assert found.definitions == 1
-    assert too_large(found) == [".gitignore: its patterns are too many to be looked at"]
+    result = run(["."])
+    assert result.definitions == 1
+    assert too_large(result) == [".gitignore: its patterns are too many to be looked at"]
     Path(".gitignore").write_text("a.py\n" + "".join(f"name{number}\n" for number in range(40_000)))
-    found = run(["."])
-    assert found.definitions == 0
-    assert not too_large(found)
+    result = run(["."])
+    assert result.definitions == 0
+    assert not too_large(result)
 
 
 def test_a_gitignore_that_is_too_large_is_said() -> None:

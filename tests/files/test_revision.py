@@ -57,7 +57,7 @@ def test_what_a_file_extends_is_read_at_its_revision(repo: Path) -> None:
     declarations = load(resolve(["v1:sub/decl.yaml"]))
     assert declarations.files == ("v1:sub/decl.yaml", "v1:sub/../base.yaml")
     assert spans(declarations)[0] == "v1:sub/../base.yaml:2:20"
-    assert [one.through[0].file for one in declarations.inherited] == ["v1:sub/decl.yaml"]
+    assert [origin.through[0].file for origin in declarations.inherited] == ["v1:sub/decl.yaml"]
 
 
 def test_problems_have_places_and_lines_of_the_revision(repo: Path) -> None:
@@ -110,7 +110,7 @@ def test_links_lead_to_files_of_the_same_revision(repo: Path) -> None:
 def test_links_that_lead_nowhere(files: dict[str, str], message: str, repo: Path) -> None:
     commit(repo, files)
     (problem,) = problems_of("HEAD:a")
-    assert any(one in problem.message for one in message.split("|")), problem.message
+    assert any(part in problem.message for part in message.split("|")), problem.message
 
 
 def test_submodules_and_pointers_of_lfs(repo: Path) -> None:
@@ -122,7 +122,7 @@ def test_submodules_and_pointers_of_lfs(repo: Path) -> None:
     assert "is a pointer of Git LFS" in problems_of("HEAD:big.yaml")[0].message
     with pytest.raises(InputError, match="HEAD:lib is a submodule"):
         resolve(["HEAD:lib/a.yaml"])
-    left_out = {one.path: one.reason for one in run(resolve(["HEAD:"])).left_out}
+    left_out = {omission.path: omission.reason for omission in run(resolve(["HEAD:"])).left_out}
     assert left_out == {
         "HEAD:lib": WhyLeftOut.REPOSITORY,
         "HEAD:big.cpp": WhyLeftOut.UNREADABLE,
@@ -135,8 +135,8 @@ def test_binary_files_and_large_ones(repo: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("dispatch_cli.files.git.MAX_OBJECT", 4000)
     assert problems_of("HEAD:large.yaml")[0].code == "too-large"
     assert problems_of("HEAD:binary.yaml")
-    found = {one.path: one.reason for one in run(resolve(["HEAD:"])).left_out}
-    assert found == {"HEAD:binary.cpp": WhyLeftOut.BINARY, "HEAD:large.yaml": WhyLeftOut.TOO_LARGE}
+    reasons = {omission.path: omission.reason for omission in run(resolve(["HEAD:"])).left_out}
+    assert reasons == {"HEAD:binary.cpp": WhyLeftOut.BINARY, "HEAD:large.yaml": WhyLeftOut.TOO_LARGE}
 
 
 def test_the_project_is_the_one_of_the_revision(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,9 +145,9 @@ def test_the_project_is_the_one_of_the_revision(repo: Path, monkeypatch: pytest.
     monkeypatch.chdir(repo / "sub")
     for revision, name in (("v1", "old"), ("main", "new")):
         (file,) = resolve([f"{revision}:sub/decl.yaml"])
-        found = find_project(Path(paths.here(file)))
-        assert str(found) == f"{revision}:pyproject.toml"
-        backend = read_defaults(Path(str(found))).privateuse1
+        project = find_project(Path(paths.here(file)))
+        assert str(project) == f"{revision}:pyproject.toml"
+        backend = read_defaults(Path(str(project))).privateuse1
         assert backend is not None
         assert (backend.text, str(backend.span)) == (name, f"{revision}:pyproject.toml:2:16")
 
@@ -159,14 +159,14 @@ def test_sources_headers_and_ignored_files_are_those_of_the_revision(repo: Path)
     commit(repo, {}, tag="v1")
     commit(repo, {".gitignore": "a.cpp\n", "csrc/keys.h": "#define KEY CUDA\n"})
     (repo / "csrc" / "keys.h").unlink()
-    found = {}
+    results = {}
     for name in resolve(["v1:csrc", "main:csrc"]):
         done = run([name])
         (block,) = done.document["libraries"]
-        found[name] = block.get("dispatch_key"), *(one.path for one in done.left_out)
+        results[name] = block.get("dispatch_key"), *(omission.path for omission in done.left_out)
         assert done.lines(f"{name}/keys.h") == [f"#define KEY {block['dispatch_key']}", ""] if "v1" in name else True
-    assert found["v1:csrc"] == ("CPU", "v1:csrc/b.cpp")
-    assert found["main:csrc"][1:] == ("main:csrc/a.cpp",)
+    assert results["v1:csrc"] == ("CPU", "v1:csrc/b.cpp")
+    assert results["main:csrc"][1:] == ("main:csrc/a.cpp",)
 
 
 def test_the_cache_of_one_revision_is_not_that_of_another(repo: Path, tmp_path: Path) -> None:
@@ -179,8 +179,8 @@ def test_the_cache_of_one_revision_is_not_that_of_another(repo: Path, tmp_path: 
         from dispatch_cli.cli.source_reading import settings_of_project
 
         (file,) = resolve([name])
-        said = settings_of_project(False, paths.here(file))
-        done = run([file], (said,), cache=str(tmp_path / "cache"))
+        settings = settings_of_project(False, paths.here(file))
+        done = run([file], (settings,), cache=str(tmp_path / "cache"))
         paths.close_trees()
         (block,) = done.document["libraries"]
         return str(block["dispatch_key"])
@@ -208,11 +208,11 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
         *("alias.cat-file", "alias.rev-parse", "credential.helper", "uploadpack.packObjectsHook", "pager.rev-parse"),
         *("remote.origin.uploadpack", "merge.evil.driver", "interactive.diffFilter"),
     )
-    said = {name: f"!{program}" if name.startswith("alias") else str(program) for name in settings}
-    said |= {"remote.origin.url": str(repo), "remote.origin.promisor": "true", "extensions.partialClone": "origin"}
-    said |= {"core.repositoryFormatVersion": "1", "core.hooksPath": str(tmp_path / "hooks")}
+    options = {name: f"!{program}" if name.startswith("alias") else str(program) for name in settings}
+    options |= {"remote.origin.url": str(repo), "remote.origin.promisor": "true", "extensions.partialClone": "origin"}
+    options |= {"core.repositoryFormatVersion": "1", "core.hooksPath": str(tmp_path / "hooks")}
     with (repo / ".git" / "config").open("a", encoding="utf-8") as config:
-        for name, value in said.items():
+        for name, value in options.items():
             section, _, last = name.rpartition(".")
             head, _, below = section.partition(".")
             config.write(f'[{head} "{below}"]\n{last} = {value}\n' if below else f"[{head}]\n{last} = {value}\n")
@@ -239,7 +239,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     assert problem.code == "missing-object"
     assert "not in this clone" in problem.message
     assert not ran.exists()
-    assert sorted(path for path in (repo / ".git").rglob("*")) == [one for one in before if one.name != blob[2:]]
+    assert sorted(path for path in (repo / ".git").rglob("*")) == [path for path in before if path.name != blob[2:]]
 
 
 def test_objects_are_not_replaced(repo: Path) -> None:
@@ -275,7 +275,7 @@ def test_entries_that_no_checkout_has_are_not_there(repo: Path) -> None:
     (repo / "raw").write_bytes(raw + b"100644 cut\0abc")
     tree = git(repo, "hash-object", "--literally", "-t", "tree", "-w", "raw").strip()
     (name,) = resolve([f"{tree}:"])
-    assert sorted(one.name for one in paths.each_entry(name)) == ["good.yaml", "odd"]
+    assert sorted(entry.name for entry in paths.each_entry(name)) == ["good.yaml", "odd"]
     with pytest.raises(InputError):
         load([f"{name}odd"])
 
@@ -284,13 +284,13 @@ def test_a_git_that_does_not_answer(repo: Path, tmp_path: Path, monkeypatch: pyt
     commit(repo, {"decl.yaml": OPERATOR})
     (name,) = resolve(["HEAD:decl.yaml"])
     monkeypatch.setattr(git_module, "PATIENCE", 0.2)
-    for script, said in (("sleep 60", "took more than"), ("exit 0", "ended"), ("echo nonsense; cat", "answers")):
+    for script, expected in (("sleep 60", "took more than"), ("exit 0", "ended"), ("echo nonsense; cat", "answers")):
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         (tmp_path / "bin" / "git").chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
         objects = git_module.Objects()
-        with pytest.raises(RevisionError, match=said):
+        with pytest.raises(RevisionError, match=expected):
             objects.content("0" * 40)
         objects.close()
     assert name == "HEAD:decl.yaml"
@@ -307,5 +307,5 @@ def test_names_that_are_not_utf8(repo: Path) -> None:
     (repo / os.fsdecode(b"\xff.cpp")).write_text(BLOCK, encoding="utf-8")
     commit(repo, {"a.cpp": BLOCK.replace("KEY", "CPU")})
     done = run(resolve(["HEAD:"]))
-    assert [one.reason for one in done.left_out] == [WhyLeftOut.NAME]
+    assert [omission.reason for omission in done.left_out] == [WhyLeftOut.NAME]
     assert done.registrations == 1

@@ -72,7 +72,7 @@ def main() -> int:
     print(f"seed {given.seed}", flush=True)
     counts, start, end = Counts(), time.monotonic(), given.first + given.count
     run_chunk(given.seed, given.first, min(given.count, len(pairs())))  # the processes are copies of one that is warm
-    chunks = (Chunk(given.seed, one, min(CHUNK, end - one)) for one in range(given.first, end, CHUNK))
+    chunks = (Chunk(given.seed, number, min(CHUNK, end - number)) for number in range(given.first, end, CHUNK))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         for done, some in enumerate(results(chunks, given.jobs, MEMORY_EVERY), start=1):

@@ -138,32 +138,32 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
         inputs.asked = prompt.completion(inputs.dice, format_, line, inputs.careful)
         return []
     dice, arguments = inputs.dice, _positional(command, format_, inputs)
-    options = [one for one in commands()[command].params if isinstance(one, click.Option)]
+    options = [param for param in commands()[command].params if isinstance(param, click.Option)]
     given: list[list[str]] = []
     for option in options:
         if option.name not in {"format_", "help", *NOT_GIVEN.get(command, ())}:
             given += _given(option, inputs)
     if inputs.careful:  # of many options, two seldom go together
-        others = [one for one in given if one[0] not in _excluded_by(command, format_, arguments)]
+        others = [option for option in given if option[0] not in _excluded_by(command, format_, arguments)]
         given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
         if command == "register":
             given = _of_registrations(given)
         if command == "check-invariants" and dice.random() < 0.06:
             given += [["--baseline", inputs.baseline()], ["--update-baseline"]]
-        if "--baseline" not in [one[0] for one in given]:
-            given = [one for one in given if one != ["--update-baseline"]]
+        if "--baseline" not in [option[0] for option in given]:
+            given = [option for option in given if option != ["--update-baseline"]]
         if ["--record"] not in given:
-            given = [one for one in given if command != "guards" or one[0] != "--key"]
-    if not inputs.operators and ["--op"] not in [one[:1] for one in given] and inputs.seldom():
-        given = [one for one in given if one[0] != "--base"]
+            given = [option for option in given if command != "guards" or option[0] != "--key"]
+    if not inputs.operators and ["--op"] not in [option[:1] for option in given] and inputs.seldom():
+        given = [option for option in given if option[0] != "--base"]
     # no system can give a process a null character
-    return [part.replace("\0", "") for part in (*arguments, *(part for one in given for part in one))]
+    return [part.replace("\0", "") for part in (*arguments, *(part for option in given for part in option))]
 
 
 def _of_registrations(given: list[list[str]]) -> list[list[str]]:
     """Options of ``register`` without those that another one of them excludes."""
     excluded = "--op" if ["--view", "fallbacks"] in given else "--key" if ["--view", "order"] in given else ""
-    return [one for one in given if one[0] != excluded]
+    return [option for option in given if option[0] != excluded]
 
 
 def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str, ...]:
@@ -206,7 +206,9 @@ def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
         make = _words(words.operator)
     values = [make(inputs) for _ in range(times) if dice.random() < chance]
     return [
-        [flag, inputs.word(one)] for one in values if not inputs.careful or one not in words.WRONG or flag[2:4] == "pr"
+        [flag, inputs.word(value)]
+        for value in values
+        if not inputs.careful or value not in words.WRONG or flag[2:4] == "pr"
     ]
 
 
@@ -255,9 +257,9 @@ def _sides(inputs: Inputs, files: list[str]) -> list[str]:
     """What ``diff`` compares: two sides; now and then another number of them."""
     dice = inputs.dice
     others = [inputs.declarations() if dice.random() < 0.6 else words.base(dice) for _ in range(2)]
-    found = (files + others)[:2]
-    dice.shuffle(found)
-    return found if inputs.careful or dice.random() < 0.9 else found[: dice.randrange(2)]
+    sides = (files + others)[:2]
+    dice.shuffle(sides)
+    return sides if inputs.careful or dice.random() < 0.9 else sides[: dice.randrange(2)]
 
 
 def _trace(inputs: Inputs) -> str:

@@ -20,7 +20,7 @@ SCRIPT = '#!/bin/sh\ncp answer.json "$2"\n'
 
 def library(dice: random.Random, declared: Any, careful: bool) -> str:
     """The answer of `capture/probe.py`. declared: a document of declarations."""
-    operators = [_operator(dice, one) for one in _declared(declared) if dice.random() < 0.9]
+    operators = [_operator(dice, schema) for schema in _declared(declared) if dice.random() < 0.9]
     state = state_of(operators, _universe(dice.choice(universes.names())), modules=["m"])
     return json.dumps(state if careful else _bent(dice, copy.deepcopy(state)))
 
@@ -38,11 +38,11 @@ _answers = cache(with_higher_order)
 def _declared(document: Any) -> Iterator[tuple[str, list[str]]]:
     """The schemas of a document, and the keys of their kernels."""
     entries = document.get("operators") if isinstance(document, dict) else None
-    for one in entries if isinstance(entries, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("func"), str):
-            kernels = one.get("dispatch")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("func"), str):
+            kernels = entry.get("dispatch")
             keys = [key for text in kernels for key in text.split(", ")] if isinstance(kernels, dict) else []
-            yield one["func"], keys
+            yield entry["func"], keys
 
 
 def _operator(dice: random.Random, declared: tuple[str, list[str]]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ def expression(dice: Dice) -> str:
 
 def odd_expression(dice: Dice) -> str:
     """One with signs that mean nothing in it."""
-    one, other = words.key(dice), words.key(dice)
-    return dice.choice([f"~{expression(dice)}", f"{one} ^ {other}", f"({one}", f"{one} |"])
+    first, other = words.key(dice), words.key(dice)
+    return dice.choice([f"~{expression(dice)}", f"{first} ^ {other}", f"({first}", f"{first} |"])
 
 
 def _term(dice: Dice) -> str:
@@ -36,12 +36,12 @@ def alias(dice: Dice) -> str:
 
 def tensor(dice: Dice) -> str:
     """A tensor as `resolve` takes it."""
-    chosen = [_named(dice, one) for one in dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))]
+    chosen = [_named(dice, each) for each in dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))]
     return " ".join([dice.choice(words.DEVICES), *chosen])
 
 
 LAYOUTS = ("strided", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "jagged")
-OTHERS = tuple(one for one in TENSOR_WORDS if one not in (*LAYOUTS, "undefined", "none"))
+OTHERS = tuple(word for word in TENSOR_WORDS if word not in (*LAYOUTS, "undefined", "none"))
 
 
 def good_tensor(dice: Dice) -> str:
@@ -49,7 +49,7 @@ def good_tensor(dice: Dice) -> str:
     if dice.random() < 0.05:
         return dice.choice(["undefined", "none"])
     its = [dice.choice(LAYOUTS[:3])] if dice.random() < 0.1 else []
-    its += [_named(dice, one) for one in dice.sample(OTHERS, dice.choice([0, 0, 0, 0, 1, 1, 1, 2]))]
+    its += [_named(dice, each) for each in dice.sample(OTHERS, dice.choice([0, 0, 0, 0, 1, 1, 1, 2]))]
     dice.shuffle(its)
     return " ".join([dice.choice(("cpu", "cpu", "cuda", "cuda:0", "meta", "privateuseone", "xla", "mps")), *its])
 
@@ -67,5 +67,5 @@ def context(dice: Dice) -> str:
         "include": f"={words.key(dice)}",
         "exclude": f"={words.key(dice)}",
     }
-    one = dice.choice(CONTEXT_WORDS)
-    return one + takes.get(one, "")
+    choice = dice.choice(CONTEXT_WORDS)
+    return choice + takes.get(choice, "")

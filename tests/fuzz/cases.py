@@ -114,12 +114,12 @@ def make_case(seed: int, number: int, folder: Path) -> Case:
     """Make a case, with its files in a folder."""
     dice = random.Random(f"{seed}:{number}")
     command, format_ = pairs()[number % len(pairs())]
-    made = Inputs(dice, folder)
-    arguments = command_line(command, format_, made)
+    given = Inputs(dice, folder)
+    arguments = command_line(command, format_, given)
     compare = dice.random() < ALL_FORMATS and command not in EXTRA
-    columns = dice.choice(WIDTHS) if dice.random() < 0.2 and (made.operators or command != "table") else None
-    variables = (*made.variables(), ("DISPATCH_CLI_CACHE_DIR", "cache"))
-    return Case(seed, number, command, format_, tuple(arguments), compare, made.stdin, variables, columns)
+    columns = dice.choice(WIDTHS) if dice.random() < 0.2 and (given.operators or command != "table") else None
+    variables = (*given.variables(), ("DISPATCH_CLI_CACHE_DIR", "cache"))
+    return Case(seed, number, command, format_, tuple(arguments), compare, given.stdin, variables, columns)
 
 
 @contextlib.contextmanager
@@ -155,7 +155,7 @@ def try_case(case: Case, counts: Counts) -> None:
     counts.cases[case.command, case.format] += 1
     counts.answered[case.command, case.format] += results[case.format].code in (0, 1)
     asked = f"{case.name} {' '.join(case.line(case.format))[:500]!r}"
-    counts.failures += [f"{asked}: {one}" for one in failures]
+    counts.failures += [f"{asked}: {failure}" for failure in failures]
 
 
 class TooSlow(BaseException):
@@ -219,12 +219,12 @@ WRITTEN = {inputs.OUT: None, inputs.PAGE: "markdown", inputs.NEW_BASELINE: "json
 def _wrong(case: Case, format_: str, result: Result) -> str | None:
     """What is wrong with what a run printed or wrote, if anything."""
     colored = "--color" in case.arguments or "FORCE_COLOR" in dict(case.variables)
-    found = verdict.wrong(result, case.command, format_, colored)
+    problem = verdict.wrong(result, case.command, format_, colored)
     for name, its in WRITTEN.items():
-        if found is None and (path := Path(name)).is_file():
-            found = verdict.unreadable(path.read_bytes().decode(), case.command, its or format_, colored)
-            found = found and f"{name}: {found}"
-    return found
+        if problem is None and (path := Path(name)).is_file():
+            problem = verdict.unreadable(path.read_bytes().decode(), case.command, its or format_, colored)
+            problem = problem and f"{name}: {problem}"
+    return problem
 
 
 def _clean() -> None:

@@ -67,7 +67,7 @@ def source(dice: Dice, suffix: str, mutations: int) -> str:
     """The text of a file."""
     chosen = [dice.choice(SETS[suffix]) for _ in range(dice.choice([1, 1, 2, 4]))]
     # what does not end is followed for two seconds
-    parts = [_filled(dice, one) for one in chosen if "while True" not in one or dice.random() < 0.03]
+    parts = [_filled(dice, piece) for piece in chosen if "while True" not in piece or dice.random() < 0.03]
     text = "".join(parts)
     for _ in range(mutations):
         text = mutated(dice, text)
@@ -111,13 +111,13 @@ def mutated(dice: Dice, text: str) -> str:
 
 def tree(dice: Dice, careful: bool) -> dict[str, str]:
     """The files of a small tree, by their paths."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for number in range(dice.choice([1, 1, 2, 3])):
         suffix = dice.choice([*SETS])
         folder = dice.choice(["", "", "sub/", "third_party/", "deep/er/"])
-        found[f"{folder}{dice.choice(['a', 'f', 'other', 'native_functions', 'g h'])}{number}{suffix}"] = source(
+        results[f"{folder}{dice.choice(['a', 'f', 'other', 'native_functions', 'g h'])}{number}{suffix}"] = source(
             dice, suffix, 0 if careful else dice.choice([0, 1, 3])
         )
     if dice.random() < 0.2:
-        found[".gitignore"] = dice.choice(["*.cu\n", "sub/\n!sub/f0.cpp\n", "**/er\n[a", "/\n\\\n**\n"])
-    return found
+        results[".gitignore"] = dice.choice(["*.cu\n", "sub/\n!sub/f0.cpp\n", "**/er\n[a", "/\n\\\n**\n"])
+    return results

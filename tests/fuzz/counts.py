@@ -44,12 +44,12 @@ def table(counts: Counts, pairs: list[tuple[str, str]]) -> Iterator[str]:
         yield f"{pair[0]:18}{pair[1]:10}{counts.cases[pair]:8}{counts.answered[pair]:10}{sum(codes):9} {shown}"
     for command in dict.fromkeys(name for name, _ in pairs):
         of_it = [pair for pair in pairs if pair[0] == command]
-        cases, answered = (sum(one[pair] for pair in of_it) for one in (counts.cases, counts.answered))
+        cases, answered = (sum(counter[pair] for pair in of_it) for counter in (counts.cases, counts.answered))
         least = min(counts.cases[pair] for pair in of_it)
         share = answered / max(1, cases)
         too_few = "" if share > 0.5 else "  (not more than half)"
         yield f"{command:18}{cases:8} cases, at least {least} in a format; {share:.0%} answered{too_few}"
-    cases, answered, runs = (one.total() for one in (counts.cases, counts.answered, counts.runs))
+    cases, answered, runs = (counter.total() for counter in (counts.cases, counts.answered, counts.runs))
     yield f"{cases} cases, {answered} ({answered / max(1, cases):.0%}) answered; {runs} runs"
     yield f"slowest: {counts.slowest[0]:.1f} s of processor time ({counts.slowest[1]})"
     yield f"greatest: {counts.greatest[0]} MB ({counts.greatest[1]}) of {counts.measured} measured processes"

@@ -76,7 +76,7 @@ def seeds() -> tuple[Any, ...]:
     paths += sorted(Path(__file__).with_name("seeds").glob("*.yaml"))
     texts = [EVERY_FIELD, *(path.read_text(encoding="utf-8") for path in paths if path.name != "broken.yaml")]
     loaded = [yaml.load(text, yaml.CSafeLoader) for text in texts]
-    return tuple(one for one in loaded if isinstance(one, dict) and "dispatch" in one)
+    return tuple(data for data in loaded if isinstance(data, dict) and "dispatch" in data)
 
 
 def resolved(one: Schema) -> Schema:
@@ -156,21 +156,21 @@ def _alternative(value: Any, one: Schema) -> Schema:
         return one
     wanted = {dict: "object", list: "array"}.get(type(value))
     for choice in map(resolved, one["anyOf"]):
-        found = _alternative(value, choice)
-        if found.get("type") == wanted:
-            return found
+        alternative = _alternative(value, choice)
+        if alternative.get("type") == wanted:
+            return alternative
     return one
 
 
 @cache
 def parts() -> Mapping[tuple[str, type], list[Any]]:
     """The parts of all good files, by field and type."""
-    found: dict[tuple[str, type], list[Any]] = {}
+    results: dict[tuple[str, type], list[Any]] = {}
     for seed in seeds():
         for spot in spots(seed, schema()):
             value = spot.holder[spot.key]
-            found.setdefault((spot.field, type(value)), []).append(value)
-    return found
+            results.setdefault((spot.field, type(value)), []).append(value)
+    return results
 
 
 def document(dice: random.Random, careful: bool) -> Any:
@@ -178,21 +178,21 @@ def document(dice: random.Random, careful: bool) -> Any:
     top = schema()
     if not careful and dice.random() < 0.15:
         return {"dispatch": 1, **{name: make(dice, top["properties"][name], name) for name in _sections(dice)}}
-    found = copy.deepcopy(dice.choice(seeds()))
+    changed = copy.deepcopy(dice.choice(seeds()))
     for _ in range(dice.choice([0, 1, 1, 2, 2, 3, 5])):
-        places = list(spots(found, top))
+        places = list(spots(changed, top))
         if not places:
             break
         (_exchange if careful else _change)(dice, dice.choice(places))
     if not careful and dice.random() < 0.5:
         name = dice.choice(["guards", "suppress", "check", "fallbacks", "operators", "modes", "higher_order_operators"])
-        found.setdefault(name, make(dice, top["properties"][name], name))
-    return found
+        changed.setdefault(name, make(dice, top["properties"][name], name))
+    return changed
 
 
 def operators_of(data: Any) -> dict[str, int]:
     """The names of the operators of a document, as far as it has such, and how many tensors each takes."""
-    found = {}
+    results = {}
     for section, fields in (("operators", ("func", "custom_op", "triton_op")), ("higher_order_operators", ("name",))):
         entries = data.get(section) if isinstance(data, dict) else None
         for entry in entries if isinstance(entries, list) else ():
@@ -200,8 +200,8 @@ def operators_of(data: Any) -> dict[str, int]:
             for text in texts:
                 if isinstance(text, str) and "[" not in text.partition("(")[0]:
                     name, _, arguments = text.partition("->")[0].partition("(")
-                    found[name] = arguments.count("Tensor")
-    return found
+                    results[name] = arguments.count("Tensor")
+    return results
 
 
 def other_file(dice: random.Random, data: Any) -> Any:

@@ -52,8 +52,8 @@ def headers(content: str) -> Callable[[int], Mapping[str, str]]:
     """Headers of which each includes the next three times."""
 
     def files(count: int) -> Mapping[str, str]:
-        made = {f"h{number}.h": content.replace("@", f'#include "h{number + 1}.h"\n') for number in range(1, count)}
-        return {"a.cpp": f'#include "h1.h"\n{BLOCK}', **made, f"h{count}.h": "#define END 1\n"}
+        included = {f"h{number}.h": content.replace("@", f'#include "h{number + 1}.h"\n') for number in range(1, count)}
+        return {"a.cpp": f'#include "h1.h"\n{BLOCK}', **included, f"h{count}.h": "#define END 1\n"}
 
     return files
 
@@ -67,9 +67,9 @@ def blocks_of_namespaces(count: int) -> str:
 
 def files_that_include(count: int) -> Mapping[str, str]:
     """Files that all include headers that all change a macro."""
-    made = {f"h{number}.h": f"#undef X\n#define X {number}\n" for number in range(count)}
+    included = {f"h{number}.h": f"#undef X\n#define X {number}\n" for number in range(count)}
     every = lines('#include "h^.h"\n', count)
-    return {**made, **{f"a{number}.cpp": every + BLOCK.replace("my", f"my{number}") for number in range(count)}}
+    return {**included, **{f"a{number}.cpp": every + BLOCK.replace("my", f"my{number}") for number in range(count)}}
 
 
 def alternatives(count: int) -> Mapping[str, str]:
@@ -323,8 +323,8 @@ print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10, os.waitstatus_to_e
 def measure(folder: str, arguments: tuple[str, ...], seconds: int) -> Used:
     """Run this program in a folder."""
     command = [sys.executable, "-I", "-S", "-c", _LAUNCHER, str(seconds), sys.executable, "-m", "dispatch_cli"]
-    found = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    cpu, memory, code = found.stdout.split()
+    run = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    cpu, memory, code = run.stdout.split()
     return Used(float(cpu), int(memory), int(code))
 
 

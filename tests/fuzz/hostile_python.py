@@ -25,8 +25,8 @@ def classes(bases: str, after: str) -> Callable[[int], Mapping[str, str]]:
 
     def make(count: int) -> str:
         first = f"import enum\nclass C0{bases}:\n    x = 1\nclass C1(C0):\n    y = 1\nclass C2(C0, C1):\n    z = 1\n"
-        made = (f"class C{n}(C{n - 1}, C{n - 2}, C{n - 3}):\n    a{n} = 1\n" for n in range(3, count))
-        return first + "".join(made) + after.replace("@", str(count - 1))
+        derived = (f"class C{n}(C{n - 1}, C{n - 2}, C{n - 3}):\n    a{n} = 1\n" for n in range(3, count))
+        return first + "".join(derived) + after.replace("@", str(count - 1))
 
     return text(make)
 
@@ -35,8 +35,8 @@ def modules(each: str, last: str = "X = 1\n", entry: str = "") -> Callable[[int]
     """Modules of which each uses the next one. ``@`` stands for the number of the next."""
 
     def files(count: int) -> Mapping[str, str]:
-        made = {f"m{number}.py": each.replace("@", str(number + 1)) for number in range(count)}
-        return {"a.py": f"{HEAD}{entry}{OPERATOR}", **made, f"m{count}.py": last}
+        importing = {f"m{number}.py": each.replace("@", str(number + 1)) for number in range(count)}
+        return {"a.py": f"{HEAD}{entry}{OPERATOR}", **importing, f"m{count}.py": last}
 
     return files
 
@@ -49,8 +49,8 @@ def alike(count: int) -> Mapping[str, str]:
 def tree_of_stars(count: int) -> Mapping[str, str]:
     """Modules that take all names of the two next, which do the same."""
     star = "from m@ import *\nfrom n@ import *\n"
-    made = {f"{letter}{n}.py": star.replace("@", str(n + 1)) for n in range(count) for letter in "mn"}
-    return {"a.py": f"{HEAD}from m0 import *\nlib.define(nobody_has_this)\n{OPERATOR}", **made}
+    importing = {f"{letter}{n}.py": star.replace("@", str(n + 1)) for n in range(count) for letter in "mn"}
+    return {"a.py": f"{HEAD}from m0 import *\nlib.define(nobody_has_this)\n{OPERATOR}", **importing}
 
 
 def operators(count: int) -> Mapping[str, str]:

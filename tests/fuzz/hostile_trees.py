@@ -41,12 +41,12 @@ def build(name: str, make: Callable[[int], str]) -> Callable[[int], Mapping[str,
 
 def nested(count: int) -> Mapping[str, str]:
     """Folders in each other, each with a ``.gitignore``."""
-    made: dict[str, str] = {}
+    results: dict[str, str] = {}
     for depth in range(count):
         folder = "d/" * depth
-        made[f"{folder}.gitignore"] = lines("*a@*b\n", 100)
-        made[f"{folder}f.py"] = HEAD
-    return made
+        results[f"{folder}.gitignore"] = lines("*a@*b\n", 100)
+        results[f"{folder}f.py"] = HEAD
+    return results
 
 
 def anchors(count: int) -> str:

@@ -45,14 +45,14 @@ def operator_names() -> list[str]:
 @cache
 def error_texts() -> list[str]:
     """What live PyTorch said: the recorded errors and messages, and the texts of its sources."""
-    found = []
+    results = []
     for path in sorted(RECORDINGS.glob("*.errors.json.xz")):
-        found += [one["text"] for one in json.loads(lzma.decompress(path.read_bytes()))["errors"]]
+        results += [error["text"] for error in json.loads(lzma.decompress(path.read_bytes()))["errors"]]
     for path in sorted(RECORDINGS.glob("*.messages.json.xz")):
-        found += [one["text"] for one in json.loads(lzma.decompress(path.read_bytes()))["messages"]]
+        results += [message["text"] for message in json.loads(lzma.decompress(path.read_bytes()))["messages"]]
     with TEXTS.open(encoding="utf-8", newline="") as file:
-        found += [row["text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
-    return [text for text in found if text]
+        results += [row["text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [text for text in results if text]
 
 
 CAREFUL = 0.75
@@ -124,7 +124,7 @@ class Inputs:
         """Variables of the environment that the program looks at."""
         given = (("NO_COLOR", "1"), ("FORCE_COLOR", "1"), ("TERM", "dumb"), ("SOURCE_DATE_EPOCH", "1"))
         odd = ("SOURCE_DATE_EPOCH", self.dice.choice(["", "x", "-1", "9" * 30, "1e9", "\u0661"]))
-        return (*(one for one in (*given, odd) if self.dice.random() < 0.03), *self.asked.items())
+        return (*(item for item in (*given, odd) if self.dice.random() < 0.03), *self.asked.items())
 
     def operator(self) -> str:
         """The name of an operator, mostly of one that a file declares."""

@@ -15,7 +15,7 @@ def completion(dice: random.Random, shell: str, line: list[str], careful: bool) 
     """The variables of the environment with which a shell asks: for a line that is cut somewhere."""
     words_ = [*line[: dice.randrange(1, len(line) + 1)], dice.choice(_starts(dice))] if line else [""]
     if not careful:
-        words_ = [words.sometimes_harmful(dice, one, 0.1) for one in words_]
+        words_ = [words.sometimes_harmful(dice, word, 0.1) for word in words_]
     quote = dice.choice(["", "", "", "'", '"'])
     last = words_[-1][: dice.randrange(len(words_[-1]) + 1)]
     asked = " ".join(["dispatch-cli", *words_[:-1], quote + last]).replace("\0", "")

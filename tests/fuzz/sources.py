@@ -100,12 +100,12 @@ def try_tree(seed: int, number: int) -> SourceCounts:
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
         with made(seed, number) as dice:
-            found = run(["src"], (settings(dice),))
+            result = run(["src"], (settings(dice),))
             loads = dice.random() < LOADED
-            counts = SourceCounts(1, found.definitions + found.registrations > 0, bool(found.not_understood))
+            counts = SourceCounts(1, result.definitions + result.registrations > 0, bool(result.not_understood))
             if loads:
                 with contextlib.suppress(InputError):
-                    load_state([ExtractedDocument("src", found.document, found.lines)])
+                    load_state([ExtractedDocument("src", result.document, result.lines)])
     except InputError:
         counts = SourceCounts(1, refused=1)
     except SlowCase:

@@ -32,12 +32,12 @@ def test_a_fixed_run() -> None:
 
 
 def test_a_case_can_be_made_again() -> None:
-    made = []
+    results = []
     for _ in range(2):
         with case_in_folder(SEED, 3) as case:
             files = {path.name: path.read_bytes() for path in Path.cwd().iterdir()}
-            made.append((case, files))
-    assert made[0] == made[1]
+            results.append((case, files))
+    assert results[0] == results[1]
 
 
 NEVER_GIVEN = {"--help", "--all-versions"}
@@ -85,7 +85,7 @@ def test_every_field_is_made() -> None:
 
     properties = documents.schema()["properties"]
     top = {(id(documents.schema()), name) for name in properties}
-    wanted = {(id(one), name) for one in _records(documents.schema()) for name in one["properties"]} - top
+    wanted = {(id(record), name) for record in _records(documents.schema()) for name in record["properties"]} - top
     assert len(wanted) > 100
     with patch.object(documents, "_make_record", noting):
         for _ in range(100):
@@ -144,8 +144,8 @@ def test_formats_that_differ_are_seen() -> None:
 
 def test_checks_that_differ_are_seen() -> None:
     findings = [{"check": "guard", "severity": "warning"}, {"check": "no-fake-kernel", "severity": "info"}]
-    said = {"report": "findings", "fail_on": "error", "findings": findings}
-    data = Result(1, json.dumps(said), "")
+    answer = {"report": "findings", "fail_on": "error", "findings": findings}
+    data = Result(1, json.dumps(answer), "")
     right = Result(1, "::warning title=guard::x\n::notice title=no-fake-kernel::x\n", "")
     wrong = Result(1, "::warning title=guards::x\n", "")
     assert verdict.unequal({"json": data, "github": right}) is None

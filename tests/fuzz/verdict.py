@@ -37,16 +37,16 @@ def wrong(result: Result, command: str, format_: str, colored: bool) -> str | No
     if result.code not in (0, 1, 2):
         return f"exit code {result.code}: {result.err[:300]}"
     err = COLOUR.sub("", result.err) if colored else result.err
-    if found := DANGEROUS.search(err):
-        return f"stderr has {found!r}"
+    if match := DANGEROUS.search(err):
+        return f"stderr has {match!r}"
     return unreadable(result.out, command, format_, colored)
 
 
 def unreadable(out: str, command: str, format_: str, colored: bool) -> str | None:
     """What is wrong with an answer, or None. colored: whether text may have colours."""
     plain = out.replace("\t", "") if format_ in SHELLS else COLOUR.sub("", out) if colored else out
-    if found := DANGEROUS.search(plain):
-        return f"{format_ or 'text'} has {found!r}"
+    if match := DANGEROUS.search(plain):
+        return f"{format_ or 'text'} has {match!r}"
     its = "json" if command == "schema" else "page" if (command, format_) == ("page", "html") else format_
     is_ours = format_ == "yaml" or (command == "guards" and out.startswith("dispatch:"))
     reader = _read_declarations if is_ours else READERS.get(its)
@@ -152,11 +152,14 @@ def _read_page(text: str) -> None:
 def _read_markdown(text: str) -> None:
     found = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
     tokens = [
-        token for one in found for token in (one, *(one.children or ())) if token.content not in ("<br>", "<!-- -->")
+        token
+        for block in found
+        for token in (block, *(block.children or ()))
+        if token.content not in ("<br>", "<!-- -->")
     ]
     foreign = [token.content for token in tokens if token.type in ("html_block", "html_inline", "image")]
     assert foreign == [], f"{foreign[:3]}"
-    links = [token for one in found for token in (one.children or ()) if token.type == "link_open"]
+    links = [token for block in found for token in (block.children or ()) if token.type == "link_open"]
     assert all(str(token.attrs.get("href", "")).startswith("https://") for token in links), f"{links[:2]}"
 
 
@@ -188,9 +191,11 @@ def unequal(results: dict[str, Result]) -> str | None:
 
 CHECKS_IN: dict[str, Callable[[str], list[Any]]] = {
     "csv": lambda text: [row["check"] for row in csv.DictReader(io.StringIO(text)) if row["severity"] != "info"],
-    "sarif": lambda text: [one["ruleId"] for one in json.loads(text)["runs"][0]["results"] if one["level"] != "note"],
+    "sarif": lambda text: [
+        result["ruleId"] for result in json.loads(text)["runs"][0]["results"] if result["level"] != "note"
+    ],
     "github": lambda text: re.findall(r"(?m)^::(?:error|warning) [^\n]*?title=([\w-]+)", text),
-    "junit": lambda text: [one.get("type") for one in ElementTree.fromstring(text).iter("failure")],
+    "junit": lambda text: [element.get("type") for element in ElementTree.fromstring(text).iter("failure")],
 }
 """Format → the checks whose findings are no mere information; of JUnit those whose findings make the run fail."""
 SEVERITIES = ("error", "warning", "info")
@@ -203,9 +208,9 @@ def _other_checks(results: dict[str, Result]) -> str | None:
         return None
     for format_, checks in CHECKS_IN.items():
         failing = SEVERITIES.index(data["fail_on"]) if format_ == "junit" else 1
-        wanted = {one["check"] for one in data["findings"] if SEVERITIES.index(one["severity"]) <= failing}
-        if format_ in results and (found := {*checks(results[format_].out)}) != wanted:
-            return f"the JSON has findings of {sorted(wanted)}, {format_} of {sorted(found)}"
+        wanted = {finding["check"] for finding in data["findings"] if SEVERITIES.index(finding["severity"]) <= failing}
+        if format_ in results and (named := {*checks(results[format_].out)}) != wanted:
+            return f"the JSON has findings of {sorted(wanted)}, {format_} of {sorted(named)}"
     return None
 
 
@@ -242,8 +247,8 @@ def _collect(data: Any, values: dict[str, set[str]], field: str = "") -> None:
                 values.setdefault(name, set())
             _collect(value, values, name)
     elif isinstance(data, list):
-        for one in data:
-            _collect(one, values, field)
+        for item in data:
+            _collect(item, values, field)
     elif data is not None:
         text = str(data).lower() if isinstance(data, bool) else str(data)
         values.setdefault(field, set()).add(text if text.isprintable() else "".join(printed([text])))

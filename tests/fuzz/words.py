@@ -22,7 +22,7 @@ YAML_SIGNS = (
         *("\ufeff", "{[", "@"),
     ),
 )
-OF_PYTORCH = tuple(one for one in OPERATORS if one.startswith("aten::") or ":" not in one)
+OF_PYTORCH = tuple(text for text in OPERATORS if text.startswith("aten::") or ":" not in text)
 
 HARMFUL = (
     "",
@@ -120,8 +120,8 @@ def operator_glob(dice: Dice) -> str:
 
 def check(dice: Dice) -> str:
     """A check, or a selection of some."""
-    one = dice.choice(CHECKS)
-    return dice.choice([one.id, one.id, one.code, one.code[:3], "all", "default", one.id[:4]])
+    choice = dice.choice(CHECKS)
+    return dice.choice([choice.id, choice.id, choice.code, choice.code[:3], "all", "default", choice.id[:4]])
 
 
 _ODD_BASES = ("torch-2.15-mps", "torch-2.9.1", "torch-2.99", "nosuch")
@@ -203,7 +203,7 @@ def one_of(*texts: str) -> Callable[[Dice], str]:
 WRONG = frozenset({"nosuch", "nosuch.json", "torch-2.99", "npu", "none", "undefined", "hpu:99"})
 """Texts that an option seldom takes."""
 rule_number = one_of(*map(str, range(1, 11)))
-rule = one_of(*map(str, range(-1, 14)), *(one.value for one in Rule))
+rule = one_of(*map(str, range(-1, 14)), *(each_rule.value for each_rule in Rule))
 device = one_of(*DEVICES)
 layout = one_of("strided", "sparse", "torch.sparse_csr", "mkldnn", "jagged", "nosuch")
 dtype = one_of("float32", "qint8", "torch.quint4x2", "int64", "nosuch")

@@ -45,7 +45,7 @@ def results(chunks: Iterable[Chunk], jobs: int, memory_every: int) -> Iterator[C
                 running[ours] = process, chunk
             if not running:
                 return
-            for ready in wait([one for one in running if isinstance(one, Connection)]):
+            for ready in wait([connection for connection in running if isinstance(connection, Connection)]):
                 assert isinstance(ready, Connection)
                 process, chunk = running.pop(ready)
                 try:

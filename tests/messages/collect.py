@@ -45,9 +45,9 @@ def version_of(package: Path) -> str:
 
 def build_of(package: Path) -> str:
     """The version with the build, such as 2.13.0+cpu."""
-    found = re.search(r"__version__ = '([^']+)", (package / "version.py").read_text(encoding="utf-8"))
-    assert found is not None, package
-    return found[1]
+    match = re.search(r"__version__ = '([^']+)", (package / "version.py").read_text(encoding="utf-8"))
+    assert match is not None, package
+    return match[1]
 
 
 def messages_of(package: Path) -> Iterator[Message]:
@@ -56,12 +56,12 @@ def messages_of(package: Path) -> Iterator[Message]:
     headers = list(_headers(package))
     yield from headers
     # what a header says is in the libraries too, in pieces
-    told = "\n".join(message.text for message in headers)
+    output = "\n".join(message.text for message in headers)
     for name in scope.LIBRARIES:
         path = package / name
         for text in library_strings.strings(path) if path.exists() else ():
             template = _FORWARD.sub(r"\1{op}\2", text)
-            if _is_message(text) and template not in told:
+            if _is_message(text) and template not in output:
                 yield Message(template, "", name)
 
 
@@ -78,10 +78,10 @@ def _python(package: Path) -> Iterator[Message]:
     whole = {path for name in scope.PYTHON for path in _files(package / name, "*.py")}
     by_term = {path for name in scope.PYTHON_BY_TERM for path in _files(package / name, "*.py")} - whole
     for path in sorted(whole | by_term):
-        for found in python_source.messages(path.read_text(encoding="utf-8")):
-            told = found.text or found.error.endswith("Exception")
-            if told and (path in whole or scope.TERMS.search(found.text)):
-                yield Message(found.text, found.error, str(path.relative_to(package)))
+        for message in python_source.messages(path.read_text(encoding="utf-8")):
+            is_kept = message.text or message.error.endswith("Exception")
+            if is_kept and (path in whole or scope.TERMS.search(message.text)):
+                yield Message(message.text, message.error, str(path.relative_to(package)))
 
 
 def _headers(package: Path) -> Iterator[Message]:

@@ -63,7 +63,7 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def _of(node: ast.AST, given: dict[str, list[ast.expr]]) -> Iterator[Found]:
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         error = _name(node.exc.func)
-        texts = [text for one in node.exc.args[:1] for text in _texts(one, given)] or [""]
+        texts = [text for arg in node.exc.args[:1] for text in _texts(arg, given)] or [""]
         yield from (Found(text, error, node.lineno) for text in texts)
     elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name):
         yield Found("", node.exc.id, node.lineno)
@@ -83,7 +83,7 @@ def _texts(node: ast.expr, given: dict[str, list[ast.expr]], depth: int = 3) -> 
         case ast.Constant(value=str(text)):
             return [text]
         case ast.JoinedStr():
-            return ["".join(_part(one) for one in node.values)]
+            return ["".join(_part(value) for value in node.values)]
         case ast.BinOp(op=ast.Add()):
             return [a + b for a in _texts(node.left, given, depth) for b in _texts(node.right, given, depth)]
         case ast.BinOp(op=ast.Mod()):
@@ -95,8 +95,8 @@ def _texts(node: ast.expr, given: dict[str, list[ast.expr]], depth: int = 3) -> 
         case ast.Call(func=ast.Name(id="dedent" | "_") | ast.Attribute(attr="dedent"), args=[one, *_]):
             return _texts(one, given, depth)
         case ast.Name(id=name) if depth and name in given:
-            found = [text for one in given[name] for text in _texts(one, given, depth - 1)]
-            return [text for text in dict.fromkeys(found) if text.strip("{} ")] or [f"{{{name}}}"]
+            texts = [text for value in given[name] for text in _texts(value, given, depth - 1)]
+            return [text for text in dict.fromkeys(texts) if text.strip("{} ")] or [f"{{{name}}}"]
     return [f"{{{_short(node)}}}"]
 
 

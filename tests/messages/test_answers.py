@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.cli.support import call
 from tests.support import load_recording
 
-TEXTS = {one["case"]: one["text"] for one in load_recording("2.13.0.messages")["messages"]}
+TEXTS = {message["case"]: message["text"] for message in load_recording("2.13.0.messages")["messages"]}
 USER, AUTHOR = "What you can do:\n", "What the author of the operator can do:\n"
 
 
@@ -23,67 +23,67 @@ def steps(said: str) -> str:
 
 def test_an_operator_that_is_defined_twice_names_both_places() -> None:
     assert "Duplicate registration: registered at" in TEXTS["operator_twice"]
-    said = answer("operator_twice")
+    report = answer("operator_twice")
     for place in ("registered before  registered at ", "registered now     registered at "):
-        assert place in said
+        assert place in report
 
 
 def test_an_operator_of_another_device_is_no_matter_of_inference_mode() -> None:
-    said = answer("operator_of_another_device")
-    assert "aten::_thnn_fused_lstm_cell has no kernel at CPU" in said
-    assert "has kernels of it for CUDA: it is an operator for tensors there" in said
-    assert steps(said).startswith("- Call it with tensors on CUDA, in a build for CUDA")
-    assert "inference_mode" not in said
-    assert "Register a kernel at CPU" not in said
+    report = answer("operator_of_another_device")
+    assert "aten::_thnn_fused_lstm_cell has no kernel at CPU" in report
+    assert "has kernels of it for CUDA: it is an operator for tensors there" in report
+    assert steps(report).startswith("- Call it with tensors on CUDA, in a build for CUDA")
+    assert "inference_mode" not in report
+    assert "Register a kernel at CPU" not in report
 
 
 def test_an_argument_without_a_derivative_is_named() -> None:
-    said = answer("argument_without_a_derivative")
-    assert "there is no derivative of nll_loss_forward with respect to weight" in said
-    assert "pass `weight.detach()`" in steps(said)
+    report = answer("argument_without_a_derivative")
+    assert "there is no derivative of nll_loss_forward with respect to weight" in report
+    assert "pass `weight.detach()`" in steps(report)
 
 
 def test_a_mutation_under_functionalize_returns_no_view() -> None:
-    said = answer("mutation_functionalized")
-    title = said.partition("\n")[0]
+    report = answer("mutation_functionalized")
+    title = report.partition("\n")[0]
     assert title.endswith("functionalization does not support aliases::changes: its schema has alias annotations")
-    assert "Call a functional operator, and copy its result: `x.copy_(f(x))`" in steps(said)
-    assert "torch.Tag.inplace" not in said  # functionalize refuses that, too
+    assert "Call a functional operator, and copy its result: `x.copy_(f(x))`" in steps(report)
+    assert "torch.Tag.inplace" not in report  # functionalize refuses that, too
 
 
 def test_an_operator_that_takes_no_tensor() -> None:
     """The text does not say whether a list was empty: both are named, and what its author can do."""
-    said = answer("operator_that_takes_no_tensor")
-    assert "a list of tensors was empty," in said
-    assert "or takesnone::f takes no tensor" in said
-    assert steps(said).startswith("- If the argument is an empty list of tensors")
-    assert "register its kernel at CompositeExplicitAutograd" in said.partition(AUTHOR)[2]
-    assert "Pass a tensor" not in said
+    report = answer("operator_that_takes_no_tensor")
+    assert "a list of tensors was empty," in report
+    assert "or takesnone::f takes no tensor" in report
+    assert steps(report).startswith("- If the argument is an empty list of tensors")
+    assert "register its kernel at CompositeExplicitAutograd" in report.partition(AUTHOR)[2]
+    assert "Pass a tensor" not in report
 
 
 def test_a_device_that_was_not_built_needs_another_build() -> None:
-    said = answer("tensor_of_a_device_that_was_not_built")
-    assert "Probably this PyTorch was built without CUDA." in said
-    assert steps(said).startswith("- Install a build of PyTorch for CUDA: https://pytorch.org/get-started/locally/.")
-    assert "Register a kernel" not in said
+    report = answer("tensor_of_a_device_that_was_not_built")
+    assert "Probably this PyTorch was built without CUDA." in report
+    assert steps(report).startswith("- Install a build of PyTorch for CUDA: https://pytorch.org/get-started/locally/.")
+    assert "Register a kernel" not in report
 
 
 def test_a_device_that_was_not_built_by_its_first_sentence() -> None:
     first = TEXTS["tensor_of_a_device_that_was_not_built"].rpartition("NotImplementedError: ")[2].partition(". ")[0]
     assert first.startswith("Could not run 'aten::empty_strided' with arguments from the 'CUDA' backend")
-    said = call("explain", "--from-error", "-", stdin=first.encode()).out
-    assert "Probably this PyTorch was built without CUDA." in said
-    assert steps(said).startswith("- Install a build of PyTorch for CUDA")
+    output = call("explain", "--from-error", "-", stdin=first.encode()).out
+    assert "Probably this PyTorch was built without CUDA." in output
+    assert steps(output).startswith("- Install a build of PyTorch for CUDA")
 
 
 def test_a_device_of_another_system_has_no_fallback() -> None:
-    said = answer("tensor_of_a_device_of_another_system")
-    assert "Probably this PyTorch was built without MPS." in said
-    assert "Builds with MPS are for macOS only." in steps(said)
-    assert "PYTORCH_ENABLE_MPS_FALLBACK" not in said
+    report = answer("tensor_of_a_device_of_another_system")
+    assert "Probably this PyTorch was built without MPS." in report
+    assert "Builds with MPS are for macOS only." in steps(report)
+    assert "PYTORCH_ENABLE_MPS_FALLBACK" not in report
 
 
 def test_torch_function_is_no_matter_of_the_dispatcher() -> None:
-    said = answer("class_that_handles_nothing")
-    assert said.partition("\n")[0].endswith("handles add")
-    assert "A call goes first to `__torch_function__`" in said
+    report = answer("class_that_handles_nothing")
+    assert report.partition("\n")[0].endswith("handles add")
+    assert "A call goes first to `__torch_function__`" in report

@@ -15,7 +15,7 @@ LOADED = "its weights were not loaded"
 
 
 def text_with(kind: str, words: str) -> str:
-    return next(one.text for one in read_texts() if one.kind == kind and words in one.text)
+    return next(text.text for text in read_texts() if text.kind == kind and words in text.text)
 
 
 def said_of(text: str) -> str:
@@ -27,8 +27,8 @@ def said_of(text: str) -> str:
 def json_of(text: str) -> dict[str, Any]:
     result = call("explain", "--from-error", "-", "--format", "json", stdin=text.encode())
     assert result.code == 0
-    found: dict[str, Any] = json.loads(result.out)
-    return found
+    answer: dict[str, Any] = json.loads(result.out)
+    return answer
 
 
 @pytest.mark.parametrize("place", ["errs3.py:25", "errs.py:91"])
@@ -41,9 +41,9 @@ def test_the_place_of_a_registration_is_whole(place: str) -> None:
 def test_the_function_of_a_custom_operator_is_not_the_author_s() -> None:
     """The traceback tells it; without it the text is about a torch.autograd.Function of the user's."""
     text = text_with("function-transform", "_library/autograd.py")
-    said = said_of(text)
-    assert "Move the use of ctx from `forward`" not in said
-    assert "write a torch.autograd.Function around the operator" in said
+    output = said_of(text)
+    assert "Move the use of ctx from `forward`" not in output
+    assert "write a torch.autograd.Function around the operator" in output
     own = said_of(text.replace("/_library/autograd.py", "/mine.py"))
     assert "Move the use of ctx from `forward` into a staticmethod" in own
     assert "write a torch.autograd.Function around" not in own
@@ -57,29 +57,29 @@ def test_another_traceback_does_not_tell_it() -> None:
 
 
 def test_a_library_of_python_may_be_gone() -> None:
-    said = said_of(text_with("not-defined", "'gcl'")).partition(AUTHOR)[2]
-    assert "keep the torch.library.Library object in a variable of the module" in said
-    assert "define the operator (`lib.define`) before `impl` and `register_fake`" in said
+    output = said_of(text_with("not-defined", "'gcl'")).partition(AUTHOR)[2]
+    assert "keep the torch.library.Library object in a variable of the module" in output
+    assert "define the operator (`lib.define`) before `impl` and `register_fake`" in output
 
 
 def test_a_meta_tensor_is_not_moved_to_the_cpu() -> None:
     for words in ("device meta is not on the expected device cpu", "device cpu is not on the expected device meta"):
-        said = said_of(text_with("mixed-devices", words))
-        assert "to_empty" in said
-        assert "x.to(weight.device)" not in said
+        output = said_of(text_with("mixed-devices", words))
+        assert "to_empty" in output
+        assert "x.to(weight.device)" not in output
 
 
 def test_fake_tensor_mode_compares_devices_itself() -> None:
-    said = said_of(text_with("mixed-devices", "FakeTensorDeviceMismatchError"))
-    assert "the fake tensors of one call are on several devices: cuda and cpu" in said
-    assert "FakeTensorMode itself compares the devices" in said
+    output = said_of(text_with("mixed-devices", "FakeTensorDeviceMismatchError"))
+    assert "the fake tensors of one call are on several devices: cuda and cpu" in output
+    assert "FakeTensorMode itself compares the devices" in output
 
 
 @pytest.mark.parametrize("operator", ["e.nfl.default", "e.nfco.default", "e.nde.default"])
 def test_fake_tensors_have_no_weights_to_load(operator: str) -> None:
-    said = said_of(text_with("no-meta", operator))
-    assert "Register a fake implementation" in said
-    assert LOADED not in said
+    output = said_of(text_with("no-meta", operator))
+    assert "Register a fake implementation" in output
+    assert LOADED not in output
 
 
 def test_a_meta_tensor_may_have_weights_to_load() -> None:
@@ -87,8 +87,8 @@ def test_a_meta_tensor_may_have_weights_to_load() -> None:
 
 
 def test_a_fake_implementation_that_reads_data_has_an_author() -> None:
-    said = said_of(text_with("data-dependent", "in fake_impl"))
-    assert "use only the shapes and dtypes of the arguments" in said.partition(AUTHOR)[2]
+    output = said_of(text_with("data-dependent", "in fake_impl"))
+    assert "use only the shapes and dtypes of the arguments" in output.partition(AUTHOR)[2]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
@@ -117,9 +117,9 @@ def test_a_device_whose_backend_may_be_missing_or_lack_the_kernel() -> None:
         f"because the operator doesn't exist for this backend. 'aten::tril_indices' is only available for these "
         f"backends: [{keys}].\n"
     )
-    said = said_of(text)
-    assert "Probably XLA is not loaded, or nobody has written aten::tril_indices for tensors on XLA yet." in said
-    assert "`import torch_xla`" in said.partition(USER)[2]
+    output = said_of(text)
+    assert "Probably XLA is not loaded, or nobody has written aten::tril_indices for tensors on XLA yet." in output
+    assert "`import torch_xla`" in output.partition(USER)[2]
     assert "no-backend" in [fact["kind"] for fact in json_of(text)["facts"]]
     mps = said_of(text.replace("'XLA'", "'MPS'"))
     assert "Probably this PyTorch was built without MPS, or nobody has written" in mps

@@ -24,8 +24,10 @@ def test_the_collector_finds_no_message_that_is_not_in_the_table() -> None:
     known = {(row.text, row.error) for row in read()}
     if version_of(package) not in {version for row in read() for version in row.versions}:
         pytest.skip("the table is of other versions")
-    found = [message for message in messages_of(package) if build_of(package) in BUILDS or "lib/" not in message.source]
-    missing = {message[:2] for message in found} - known
+    messages = [
+        message for message in messages_of(package) if build_of(package) in BUILDS or "lib/" not in message.source
+    ]
+    missing = {message[:2] for message in messages} - known
     assert missing == set()
 
 
@@ -35,8 +37,10 @@ def test_what_it_prints_is_understood(tmp_path: Path) -> None:
     in_pytorch.run([torch_python(), str(script), str(path)])
     messages = json.loads(path.read_text(encoding="utf-8"))["messages"]
     assert len(messages) > 120
-    for one in messages:
-        if one["kind"] == "not explained":
+    for message in messages:
+        if message["kind"] == "not explained":
             continue
-        found = {(error.kind, error.operator) for error in find_errors(one["text"])}
-        assert any(kind == one["kind"] and one["operator"] in (None, operator) for kind, operator in found), one
+        errors = {(error.kind, error.operator) for error in find_errors(message["text"])}
+        assert any(kind == message["kind"] and message["operator"] in (None, operator) for kind, operator in errors), (
+            message
+        )

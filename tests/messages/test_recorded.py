@@ -14,7 +14,7 @@ from tests.cli.support import call
 from tests.support import load_recording
 
 VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
-RECORDED = [(version, one) for version in VERSIONS for one in load_recording(f"{version}.messages")["messages"]]
+RECORDED = [(version, message) for version in VERSIONS for message in load_recording(f"{version}.messages")["messages"]]
 SHORT = ("first_line", "without_table")
 """Treatments that leave the first line only, which of some warnings names no operator."""
 
@@ -55,14 +55,14 @@ def test_what_is_not_explained_is_not_taken_for_something_else() -> None:
 
 def test_each_is_answered() -> None:
     """With a meaning, or facts; never with a refusal."""
-    for version, one in RECORDED:
-        if version == "2.13.0" and one["kind"] != GONE:
-            result = call("explain", "--from-error", "-", "--format", "json", stdin=one["text"].encode())
-            assert (result.code, result.err) == (0, ""), one["case"]
+    for version, message in RECORDED:
+        if version == "2.13.0" and message["kind"] != GONE:
+            result = call("explain", "--from-error", "-", "--format", "json", stdin=message["text"].encode())
+            assert (result.code, result.err) == (0, ""), message["case"]
             report = json.loads(result.out)
             assert report["report"] == "error"
-            assert report["means"] or report["facts"], one["case"]
-            assert report["user"] or report["author"], one["case"]
+            assert report["means"] or report["facts"], message["case"]
+            assert report["user"] or report["author"], message["case"]
 
 
 @pytest.mark.parametrize(

@@ -29,15 +29,15 @@ def flat(text: str) -> str:
 def printed() -> tuple[Text, ...]:
     """What live PyTorch printed, and what `texts.tsv` has from its sources."""
     recorded = [
-        Text(one["kind"], one["text"], version)
+        Text(recorded["kind"], recorded["text"], version)
         for version in VERSIONS
-        for one in load_recording(f"{version}.messages")["messages"]
-        if one["kind"] in KINDS
+        for recorded in load_recording(f"{version}.messages")["messages"]
+        if recorded["kind"] in KINDS
     ]
     slots = [
-        Text(find_errors(one["text"])[0].kind, one["text"], version)
+        Text(find_errors(error["text"])[0].kind, error["text"], version)
         for version in VERSIONS
-        for one in slot_errors(version)[:16]
+        for error in slot_errors(version)[:16]
     ]
     return (*recorded, *slots, *read_texts())
 

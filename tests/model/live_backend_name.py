@@ -41,13 +41,13 @@ def main() -> None:
     module = types.ModuleType(name)
     vars(module).update(is_initialized=lambda: True, _lazy_init=lambda: None, current_device=lambda: 0)
     tried(lambda: torch._register_device_module(name, module))  # not for names that no device string can have
-    said = {
+    answer = {
         "device": tried(lambda: str(torch.device(name))),
         "unnamed": tried(lambda: str(torch.device("privateuseone"))),
         "read": {key: tried(lambda key=key: core._dispatch_key_name(core._dispatch_key_parse(key))) for key in keys},
         "errors": [backend_in_error(layout) for layout in (torch.strided, torch.sparse_coo, torch.sparse_csr)],
     }
-    print(json.dumps(said))
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

@@ -42,10 +42,10 @@ def test_choices_are_the_largest_sets_without_rivals() -> None:
     for count in [1, 2, 3, 5, 7] * 20:
         files = [str(number) for number in range(count)]
         rivals: dict[str, set[str]] = {file: set() for file in files}
-        for one, other in itertools.combinations(files, 2):
+        for first, other in itertools.combinations(files, 2):
             if dice.random() < 0.4:
-                rivals[one].add(other)
-                rivals[other].add(one)
+                rivals[first].add(other)
+                rivals[other].add(first)
         sets = [set(some) for size in range(count + 1) for some in itertools.combinations(files, size)]
         free = [some for some in sets if not any(rivals[file] & some for file in some)]
         largest = [some for some in free if not any(some < other for other in free)]

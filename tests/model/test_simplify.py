@@ -28,8 +28,8 @@ from dispatch_cli.model.simplify import MOST_LENGTH, short_text, simplified, tex
     ],
 )
 def test_what_is_superfluous_is_left_out(text: str, shorter: str | None) -> None:
-    found = simplified(parse_condition(text))
-    assert (None if found is None else str(found)) == shorter
+    condition = simplified(parse_condition(text))
+    assert (None if condition is None else str(condition)) == shorter
 
 
 def test_random_conditions_hold_in_the_same_cases() -> None:
@@ -44,12 +44,12 @@ def test_random_conditions_hold_in_the_same_cases() -> None:
         return (And if kind == "t" else Or)(tuple(some(depth - 1) for _ in range(chance.randint(2, 3))))
 
     for _ in range(200):
-        one = some(3)
-        short = simplified(one)
-        assert short is None or len(str(short)) <= len(str(one))
+        condition = some(3)
+        short = simplified(condition)
+        assert short is None or len(str(short)) <= len(str(condition))
         for number in range(32):
             world = {f"{name}()": bool(number >> at & 1) for at, name in enumerate("pqrst")}
-            assert value(one, world) is (True if short is None else value(short, world)), str(one)
+            assert value(condition, world) is (True if short is None else value(short, world)), str(condition)
 
 
 @pytest.mark.parametrize(("joined", "what"), [(" or ", "combinations"), (" and ", "conditions")])

@@ -59,9 +59,9 @@ def test_every_value_of_a_macro_is_in_a_world_and_every_world_has_a_value() -> N
         if dice.random() < 0.5:
             texts.add("X")
         order = sorted(texts)
-        found = {tuple(one[text] for text in order) for one in assignments(groups_of(order))}
+        assigned = {tuple(assignment[text] for text in order) for assignment in assignments(groups_of(order))}
         values = [(False, 0), *((True, number) for number in range(-3, 8))]
-        assert found == {tuple(preprocessor(text, *one) for text in order) for one in values}
+        assert assigned == {tuple(preprocessor(text, *pair) for text in order) for pair in values}
 
 
 def test_what_is_chosen_decides() -> None:

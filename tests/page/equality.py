@@ -67,33 +67,35 @@ QUERIES = (
 
 def search(state: State, script: Script, queries: Sequence[str] = QUERIES) -> Iterator[str]:
     """The same of the list of operators, for what is typed: `explore` has the other one."""
-    names = [one.name for one in listed_operators(state)]
+    names = [operator.name for operator in listed_operators(state)]
     matcher = Matcher(names)
     for query in queries:
         wanted = [names[number] for number in matcher.find(query)]
-        found = [one["entry"]["name"] for one in script.ask("search", query, len(names))["found"]]
-        yield from differing(f"search {query!r}", wanted, found)
+        names_shown = [item["entry"]["name"] for item in script.ask("search", query, len(names))["found"]]
+        yield from differing(f"search {query!r}", wanted, names_shown)
         for name in wanted[:50]:
-            places = [place for one in script.ask("marksIn", name, query) for place in range(*one)]
+            places = [place for mark in script.ask("marksIn", name, query) for place in range(*mark)]
             yield from differing(f"marks {query!r} in {name}", matched(name, query), places)
 
 
 def registrations(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
     """The same of their registrations."""
-    for one in registrations_report(state, names).operators:
-        yield from differing(f"register {one.operator}", data_of(one), script.ask("register", one.operator))
+    for operator in registrations_report(state, names).operators:
+        yield from differing(
+            f"register {operator.operator}", data_of(operator), script.ask("register", operator.operator)
+        )
 
 
 def fallbacks(state: State, script: Script) -> Iterator[str]:
     """The same of the backend fallbacks."""
-    expected = [data_of(one) for one in backend_fallbacks_report(state).fallbacks]
+    expected = [data_of(fallback) for fallback in backend_fallbacks_report(state).fallbacks]
     yield from differing("fallbacks", expected, script.ask("fallbacks"))
 
 
 def higher_order(state: State, script: Script) -> Iterator[str]:
     """The same of the tables of higher-order operators."""
-    for one in slots_of(state, state.higher_order_operators):
-        yield from differing(f"higher-order {one.name}", data_of(one), script.ask("higherOrder", one.name))
+    for slot in slots_of(state, state.higher_order_operators):
+        yield from differing(f"higher-order {slot.name}", data_of(slot), script.ask("higherOrder", slot.name))
 
 
 def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]:
@@ -108,23 +110,26 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
         for row in expected["operators"]:
             for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
                 del row[name]
-        found = script.ask("coverage", key)
+        answer = script.ask("coverage", key)
         written = [[words(row), training_words(row.training, row.gradient)] for row in report.operators]
-        yield from differing(f"words of coverage {key}", written, [row.pop("words") for row in found["operators"]])
-        yield from differing(f"coverage {key}", expected, found)
+        yield from differing(f"words of coverage {key}", written, [row.pop("words") for row in answer["operators"]])
+        yield from differing(f"coverage {key}", expected, answer)
 
 
 def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:
     """The same of slots that are explained, in data and in sentences."""
     for name, key in asked:
-        said = script.ask("explain", str(name), key)
-        has_advice = said["advice"] is not None
-        yield from differing(f"explain {name} {key}", _explained(state, name, key, has_advice), said | _cut(said))
+        slot = script.ask("explain", str(name), key)
+        has_advice = slot["advice"] is not None
+        yield from differing(f"explain {name} {key}", _explained(state, name, key, has_advice), slot | _cut(slot))
 
 
 def _cut(said: Any) -> Any:
-    rules = [{name: value for name, value in one.items() if name not in _MORE_IN_RULES} for one in said["rules"]]
-    others = [{k: v for k, v in one.items() if k not in _MORE_IN_REGISTRATIONS} for one in said["registrations"]]
+    rules = [{name: value for name, value in rule.items() if name not in _MORE_IN_RULES} for rule in said["rules"]]
+    others = [
+        {k: v for k, v in registration.items() if k not in _MORE_IN_REGISTRATIONS}
+        for registration in said["registrations"]
+    ]
     python = None if said["python"] is None else {k: v for k, v in said["python"].items() if k != "why"}
     return {"rules": rules, "registrations": others, "python": python}
 
@@ -142,10 +147,10 @@ def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> 
 
 
 def _advised(state: State, name: OperatorName, key: str) -> Any:
-    found = slot_advice(state, name, key)
-    texts = [[run.text for run in runs] for runs in advice_lines(found)]
-    fixes = [fragment(changes[0].edits if changes else ()) for changes in new_changes(found)]
-    return {"advice": data_of(found), "lines": texts, "fixes": fixes}
+    advice = slot_advice(state, name, key)
+    texts = [[run.text for run in runs] for runs in advice_lines(advice)]
+    fixes = [fragment(changes[0].edits if changes else ()) for changes in new_changes(advice)]
+    return {"advice": data_of(advice), "lines": texts, "fixes": fixes}
 
 
 def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
@@ -161,11 +166,11 @@ def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
 
 def one_of_each_plan(state: State, names: Iterable[OperatorName]) -> list[OperatorName]:
     """An operator for each set of keys with a kernel, and every operator with kernels that files overrode."""
-    found: dict[object, OperatorName] = {}
+    results: dict[object, OperatorName] = {}
     for name in names:
         is_special = not state.dispatcher.is_untouched(name) and bool(state.dispatcher.stale_entries(name))
-        found.setdefault(name if is_special else state.dispatcher.shape(name), name)
-    return [*found.values()]
+        results.setdefault(name if is_special else state.dispatcher.shape(name), name)
+    return [*results.values()]
 
 
 def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[str]:
@@ -176,12 +181,12 @@ def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[s
     if isinstance(expected, dict) and isinstance(said, dict):
         for name in {**expected, **said}:
             missing = object()
-            one, other = expected.get(name, missing), said.get(name, missing)
-            if one != other:
-                if missing in (one, other):
-                    yield f"{what}{path}.{name}: only {'said' if one is missing else 'expected'}"
+            ours, other = expected.get(name, missing), said.get(name, missing)
+            if ours != other:
+                if missing in (ours, other):
+                    yield f"{what}{path}.{name}: only {'said' if ours is missing else 'expected'}"
                 else:
-                    yield from differing(what, one, other, f"{path}.{name}")
+                    yield from differing(what, ours, other, f"{path}.{name}")
                 return
     if isinstance(expected, list) and isinstance(said, list) and len(expected) == len(said):
         place = next(at for at, (one, other) in enumerate(zip(expected, said, strict=True)) if one != other)
@@ -192,8 +197,8 @@ def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[s
 
 def _backends(universe: Universe) -> list[str]:
     """The backends with a component of their own, and one of each other kind."""
-    found = {universe.runtime_parts[key][0]: key for key in backend_keys(universe)}
-    return [key for key in backend_keys(universe) if key in universe.backends or key in found.values()]
+    keys = {universe.runtime_parts[key][0]: key for key in backend_keys(universe)}
+    return [key for key in backend_keys(universe) if key in universe.backends or key in keys.values()]
 
 
 def universes(state: State, script: Script) -> Iterator[str]:
@@ -214,7 +219,7 @@ def main(arguments: Sequence[str]) -> int:
         asked = [(name, key) for name in one_of_each_plan(state, names) for key in keys]
         with script_of(page) as script:
             with_advice = advised(state, script)
-            for what, found, number in (
+            for what, problems, number in (
                 ("universes", universes(state, script), 1),
                 ("backends", coverage(state, script, backends), len(backends)),
                 ("searches", search(state, script), len(QUERIES)),
@@ -226,10 +231,10 @@ def main(arguments: Sequence[str]) -> int:
                 ("slots with advice", slots(state, script, with_advice), len(with_advice)),
             ):
                 start = perf_counter()
-                differences = [*found]
+                differences = [*problems]
                 failures += len(differences)
-                for one in differences[:5]:
-                    print(one)
+                for difference in differences[:5]:
+                    print(difference)
                 took = f"{perf_counter() - start:.0f} s"
                 print(f"{what}: {number:,} compared, {len(differences)} differ, {took}", flush=True)
     return int(failures > 0)

@@ -61,13 +61,13 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
     page = folder / "page.html"
     result = call("page", str(file), "-o", str(page))
     assert result.code == 0, result.err
-    with script_of(page) as found:
-        yield found
+    with script_of(page) as page_script:
+        yield page_script
 
 
 @pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
 def test_a_shell_reads_every_text_as_it_is_and_runs_nothing(script: Script, tmp_path: Path, locale: str) -> None:
-    every = [*HOSTILE, *(f"{one}{other}" for one in HOSTILE for other in ("\u200b", "\\", "'", "\\'\x1b"))]
+    every = [*HOSTILE, *(f"{text}{other}" for text in HOSTILE for other in ("\u200b", "\\", "'", "\\'\x1b"))]
     quoted = [script.ask("quoted", text) for text in every]
     assert all(text.isascii() or text.isprintable() for text in quoted)
     run = subprocess.run(
@@ -96,8 +96,8 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> 
     file.write_text("dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n", encoding="utf-8")
     page = tmp_path / "page.html"
     assert call("page", str(file), "-o", str(page)).code == 0
-    with script_of(page) as found:
-        assert found.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b --view rows"
+    with script_of(page) as page_script:
+        assert page_script.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b --view rows"
 
 
 @pytest.mark.slow
@@ -121,20 +121,23 @@ def test_what_the_files_change_is_what_diff_prints(
     arguments: tuple[str, ...], printed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    with script_of(page_of(*arguments)) as found:
-        words = shlex.split(found.ask("command", "changes"))[1:]
-        changed = [one for one in found.ask("changes")["operators"] if not one["new"]]
-        said = found.ask("about")["diff"]
+    with script_of(page_of(*arguments)) as page_script:
+        words = shlex.split(page_script.ask("command", "changes"))[1:]
+        changed = [operator for operator in page_script.ask("changes")["operators"] if not operator["new"]]
+        side = page_script.ask("about")["diff"]
     assert " ".join(words) == printed
     if words[0] == "diff":
         report = json.loads(call(*words, "--format", "json").out)
         counts = report["counts"]
-        assert (len(changed), sum(one["slots"] for one in changed)) == (counts["slot_operators"], counts["slots"])
+        assert (len(changed), sum(operator["slots"] for operator in changed)) == (
+            counts["slot_operators"],
+            counts["slots"],
+        )
         assert counts["slots"] and counts["registrations_added"]
         (outcome,) = [line for line in call(*words).out.splitlines() if " registration" in line and ": " in line]
-        assert outcome.endswith(f": {said['outcome']}.")
-        rows = [(one["operator"], one["key"]) for one in report["registrations"]]
-        assert [(one["operator"], one["key"]) for one in said["registrations"]] == rows
+        assert outcome.endswith(f": {side['outcome']}.")
+        rows = [(registration["operator"], registration["key"]) for registration in report["registrations"]]
+        assert [(registration["operator"], registration["key"]) for registration in side["registrations"]] == rows
 
 
 @pytest.mark.parametrize(
@@ -159,9 +162,9 @@ def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
 
 @pytest.mark.slow
 def test_a_long_name_that_is_not_there_is_answered() -> None:
-    with script_of(page_of("examples/overlay.yaml")) as found:
-        names = [one["name"] for one in found.ask("similar", "aten::addmmz")]
+    with script_of(page_of("examples/overlay.yaml")) as page_script:
+        names = [match["name"] for match in page_script.ask("similar", "aten::addmmz")]
         assert "aten::addmm" in names and len(names) <= 8
-        assert found.ask("similar", "a") == []
+        assert page_script.ask("similar", "a") == []
         for name in ("zq" * 500_000, f"aten::addmm{'z' * 1_000_000}", "x" * 1_000_000):
-            found.ask("similar", name)
+            page_script.ask("similar", name)

@@ -22,12 +22,12 @@ pytestmark = needs_node
 
 @pytest.fixture(scope="module")
 def script() -> Iterator[Script]:
-    with script_of(page_of("--base", "torch-2.15")) as found:
-        yield found
+    with script_of(page_of("--base", "torch-2.15")) as page_script:
+        yield page_script
 
 
 def names(script: Script, query: str) -> list[str]:
-    return [one["entry"]["name"] for one in script.ask("lookUp", query)["found"]]
+    return [item["entry"]["name"] for item in script.ask("lookUp", query)["found"]]
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,12 @@ def names(script: Script, query: str) -> list[str]:
     ],
 )
 def test_a_misspelt_name_comes_first(script: Script, query: str, first: str) -> None:
-    said = script.ask("lookUp", query)
-    found = [one["entry"]["name"] for one in said["found"]]
-    assert found[0] == first
-    assert said["near"] > 0
-    assert len(found) == len(set(found)) <= said["near"] + said["total"]
-    assert set(found) >= {one["entry"]["name"] for one in script.ask("search", query)["found"]}
+    answer = script.ask("lookUp", query)
+    ranked = [item["entry"]["name"] for item in answer["found"]]
+    assert ranked[0] == first
+    assert answer["near"] > 0
+    assert len(ranked) == len(set(ranked)) <= answer["near"] + answer["total"]
+    assert set(ranked) >= {item["entry"]["name"] for item in script.ask("search", query)["found"]}
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_misspelt_name_comes_first(script: Script, query: str, first: str) -> 
     ],
 )
 def test_what_letters_find_stays_as_it_is(script: Script, query: str) -> None:
-    said = script.ask("lookUp", query)
-    assert said["near"] == 0
-    assert said["found"] == script.ask("search", query, said["total"])["found"]
+    answer = script.ask("lookUp", query)
+    assert answer["near"] == 0
+    assert answer["found"] == script.ask("search", query, answer["total"])["found"]
 
 
 def test_where_nothing_is_near_nothing_is_said(script: Script) -> None:
@@ -85,21 +85,21 @@ def test_an_address_of_no_operator_has_the_nearest(script: Script, address: str,
 def test_explore_and_the_hints_of_commands_find_the_same(script: Script) -> None:
     """For names with random mistakes: names, namespaces and overloads, with and without them."""
     catalogue = Catalogue(newest())
-    names = [one.name for one in catalogue.entries]
+    names = [entry.name for entry in catalogue.entries]
     chance = random.Random(20261)
     near = 0
     for _ in range(90):
         name = chance.choice(names)
         name = name.rpartition("::")[2] if chance.random() < 0.3 else name
         query = with_mistakes(chance, without_overload(name) if chance.random() < 0.4 else name)
-        said = script.ask("lookUp", query)
-        found, what = catalogue.search(query)
-        assert [one["entry"]["name"] for one in said["found"]] == [names[number] for number in found], query
-        assert bool(said["near"]) == bool(what), query
-        near += said["near"] > 0
-        if said["near"] and "::" in query and not said["total"]:
+        answer = script.ask("lookUp", query)
+        numbers, what = catalogue.search(query)
+        assert [item["entry"]["name"] for item in answer["found"]] == [names[number] for number in numbers], query
+        assert bool(answer["near"]) == bool(what), query
+        near += answer["near"] > 0
+        if answer["near"] and "::" in query and not answer["total"]:
             hints = similar_names(names, query)
-            assert without_overload(hints[0]) == without_overload(names[found[0]]), query
+            assert without_overload(hints[0]) == without_overload(names[numbers[0]]), query
     assert near > 20
 
 
@@ -127,11 +127,11 @@ def test_letters_that_differ_are_counted_as_the_definition_says(seed: int) -> No
     def cost(word: str, other: str) -> int:
         if not word or not other:
             return len(word) + len(other)
-        found = [cost(word[1:], other) + 1, cost(word, other[1:]) + 1]
-        found.append(cost(word[1:], other[1:]) + (word[0] != other[0]))
+        costs = [cost(word[1:], other) + 1, cost(word, other[1:]) + 1]
+        costs.append(cost(word[1:], other[1:]) + (word[0] != other[0]))
         if len(word) > 1 and len(other) > 1 and word[:2] == other[1::-1]:
-            found.append(cost(word[2:], other[2:]) + 1)
-        return min(found)
+            costs.append(cost(word[2:], other[2:]) + 1)
+        return min(costs)
 
     chance = random.Random(seed)
     for _ in range(300):

@@ -49,19 +49,19 @@ def test_the_marks_are_what_the_dumps_of_every_version_say() -> None:
     with lzma.open(RECORDINGS / "versions.raw_dumps.json.xz", "rt") as file:
         recorded = json.load(file)
     names = [*recorded[0]["ops"]]
-    every = [f"torch-{one['version']}" for one in recorded]
-    found = {cell[:2]: cell[2] for cell in cells(versions_data(history_report(Versions(every), names), every))}
+    every = [f"torch-{recording['version']}" for recording in recorded]
+    signs = {cell[:2]: cell[2] for cell in cells(versions_data(history_report(Versions(every), names), every))}
     changes = expected(recorded)
-    assert {name for name, _ in found} == {name for name in names if changes[name]}
-    for (name, version), marks in found.items():
+    assert {name for name, _ in signs} == {name for name in names if changes[name]}
+    for (name, version), marks in signs.items():
         assert set(marks.replace("\N{MIDDLE DOT}", "")) - {"g"} == {
             MARKS[kind] for kind in changes[name].get(version, {})
         }
         if "g" in marks:
             place = every.index(f"torch-{version}")
-            before, after = (bases.load(one).record(name)[_TAGS] for one in every[place - 1 : place + 1])
+            before, after = (bases.load(version).record(name)[_TAGS] for version in every[place - 1 : place + 1])
             assert sorted(before) != sorted(after), (name, version)
-    assert found["aten::_scaled_mm", "2.9"] == "g"
+    assert signs["aten::_scaled_mm", "2.9"] == "g"
 
 
 @pytest.mark.slow
@@ -75,9 +75,9 @@ def test_every_cell_leads_to_the_operator_in_the_page_of_its_version() -> None:
     for name, version, marks, leads in cells(data):
         assert leads == (name in there[version]), (name, version)
         assert (marks in ("", "-")) == (not leads)
-    states = [one["about"] for one in pages.values()]
-    assert [one["over"] for one in states] == [[version] for version in reversed(SITE_VERSIONS)]
-    assert {one["index_page"] for one in states} == {"index.html"}
+    states = [data["about"] for data in pages.values()]
+    assert [state["over"] for state in states] == [[version] for version in reversed(SITE_VERSIONS)]
+    assert {state["index_page"] for state in states} == {"index.html"}
     assert [(version, file) for version, _, file in data["versions"]] == [
         (version.removeprefix("torch-"), f"{version}.html") for version in reversed(SITE_VERSIONS)
     ]
@@ -87,21 +87,23 @@ def test_every_cell_leads_to_the_operator_in_the_page_of_its_version() -> None:
 def test_operators_without_a_row_are_the_same_in_every_version() -> None:
     """By the records of the embedded states: equal schemas, and kernels at the same keys."""
     states = [bases.load(version) for version in SITE_VERSIONS]
-    every = set(states[0].names).union(*(one.names for one in states))
+    every = set(states[0].names).union(*(state.names for state in states))
     unchanged = every - {name for name, *_ in index()["rows"]}
     assert len(unchanged) > 100
     for name in unchanged:
-        records = [one.record(name) for one in states]
-        assert len({(one[0], tuple(sorted({kernel[0] for kernel in one[_KERNELS]}))) for one in records}) == 1, name
+        records = [state.record(name) for state in states]
+        assert (
+            len({(record[0], tuple(sorted({kernel[0] for kernel in record[_KERNELS]}))) for record in records}) == 1
+        ), name
 
 
 @pytest.mark.slow
 def test_the_folder_has_the_pages_and_their_index() -> None:
-    assert {one.name for one in site().iterdir()} == {"index.html", *(f"{version}.html" for version in SITE_VERSIONS)}
+    assert {path.name for path in site().iterdir()} == {"index.html", *(f"{version}.html" for version in SITE_VERSIONS)}
     assert site().stat().st_mode & 0o777 == 0o777 & ~_umask()
-    for one in site().iterdir():
-        assert one.stat().st_size < 700_000, one
-        text = one.read_text(encoding="utf-8")
+    for path in site().iterdir():
+        assert path.stat().st_size < 700_000, path
+        text = path.read_text(encoding="utf-8")
         assert "default-src 'none'; script-src 'sha256-" in text
     changes = index()["changes"]
     assert sum(len(rows) for _, rows in changes) > 1_000
@@ -160,7 +162,7 @@ def test_a_folder_is_written_whole_or_not_at_all(exists: bool, tmp_path: Path, m
     assert [*tmp_path.rglob("*")] == [tmp_path / "site"] * exists
     result = call("page", "--all-versions", "-o", "site")
     assert (result.code, result.out) == (0, "")
-    assert sorted(one.name for one in tmp_path.rglob("*")) == ["index.html", "site", f"{SITE_VERSIONS[-1]}.html"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["index.html", "site", f"{SITE_VERSIONS[-1]}.html"]
 
 
 def _no_space(*_: object) -> None:

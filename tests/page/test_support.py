@@ -21,23 +21,23 @@ OF_CELL = ("verdict", "reason", "key", "kernel", "declared_at", "error", "call")
 def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     with script_of(page_of(OPERATORS)) as script:
-        found = script.ask("data")["support"]
-        assert found["verdict"] in call("support", OPERATORS).out
+        answer = script.ask("data")["support"]
+        assert answer["verdict"] in call("support", OPERATORS).out
         words = shlex.split(script.ask("command", "support"))[1:]
         report = json.loads(call(*words, "--format", "json").out)
-        assert found["heads"] == [[column["backend"], column["context"]] for column in report["columns"]]
-        for (name, *numbers), row in zip(found["rows"], report["operators"], strict=True):
-            cells = [found["answers"][number] for number in numbers]
+        assert answer["heads"] == [[column["backend"], column["context"]] for column in report["columns"]]
+        for (name, *numbers), row in zip(answer["rows"], report["operators"], strict=True):
+            cells = [answer["answers"][number] for number in numbers]
             assert name == row["operator"]
             assert [{field: cell[field] for field in OF_CELL} for cell in cells] == row["cells"]
         commands = {
-            script.ask("command", "call", name, found["answers"][number]["call"])
-            for name, *numbers in found["rows"]
+            script.ask("command", "call", name, answer["answers"][number]["call"])
+            for name, *numbers in answer["rows"]
             for number in numbers
-            if found["answers"][number]["call"] is not None
+            if answer["answers"][number]["call"] is not None
         }
-        assert {one["command"] for one in report["reasons"]} <= commands
-        assert [one["text"] for one in found["reasons"]] == [one["text"] for one in report["reasons"]]
+        assert {reason["command"] for reason in report["reasons"]} <= commands
+        assert [reason["text"] for reason in answer["reasons"]] == [reason["text"] for reason in report["reasons"]]
 
 
 def test_a_state_without_operators_of_its_own_has_no_matrix() -> None:

@@ -33,14 +33,14 @@ def written(folder: Path, file: Path) -> Path:
 def recorded(request: pytest.FixtureRequest) -> Path:
     if request.param == "own":
         return OWN
-    made = once("every-trace", lambda folder: (folder / "every.trace").write_text(every(), encoding="utf-8"))
-    return made / "every.trace"
+    trace_folder = once("every-trace", lambda folder: (folder / "every.trace").write_text(every(), encoding="utf-8"))
+    return trace_folder / "every.trace"
 
 
 @pytest.fixture(scope="module")
 def script(recorded: Path) -> Iterator[Script]:
-    with script_of(page_of("--trace", str(recorded))) as found:
-        yield found
+    with script_of(page_of("--trace", str(recorded))) as page_script:
+        yield page_script
 
 
 @pytest.fixture(scope="module")
@@ -55,31 +55,31 @@ def test_the_lines_are_those_of_the_command(script: Script, printed: Any) -> Non
     rows = [(thread["name"], row) for thread in printed["threads"] for row in thread["rows"]]
     assert len(shown["rows"]) == len(rows)
     assert not shown["more"]
-    for one, (thread, row) in zip(shown["rows"], rows, strict=True):
-        assert one["thread"] == thread
+    for page_row, (thread, row) in zip(shown["rows"], rows, strict=True):
+        assert page_row["thread"] == thread
         for field in ("number", "level", "times", "all", "operator", "forward", "forwards", "raised", "unfinished"):
-            assert one[field] == row[field], (field, row)
-        assert one["time"] == row["microseconds"]
+            assert page_row[field] == row[field], (field, row)
+        assert page_row["time"] == row["microseconds"]
         kernels = [] if row["path"] is None else row["path"]["kernels"]
-        assert one["key"] == (kernels[0]["key"] if kernels else None)
-        text = "".join(text for text, _ in one["kernels"])
+        assert page_row["key"] == (kernels[0]["key"] if kernels else None)
+        text = "".join(text for text, _ in page_row["kernels"])
         assert text.endswith("(calls again)") or all(kernel["key"] in text for kernel in kernels)
         place = row["place"]
-        assert one["place"] == (place and [Path(place["file"]).name, place["line"], place["function"]])
+        assert page_row["place"] == (place and [Path(place["file"]).name, place["line"], place["function"]])
 
 
 def test_the_findings_are_those_of_the_command(script: Script, printed: Any) -> None:
     fields = ("kind", "operator", "key", "first", "more_places")
-    shown = [tuple(one[field] for field in fields) for one in script.ask("trace")["findings"]]
-    assert shown == [tuple(one[field] for field in fields) for one in printed["findings"]]
+    shown = [tuple(finding[field] for field in fields) for finding in script.ask("trace")["findings"]]
+    assert shown == [tuple(finding[field] for field in fields) for finding in printed["findings"]]
     assert shown
 
 
 def test_operators_are_counted(script: Script, printed: Any) -> None:
-    for one in printed["operators"]:
-        assert script.ask("callsOf", one["operator"]) == one["calls"]
-        rows = script.ask("traceRows", one["operator"])
-        assert sum(row["all"] for row in rows) == one["calls"]
+    for operator in printed["operators"]:
+        assert script.ask("callsOf", operator["operator"]) == operator["calls"]
+        rows = script.ask("traceRows", operator["operator"])
+        assert sum(row["all"] for row in rows) == operator["calls"]
 
 
 def test_commands(script: Script, recorded: Path) -> None:
@@ -95,35 +95,35 @@ def test_commands(script: Script, recorded: Path) -> None:
 
 
 def test_a_page_without_a_recording_has_no_calls() -> None:
-    with script_of(page_of("examples/add.yaml")) as found:
-        assert found.ask("trace") is None
-        assert found.ask("callsOf", "aten::add.Tensor") == 0
+    with script_of(page_of("examples/add.yaml")) as page_script:
+        assert page_script.ask("trace") is None
+        assert page_script.ask("callsOf", "aten::add.Tensor") == 0
 
 
 def test_a_long_trace_is_cut_and_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_trace, "MOST_LINES", 7)
-    with script_of(written(tmp_path, OWN)) as found:
-        shown = found.ask("trace")
+    with script_of(written(tmp_path, OWN)) as page_script:
+        shown = page_script.ask("trace")
     assert shown["more"]
     assert len(shown["rows"]) == 7
     assert shown["counts"]["calls"] == 38
 
 
 def test_folders_of_the_program_are_not_in_the_page(tmp_path: Path) -> None:
-    made = Writer(argv=["/secret/folder/train.py"], directory="/secret/folder")
-    made.call("aten::relu")
-    made.add_small_state()
-    text = made.text().replace("/home/me", "/secret/other/deep/er/place")
+    writer = Writer(argv=["/secret/folder/train.py"], directory="/secret/folder")
+    writer.call("aten::relu")
+    writer.add_small_state()
+    text = writer.text().replace("/home/me", "/secret/other/deep/er/place")
     (tmp_path / "t.trace").write_text(text, encoding="utf-8")
-    found = json.dumps(data_of(written(tmp_path, tmp_path / "t.trace").read_text(encoding="utf-8")))
-    assert "secret" not in found
-    assert str(tmp_path) not in found
-    assert "er/place/train.py" in found
+    data = json.dumps(data_of(written(tmp_path, tmp_path / "t.trace").read_text(encoding="utf-8")))
+    assert "secret" not in data
+    assert str(tmp_path) not in data
+    assert "er/place/train.py" in data
 
 
 def test_bad_recordings_are_refused_as_by_trace(tmp_path: Path) -> None:
     (tmp_path / "bad.trace").write_text('{"dispatch_cli_trace":1,"torch":"2.13"}\n["c",5]\n')
-    said = [call(*command, str(tmp_path / "bad.trace")) for command in (("trace",), ("page", "--trace"))]
-    assert [one.code for one in said] == [2, 2]
-    assert said[0].err == said[1].err
+    results = [call(*command, str(tmp_path / "bad.trace")) for command in (("trace",), ("page", "--trace"))]
+    assert [result.code for result in results] == [2, 2]
+    assert results[0].err == results[1].err
     assert call("page", "--trace", str(OWN), "-k", "CPU").code == 2

@@ -36,9 +36,9 @@ def shared(*arguments: str) -> str:
 
 
 def data_of(page: str) -> Any:
-    found = re.search(r'id="data">([^<]*)<', page)
-    assert found is not None
-    return json.loads(zlib.decompress(base64.b64decode(found[1])))
+    match = re.search(r'id="data">([^<]*)<', page)
+    assert match is not None
+    return json.loads(zlib.decompress(base64.b64decode(match[1])))
 
 
 def digest(text: str) -> str:
@@ -47,9 +47,9 @@ def digest(text: str) -> str:
 
 def test_the_policy_allows_the_scripts_and_the_style_of_the_page_alone() -> None:
     page = shared(HOSTILE)
-    found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
-    assert found is not None
-    policy = dict(part.split(" ", 1) for part in found[1].split("; "))
+    match = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    assert match is not None
+    policy = dict(part.split(" ", 1) for part in match[1].split("; "))
     scripts = re.findall(r"<script id=\"\w+\">(.*?)</script>", page, re.DOTALL)
     styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     assert len(scripts) == 2 and len(styles) == 1
@@ -140,7 +140,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert (result.code, result.out) == (0, "")
     assert re.search(r"page\.html: \d+ operators?, \d\.\d MB\n$", result.err)
     assert out.read_bytes().decode() == shared("examples/stale.yaml")
-    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_an_input_is_not_overwritten(tmp_path: Path) -> None:

@@ -14,17 +14,17 @@ from pathlib import Path
 
 def main(out: str, files: list[str]) -> None:
     """Read all, write one file; places in a build machine's folders are left out."""
-    found = {}
+    results = {}
     for file in sorted(files):
         with lzma.open(file, "rt") as opened:
             data = json.load(opened)
-        found[Path(file).name.removesuffix(".live.json.xz")] = {
+        results[Path(file).name.removesuffix(".live.json.xz")] = {
             "torch": data["torch"],
             "schemas": [definition["schema"] for _, definition in sorted(data["definitions"].items())],
             "signatures": sorted({entry[4] for entry in data["registrations"]} - {"(none)"}),
         }
     with lzma.open(out, "wt") as opened:
-        json.dump(found, opened)
+        json.dump(results, opened)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def schema_of(operator: Operator, written: bool = True) -> str:
         kind = kind if alias is None else kind.replace("Tensor", f"Tensor({alias})", 1)
         default = "" if argument["default"] is None else f"={argument['default']}"
         parts.append(f"{kind} {argument['name']}{default}")
-    returns = [one["type"] if one["alias"] is None else f"Tensor({one['alias']})" for one in operator["returns"]]
+    returns = [part["type"] if part["alias"] is None else f"Tensor({part['alias']})" for part in operator["returns"]]
     return f"({', '.join(parts)}) -> {returns[0] if len(returns) == 1 else '(' + ', '.join(returns) + ')'}"
 
 
@@ -102,26 +102,26 @@ def _signature(random: Random, operator: Operator) -> None:
         tensors = 0
     arguments = []
     for index in range(tensors):
-        one = "Tensor" if index == 0 else random.choices(TENSORS, (4, 1, 2))[0]
+        type_ = "Tensor" if index == 0 else random.choices(TENSORS, (4, 1, 2))[0]
         if index == 0 and kind in ("functional", "writing") and random.random() < 0.1:
-            one = "Tensor[]"
-        arguments.append(_argument("xyz"[index], one))
+            type_ = "Tensor[]"
+        arguments.append(_argument("xyz"[index], type_))
     if kind == "factory":
         arguments.append(_argument("device", "Device"))
     for index in range(random.choices((0, 1, 2), (5, 3, 1))[0]):
-        one, default = random.choice(OTHERS)
+        type_, default = random.choice(OTHERS)
         if default is None and any(argument["default"] is not None for argument in arguments):
-            default = {"SymInt": "2", "bool": "False"}.get(one)
+            default = {"SymInt": "2", "bool": "False"}.get(type_)
             if default is None:
                 continue
         keyword = random.random() < 0.2 or any(argument["keyword"] for argument in arguments)
-        arguments.append(_argument("nmk"[index], one, default, keyword=keyword))
+        arguments.append(_argument("nmk"[index], type_, default, keyword=keyword))
     returns = [_returned(random.choices(("Tensor", "Tensor[]", "SymInt"), (16, 2, 1))[0])]
     if random.random() < 0.15:
         returns = [_returned("Tensor"), _returned("Tensor")]
     tags = operator["tags"]
     if kind == "writing":
-        operator["mutates"] = [one["name"] for one in arguments if "Tensor" in one["type"] and random.random() < 0.7]
+        operator["mutates"] = [argument["name"] for argument in arguments if "Tensor" in argument["type"] and random.random() < 0.7]
         operator["mutates"] = operator["mutates"] or ["x"]
         returns = random.choice(([_returned("()")], [_returned("()")], returns))
     elif kind == "view":
@@ -134,7 +134,7 @@ def _signature(random: Random, operator: Operator) -> None:
         operator["mutates"], returns, tags[:] = ["x"], [_returned("Tensor", "a0!")], ["inplace"]
         arguments[0]["alias"] = "a0!" if given else None
     elif kind == "out":
-        arguments = [one for one in arguments if not one["keyword"]]
+        arguments = [argument for argument in arguments if not argument["keyword"]]
         place = len(arguments)
         arguments.append(_argument("out", "Tensor", keyword=True, alias=f"a{place}!" if given else None))
         operator["mutates"], returns, tags[:] = ["out"], [_returned("Tensor", f"a{place}!")], ["out"]
@@ -151,14 +151,14 @@ def _signature(random: Random, operator: Operator) -> None:
 
 def _registrations(random: Random, operator: Operator) -> None:
     steps = operator["steps"]
-    chosen = [one for one in REGISTRATIONS if random.random() < (0.45 if one != "rule" else 0.1)]
+    chosen = [registration for registration in REGISTRATIONS if random.random() < (0.45 if registration != "rule" else 0.1)]
     if operator["made_by"] == "define":
         steps.append({"do": "kernel", "devices": random.choice((None, ["cpu"], ["cpu", "cuda"], ["cpu"]))})
         if random.random() < 0.15:
             key = random.choice(("CompositeImplicitAutograd", "Meta", "AutogradCPU"))
             steps.append({"do": "impl", "key": key})
     random.shuffle(chosen)
-    chosen += [one for one in chosen if random.random() < 0.06]
+    chosen += [operator_ for operator_ in chosen if random.random() < 0.06]
     for one in chosen:
         step: dict[str, Any] = {"do": one, "through": random.choice(("method", "function"))}
         if one == "kernel":

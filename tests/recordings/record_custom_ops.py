@@ -55,23 +55,23 @@ def note_kernels():
 
 def results(operator, args, kwargs, fresh):
     """What an operator returns: new tensors, or those that its schema says."""
-    tensors = [one for value in (*args, *kwargs.values()) for one in (value if isinstance(value, list) else [value])]
-    tensors = [one for one in tensors if isinstance(one, torch.Tensor)]
-    found = []
+    tensors = [item for value in (*args, *kwargs.values()) for item in (value if isinstance(value, list) else [value])]
+    tensors = [tensor for tensor in tensors if isinstance(tensor, torch.Tensor)]
+    fresh_results = []
     for returned in operator["returns"]:
         alias = returned["alias"]
         if returned["type"] == "()":
             return None
         if alias is not None and operator["kind"] in ("view", "views"):
-            found.append(args[0].view_as(args[0]))
+            fresh_results.append(args[0].view_as(args[0]))
         elif alias is not None:
-            found.append(kwargs["out"] if operator["kind"] == "out" else args[0])
+            fresh_results.append(kwargs["out"] if operator["kind"] == "out" else args[0])
         elif returned["type"] == "SymInt":
-            found.append(1)
+            fresh_results.append(1)
         else:
             one = fresh(tensors[0]) if tensors else torch.ones(2)
-            found.append([one] if returned["type"] == "Tensor[]" else one)
-    return found[0] if len(found) == 1 else tuple(found)
+            fresh_results.append([one] if returned["type"] == "Tensor[]" else one)
+    return fresh_results[0] if len(fresh_results) == 1 else tuple(fresh_results)
 
 
 def function(operator, name, fresh=torch.clone):
@@ -83,9 +83,9 @@ def function(operator, name, fresh=torch.clone):
         default = "" if argument["default"] is None else f" = {argument['default']}"
         parts.append(f"{argument['name']}: {ANNOTATIONS[argument['type']]}{default}")
         (keywords if argument["keyword"] else names).append(argument["name"])
-    returns = [ANNOTATIONS[one["type"]] for one in operator["returns"]]
+    returns = [ANNOTATIONS[part["type"]] for part in operator["returns"]]
     annotation = returns[0] if len(returns) == 1 else f"Tuple[{', '.join(returns)}]"
-    call = f"enter('{name}', [{', '.join(names)}], {{{', '.join(f'{one!r}: {one}' for one in keywords)}}})"
+    call = f"enter('{name}', [{', '.join(names)}], {{{', '.join(f'{keyword!r}: {keyword}' for keyword in keywords)}}})"
 
     def enter(name, args, kwargs):
         RAN.append(f"fn:{name}")
@@ -155,7 +155,7 @@ def register(operator, made, number, step):
                 found = overload(name)(*args, **kwargs)
             else:
                 found = results(operator, args, kwargs, torch.sin)
-            dims = [None if not isinstance(one, (torch.Tensor, list)) else 0 for one in in_one(found)]
+            dims = [None if not isinstance(result, (torch.Tensor, list)) else 0 for result in in_one(found)]
             return found, dims[0] if len(dims) == 1 else tuple(dims)
 
         through.register_vmap(*first, batched)
@@ -185,22 +185,22 @@ def attempt(act):
 
 def python_side(name):
     """What ``torch.library`` keeps in Python of an operator: names of functions and classes."""
-    entry, found = singleton.find(name), OPDEFS.get(name)
+    entry, definition = singleton.find(name), OPDEFS.get(name)
     fake = getattr(entry, "fake_impl", None) or entry.abstract_impl
     rules = getattr(entry, "torch_dispatch_rules", None)
     called = overload(name)
     side = {
         "fake": fake.kernel is not None,
-        "rules": [one.__name__ for one in getattr(rules, "_dict", {})] if rules is not None else [],
+        "rules": [class_.__name__ for class_ in getattr(rules, "_dict", {})] if rules is not None else [],
         "py_kernels": sorted(str(key).rpartition(".")[2] for key in called.py_kernels),
         "tags": sorted(tag.name for tag in called.tags),
     }
-    if found is not None:
+    if definition is not None:
         for field in ("_abstract_fn", "_backward_fn", "_setup_context_fn", "_vmap_fn", "_init_fn"):
-            one = getattr(found, field, None)
-            side[field] = None if one is None else one.__name__
-        side["devices"] = [str(device) for device in found._backend_fns]
-        side["autocast"] = sorted(getattr(found, "_autocast_dtype", {}))
+            value = getattr(definition, field, None)
+            side[field] = None if value is None else value.__name__
+        side["devices"] = [str(device) for device in definition._backend_fns]
+        side["autocast"] = sorted(getattr(definition, "_autocast_dtype", {}))
     return side
 
 
@@ -244,7 +244,7 @@ def axis_of(value):
 
 def vmapped(name, operator):
     values, options = arguments(operator, ones)
-    axes = tuple(axis_of(one) for one in values)
+    axes = tuple(axis_of(value) for value in values)
     return torch.vmap(lambda *given: overload(name)(*given, **options), in_dims=axes)(*values)
 
 
@@ -253,16 +253,16 @@ def graded(name, operator):
 
     def run(first):
         given = [first, *values[1:]] if not isinstance(values[0], list) else [[first, *values[0][1:]], *values[1:]]
-        found = overload(name)(*given, **options)
-        return sum(one.sum() for one in (in_one(found)) if isinstance(one, torch.Tensor)) + first.sum()
+        result = overload(name)(*given, **options)
+        return sum(tensor.sum() for tensor in (in_one(result)) if isinstance(tensor, torch.Tensor)) + first.sum()
 
     return torch.func.grad(run)(ones())
 
 
 def differentiated(name, operator):
-    found = call_in(name, operator, contextlib.nullcontext(), lambda: torch.ones(2, 2, requires_grad=True))
+    call = call_in(name, operator, contextlib.nullcontext(), lambda: torch.ones(2, 2, requires_grad=True))
     RAN.clear()
-    sum(one.sum() for one in in_one(found) if isinstance(one, torch.Tensor)).backward()
+    sum(tensor.sum() for tensor in in_one(call) if isinstance(tensor, torch.Tensor)).backward()
 
 
 def faked(name, operator):
@@ -301,19 +301,19 @@ def called(operator, call):
 
 def recorded(operator):
     """Everything that PyTorch says of one operator."""
-    name, made = operator["name"], []
-    found: dict[str, Any] = {"operator": operator, "made": attempt(lambda: made.append(create(operator)))}
-    KEPT.extend(made)
-    if made:
-        found["steps"] = [
-            attempt(lambda step=step, n=number: register(operator, made[0], n, step))
+    name, created = operator["name"], []
+    record: dict[str, Any] = {"operator": operator, "made": attempt(lambda: created.append(create(operator)))}
+    KEPT.extend(created)
+    if created:
+        record["steps"] = [
+            attempt(lambda step=step, n=number: register(operator, created[0], n, step))
             for number, step in enumerate(operator["steps"])
         ]
-        found["python"] = python_side(name)
+        record["python"] = python_side(name)
     if name in torch._C._dispatch_get_all_op_names():
-        found["dump"] = clean(torch._C._dispatch_dump(name))
-        found["table"] = clean(torch._C._dispatch_dump_table(name))
-    return found
+        record["dump"] = clean(torch._C._dispatch_dump(name))
+        record["table"] = clean(torch._C._dispatch_dump_table(name))
+    return record
 
 
 def main(out, seed, count):
@@ -321,14 +321,14 @@ def main(out, seed, count):
     torch.vmap(torch.neg)(torch.ones(1))
     library = torch_library.facts(torch, "recorded_facts", clean)
     note_kernels()
-    found = [recorded(operator) for operator in operators(seed, count)]
-    for one in found:
-        if "steps" in one:
-            one["calls"] = {call: called(one["operator"], call) for call in CALLS}
-    answer = {"torch": torch.__version__, "seed": seed, "torch_library": library, "operators": found}
+    records = [recorded(operator) for operator in operators(seed, count)]
+    for row in records:
+        if "steps" in row:
+            row["calls"] = {call: called(row["operator"], call) for call in CALLS}
+    answer = {"torch": torch.__version__, "seed": seed, "torch_library": library, "operators": records}
     with lzma.open(out, "wt") if out.endswith(".xz") else open(out, "w", encoding="utf-8") as file:
         json.dump(answer, file)
-    print(f"{len(found)} operators, {sum('steps' in one for one in found)} made", file=sys.stderr)
+    print(f"{len(records)} operators, {sum('steps' in record for record in records)} made", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def called(call):
             os.close(kept)
         file.seek(0)
         written = file.read().decode()
-    shown = "".join(warnings.formatwarning(one.message, one.category, one.filename, one.lineno) for one in caught)
+    shown = "".join(warnings.formatwarning(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught)
     return (written + shown + text).replace(SITE, "site-packages/").replace(HERE, "").replace(PYTHON, "python/")
 
 
@@ -93,21 +93,21 @@ def backward():
 
 def cases(ops):
     """(operator, key, call)"""
-    one = torch.ones(2)
-    yield "broken::cuda_only", "CPU", lambda: ops.cuda_only(one)
-    yield "broken::cuda_only.over", "CPU", lambda: ops.cuda_only(one, 2)
+    tensor = torch.ones(2)
+    yield "broken::cuda_only", "CPU", lambda: ops.cuda_only(tensor)
+    yield "broken::cuda_only.over", "CPU", lambda: ops.cuda_only(tensor, 2)
     yield "broken::scale", "Meta", lambda: ops.scale(torch.ones(2, device="meta"))
     yield "broken::filled", "Undefined", lambda: ops.filled(3)
     yield "broken::joined", "Undefined", lambda: ops.joined([])
     yield "broken::mix", "AutogradOther", lambda: ops.mix(torch.ones(2).to_mkldnn())
     yield "broken::scale", None, backward
-    yield "broken::cuda_only", "CPU", with_python_dispatcher(lambda: ops.cuda_only(one))
+    yield "broken::cuda_only", "CPU", with_python_dispatcher(lambda: ops.cuda_only(tensor))
     yield "broken::scale", "Meta", with_fake_tensors(lambda: ops.scale(torch.ones(2)))
-    nested = torch.nested.nested_tensor([one])
+    nested = torch.nested.nested_tensor([tensor])
     yield "broken::nested", "AutogradNestedTensor", with_python_dispatcher(lambda: ops.nested(nested))
     yield "broken::scale", "FuncTorchBatched", lambda: torch.vmap(ops.scale)(torch.ones(2, 2))
     yield "aten::cumsum", "NestedTensorCPU", lambda: nested.cumsum(0)
-    yield "aten::cumsum.out", "QuantizedCPU", lambda: torch.quantize_per_tensor(one, 1.0, 0, torch.qint8).cumsum(0)
+    yield "aten::cumsum.out", "QuantizedCPU", lambda: torch.quantize_per_tensor(tensor, 1.0, 0, torch.qint8).cumsum(0)
 
 
 def parses(key):
@@ -126,13 +126,13 @@ def pairs(seed):
     # Autocast keys are left out: most operators have nothing there
     keys = [key for key in full if parses(key) and not key.startswith("Autocast")]
     names = [name for name in C._dispatch_get_all_op_names() if name.startswith("aten::")]
-    found = 0
-    while found < PAIRS:
+    count = 0
+    while count < PAIRS:
         name = chosen.choice(names)
         packet, _, overload = name.removeprefix("aten::").partition(".")
         operator = getattr(getattr(torch.ops.aten, packet), overload or "default")
-        required = [one for one in operator._schema.arguments if not one.has_default_value()]
-        if [str(one.type) for one in required] != ["Tensor"]:
+        required = [argument for argument in operator._schema.arguments if not argument.has_default_value()]
+        if [str(argument.type) for argument in required] != ["Tensor"]:
             continue
         missing = [key for key in keys if not C._dispatch_has_computed_kernel_for_dispatch_key(name, key)]
         if not missing:
@@ -144,7 +144,7 @@ def pairs(seed):
         def call(operator=operator, key=key, args=args, kwargs=kwargs):
             operator.redispatch(C.DispatchKeySet(getattr(DK, key)), *args, **kwargs)
 
-        found += 1
+        count += 1
         yield name, key, call
 
 

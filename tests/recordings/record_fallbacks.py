@@ -87,9 +87,9 @@ def apart(act):
         os._exit(0)
     os.close(writer)
     with open(reader) as answer:
-        found = json.load(answer)
+        answers = json.load(answer)
     os.wait()
-    return found
+    return answers
 
 
 def main(out):

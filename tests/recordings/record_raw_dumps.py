@@ -19,12 +19,12 @@ _FOLDERS = re.compile(r"registered at /(?:[^\s:\"]*/)?(?=site-packages/|pytorch/
 
 def main(out: str, *pythons: str) -> None:
     """Ask, and write the file."""
-    found = []
+    results = []
     for python in pythons:
         version = ask(python)
-        found.append({**version, "ops": {name: one for name, one in version["ops"].items() if name in OPERATORS}})
+        results.append({**version, "ops": {name: one for name, one in version["ops"].items() if name in OPERATORS}})
     with lzma.open(out, "wt") as file:
-        file.write(_FOLDERS.sub("registered at ", json.dumps(found, indent=0)))
+        file.write(_FOLDERS.sub("registered at ", json.dumps(results, indent=0)))
 
 
 if __name__ == "__main__":

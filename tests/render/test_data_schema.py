@@ -31,7 +31,7 @@ def test_it_is_a_schema_that_leaves_nothing_open(name: str) -> None:
     meta.validate(schema)
     assert list(Draft202012Validator(schema).iter_errors({}))
     objects = [schema, *schema["$defs"].values()]
-    for shape in (shape for one in objects for shape in one.get("anyOf", [one])):
+    for shape in (shape for object_ in objects for shape in object_.get("anyOf", [object_])):
         assert shape["additionalProperties"] is False and shape["required"] == list(shape["properties"])
 
 

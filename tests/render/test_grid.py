@@ -36,7 +36,7 @@ def test_every_answer_has_a_code_of_its_own() -> None:
     answers = [row("CPU", rule) for rule in Rule]
     answers.append(row("CPU", Rule.FALLBACK, core_fallback=True))
     answers.append(row("CPU", Rule.KERNEL, fallthrough=True))
-    codes = [code_of(one) for one in answers]
+    codes = [code_of(answer) for answer in answers]
     assert len({code.letter for code in codes}) == len({code.meaning for code in codes}) == len(answers)
     assert all(len(code.letter) == 1 and code.letter.isascii() for code in codes)
 

@@ -38,11 +38,11 @@ def matrix(groups: int = 3, label: str = "lib::operator", name: str = "context")
 @pytest.mark.parametrize("width", [30, 40, 41, 60, 80, 200, None])
 @pytest.mark.parametrize("label", ["a", "lib::operator", "\N{CJK UNIFIED IDEOGRAPH-65E5}" * 40])
 def test_every_width_has_every_cell_at_its_place(width: int | None, label: str) -> None:
-    found = TextMatrix(matrix(label=label), width)
-    lines = ["".join(run.text for run in line) for line in found.lines]
+    matrix_text = TextMatrix(matrix(label=label), width)
+    lines = ["".join(run.text for run in line) for line in matrix_text.lines]
     assert width is None or max(map(width_of, lines)) <= width
-    assert len(found.cells) == 24
-    for cell, line, x, room in found.cells:
+    assert len(matrix_text.cells) == 24
+    for cell, line, x, room in matrix_text.cells:
         at, signs = 0, []
         for sign in lines[line]:
             signs += [sign] if x <= at < x + room else []
@@ -66,7 +66,7 @@ def test_heads_are_shortened_and_those_that_would_be_the_same_stay_whole() -> No
 def test_hostile_names_are_text_in_a_picture() -> None:
     blocks: list[Block] = [Paragraph(HOSTILE, kind=ParagraphKind.TITLE), matrix(label=HOSTILE, name=HOSTILE)]
     root = ElementTree.fromstring("".join(svg(blocks, "title")).encode())
-    assert {one.tag.rpartition("}")[2] for one in root.iter()} == {
+    assert {element.tag.rpartition("}")[2] for element in root.iter()} == {
         "svg",
         "title",
         "style",

@@ -59,10 +59,10 @@ def blocks(place: str) -> list[Block]:
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_place_is_in_one_piece(place: str, width: int, color: bool) -> None:
-    found = re.sub(r"\x1b\[[0-9;]*m", "", "".join(text(blocks(place), Style(width, color))))
-    assert len(NUMBER.findall(found)) == 9
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", "".join(text(blocks(place), Style(width, color))))
+    assert len(NUMBER.findall(plain)) == 9
     last = place.partition(":12345")[0].split()[-1]
-    for line in found.splitlines():
+    for line in plain.splitlines():
         for number in NUMBER.finditer(line):
             before = line[: number.start()].split()[-1]
             assert before.lstrip("(") == last or "…" in before, line
@@ -94,11 +94,11 @@ def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pyt
     monkeypatch.chdir(ROOT)
     unlimited = call(*shlex.split(command)).out
     monkeypatch.setattr("dispatch_cli.cli.output.style_for", lambda *_: Style(width))
-    found = call(*shlex.split(command)).out
-    assert max(map(len, found.splitlines())) <= width
-    assert set(WHOLE.findall(found)) == set(WHOLE.findall(unlimited)) != set()
+    output = call(*shlex.split(command)).out
+    assert max(map(len, output.splitlines())) <= width
+    assert set(WHOLE.findall(output)) == set(WHOLE.findall(unlimited)) != set()
     for word in STATED.findall(unlimited):
-        assert word in "".join(found.split())
+        assert word in "".join(output.split())
 
 
 def test_a_place_has_a_line_of_its_own_below_its_row() -> None:
@@ -108,8 +108,8 @@ def test_a_place_has_a_line_of_its_own_below_its_row() -> None:
         Column("Kernel", lambda _, __: "a_kernel"),
         Column("Declared at", lambda row, _: Run(row, Tone.PLACE), Narrow.BELOW),
     ]
-    found = "".join(text([TableBlock(columns, [place])], Style(60)))
-    assert found.splitlines() == ["Key                  Kernel", "AutogradPrivateUse1  a_kernel", f"  {place}"]
+    output = "".join(text([TableBlock(columns, [place])], Style(60)))
+    assert output.splitlines() == ["Key                  Kernel", "AutogradPrivateUse1  a_kernel", f"  {place}"]
     assert "…declarations_of_my_library.yaml:12:34\n" in "".join(
         text([TableBlock(columns, [place.replace("with/a", "with/a/much/longer")])], Style(60))
     )
@@ -126,8 +126,8 @@ def test_names_break_at_their_joints() -> None:
         Column("Key", lambda row, _: row),
         Column("Number", lambda _, __: "1", right=True, short_header="N"),
     ]
-    found = "".join(text([TableBlock(columns, rows)], Style(27)))
-    assert found.splitlines() == [
+    output = "".join(text([TableBlock(columns, rows)], Style(27)))
+    assert output.splitlines() == [
         *("Key                       N", "  AutogradOther …         1", "  AutogradNested", "  Tensor (18)"),
         *("* autogradNotImplemented  1", "  InplaceOrViewFallback", "aten::a_b.out             1"),
     ]
@@ -162,10 +162,10 @@ def test_answers_have_whole_places(args: tuple[str, ...], columns: int, tmp_path
         encoding="utf-8",
     )
     words = [word.format(file=file) for word in args]
-    found = in_terminal(columns, *words)
-    assert found.code in (0, 1)
-    for match in PLACE.finditer(found.out):
+    screen = in_terminal(columns, *words)
+    assert screen.code in (0, 1)
+    for match in PLACE.finditer(screen.out):
         numbers = match["number"].split(":")[1:]
-        assert numbers, found.out[max(0, match.start() - 200) : match.end() + 20]
+        assert numbers, screen.out[max(0, match.start() - 200) : match.end() + 20]
         if match[0].startswith(".yaml"):
-            assert int(numbers[0]) in range(1001, 1011), found.out[match.start() - 100 : match.end() + 20]
+            assert int(numbers[0]) in range(1001, 1011), screen.out[match.start() - 100 : match.end() + 20]

@@ -43,9 +43,9 @@ def test_no_name_is_broken(file: str) -> None:
     for name in names_in(state):
         for key, registrations in state.dispatcher.operator(name).kernels.items():
             assert key in words
-            for one in registrations:
-                if one.kernel.debug.isidentifier():
-                    assert one.kernel.debug in words, (name, key)
+            for registration in registrations:
+                if registration.kernel.debug.isidentifier():
+                    assert registration.kernel.debug in words, (name, key)
 
 
 @pytest.mark.parametrize("conflicting", ["CompositeImplicitAutograd", "CompositeExplicitAutograd"])

@@ -49,7 +49,7 @@ EVERYTHING = (
 def report(
     *findings: Finding, checks: tuple[Check, ...] = CHECKS, unlisted: tuple[UnlistedFindings, ...] = ()
 ) -> FindingsReport:
-    counts = Counter(one.severity for one in findings)
+    counts = Counter(each_finding.severity for each_finding in findings)
     return FindingsReport(
         universe="torch-2.15",
         over_assumed=False,
@@ -57,7 +57,7 @@ def report(
         fail_on=FAIL_ON,
         failed=bool(counts[Severity.ERROR] or counts[Severity.WARNING]),
         counts=counts,
-        checks=tuple(ChosenCheck(one.id, one.code, one.title, one.severity, True, None) for one in checks),
+        checks=tuple(ChosenCheck(check.id, check.code, check.title, check.severity, True, None) for check in checks),
         suppressed_count=0,
         suppressed=(),
         summary=(),
@@ -141,7 +141,7 @@ def test_a_log_lists_every_check_there_is() -> None:
 
 
 def test_a_result() -> None:
-    one = finding(
+    example = finding(
         severity=Severity.INFO,
         operator="a::b",
         key="CPU",
@@ -149,7 +149,7 @@ def test_a_result() -> None:
         tip="do this",
         related=(Related("here", Span("/elsewhere/ä b.yaml", 9, 1)), Related("not shown", Span("-", 1, 1))),
     )
-    (result,) = sarif(one)["results"]
+    (result,) = sarif(example)["results"]
     assert result == {
         "ruleId": "guard",
         "ruleIndex": GUARD,
@@ -164,7 +164,7 @@ def test_a_result() -> None:
                 "logicalLocations": [{"fullyQualifiedName": "a::b at CPU", "kind": "function"}],
             }
         ],
-        "partialFingerprints": {"dispatchCliFinding/v1": fingerprints([one])[0]},
+        "partialFingerprints": {"dispatchCliFinding/v1": fingerprints([example])[0]},
         "relatedLocations": [
             {
                 "id": 0,
@@ -191,8 +191,8 @@ def test_the_findings_of_a_check_at_one_place_are_one_result() -> None:
     assert first["message"] == {"text": "first\n1 more here:\nsecond\nTip: x"}
     assert first["level"] == "error"
     (location,) = first["locations"]
-    assert [one["fullyQualifiedName"] for one in location["logicalLocations"]] == ["a::b at CPU", "a::c at CPU"]
-    assert [one["message"]["text"] for one in first["relatedLocations"]] == ["here", "there"]
+    assert [entry["fullyQualifiedName"] for entry in location["logicalLocations"]] == ["a::b at CPU", "a::c at CPU"]
+    assert [location["message"]["text"] for location in first["relatedLocations"]] == ["here", "there"]
     assert first["properties"] == {
         "findings": [
             {"operator": "a::b", "key": "CPU", "details": {}, "message": "first"},
@@ -205,7 +205,7 @@ def test_the_findings_of_a_check_at_one_place_are_one_result() -> None:
 
 def test_the_fingerprint_of_a_place_stays_when_lines_move_and_when_more_is_found_there() -> None:
     several = [finding(operator="a::b", key=key, message=key) for key in ("CPU", "CUDA", "XLA")]
-    moved = [one._replace(span=Span("sub/a.yaml", 99, 1)) for one in several[:2]]
+    moved = [moved_finding._replace(span=Span("sub/a.yaml", 99, 1)) for moved_finding in several[:2]]
     assert sarif(*several)["results"][0]["partialFingerprints"] == sarif(*moved)["results"][0]["partialFingerprints"]
 
 
@@ -226,7 +226,7 @@ def test_a_run_that_finds_the_input_bad() -> None:
         "exitCode": 2,
         "exitCodeDescription": "3 errors in the input; nothing was checked",
     }
-    assert [(one["descriptor"]["id"], one["level"], "locations" in one) for one in notes] == [
+    assert [(note["descriptor"]["id"], note["level"], "locations" in note) for note in notes] == [
         ("bad-value", "error", True),
         ("usage", "error", False),
         ("from-stdin", "error", False),
@@ -265,7 +265,7 @@ def test_logs_are_valid_against_the_published_schema() -> None:
 
 def test_fingerprints_tell_findings_apart_and_stay_when_lines_move() -> None:
     several = (finding(key="CPU"), finding(key="CUDA"), finding(key="CPU"), finding(key="CPU", subject="x"))
-    moved = [one._replace(span=Span("b.yaml", 9, 9), message="else") for one in several]
+    moved = [moved_finding._replace(span=Span("b.yaml", 9, 9), message="else") for moved_finding in several]
     assert len(set(fingerprints(several))) == 4
     assert fingerprints(several) == fingerprints(moved)
 
@@ -274,8 +274,8 @@ def test_fingerprints_tell_findings_apart_and_stay_when_lines_move() -> None:
 
 
 def test_a_command() -> None:
-    one = finding(details=(("wanted", "50%"),), related=(Related("registered here", Span("b.yaml", 1, 2)),))
-    assert github(one) == (
+    example = finding(details=(("wanted", "50%"),), related=(Related("registered here", Span("b.yaml", 1, 2)),))
+    assert github(example) == (
         "::error file=sub/a.yaml,line=3,col=5,title=guard::it does not hold%0Awanted: 50%25%0A"
         "note: registered here (b.yaml:1:2)\n"
     )
@@ -283,8 +283,8 @@ def test_a_command() -> None:
 
 def test_a_command_for_each_severity() -> None:
     for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "notice")):
-        one = finding(severity=severity, tip="do this", span=None)
-        assert github(one) == f"::{word} title=guard::it does not hold%0Atip: do this\n"
+        example = finding(severity=severity, tip="do this", span=None)
+        assert github(example) == f"::{word} title=guard::it does not hold%0Atip: do this\n"
 
 
 def test_a_command_without_a_place() -> None:
@@ -293,8 +293,10 @@ def test_a_command_without_a_place() -> None:
 
 
 def test_what_a_command_escapes() -> None:
-    one = finding(message="a%0Ab\r::error::c\x1b", span=Span("x,y:z%\n.yaml", 1, 1))
-    assert github(one) == ("::error file=x%2Cy%3Az%25\\n.yaml,line=1,col=1,title=guard::a%250Ab\\r::error::c\\x1b\n")
+    example = finding(message="a%0Ab\r::error::c\x1b", span=Span("x,y:z%\n.yaml", 1, 1))
+    assert github(example) == (
+        "::error file=x%2Cy%3Az%25\\n.yaml,line=1,col=1,title=guard::a%250Ab\\r::error::c\\x1b\n"
+    )
 
 
 def test_findings_that_belong_together_are_one_command() -> None:
@@ -344,7 +346,7 @@ def test_checks_that_find_nothing_are_passed_cases() -> None:
         (case,) = suite.findall("testcase")
         assert case.attrib == {"classname": f"dispatch-cli.{check.id}", "name": check.title, "time": "0"}
         assert list(case) == []
-        assert {one.get("name"): one.get("value") for one in suite.iter("property")} == {
+        assert {element.get("name"): element.get("value") for element in suite.iter("property")} == {
             "universe": "torch-2.15",
             "operators": "7",
         }
@@ -413,8 +415,8 @@ def test_findings_that_fail_no_run_fail_no_case() -> None:
 
 def test_reports_are_valid_against_jenkins_schema() -> None:
     schema = XMLSchema(str(SCHEMAS / "jenkins-junit.xsd"))
-    for found in (EVERYTHING, ()):
-        schema.validate("".join(findings_junit(report(*found), ROOT)))
+    for findings in (EVERYTHING, ()):
+        schema.validate("".join(findings_junit(report(*findings), ROOT)))
     assert not schema.is_valid("<testsuites><testsuite/></testsuites>"), "the schema is the one that refuses"
 
 
@@ -430,17 +432,21 @@ def test_reports_have_what_the_schema_of_ant_demands(monkeypatch: pytest.MonkeyP
             "localhost",
         )
         assert (suite.get("timestamp"), suite.get("time")) == ("2023-11-14T22:13:20", "0")
-        assert [one.tag for one in suite if one.tag != "testcase"] == ["properties", "system-out", "system-err"]
+        assert [element.tag for element in suite if element.tag != "testcase"] == [
+            "properties",
+            "system-out",
+            "system-err",
+        ]
         for case in suite.iter("testcase"):
             assert set(case.attrib) == {"classname", "name", "time"}
-            assert [one.tag for one in case] in ([], ["failure"])
+            assert [element.tag for element in case] in ([], ["failure"])
 
 
 @pytest.mark.parametrize("sign", ["\0", "\x1b", "\ufffe", "\uffff", "\ud800", "\u202e", "]]>", "<&\"'>"])
 def test_any_name_makes_valid_xml(sign: str) -> None:
-    one = finding(operator=f"a{sign}b", message=f"c{sign}d", span=Span(f"e{sign}f", 1, 1))
-    case = junit(one)[GUARD].find("testcase")
+    example = finding(operator=f"a{sign}b", message=f"c{sign}d", span=Span(f"e{sign}f", 1, 1))
+    case = junit(example)[GUARD].find("testcase")
     assert case is not None
     assert case.get("name", "").startswith("a")
     assert case.get("name", "").endswith("b")
-    "".join(findings_junit(report(one), ROOT)).encode("utf-8")
+    "".join(findings_junit(report(example), ROOT)).encode("utf-8")

@@ -100,20 +100,20 @@ def test_random_calls(state: State) -> None:
     done = 0
     while done < COUNT:
         try:
-            found = shown(state, rng)
+            example = shown(state, rng)
         except CallError:
             continue
         done += 1
-        slots = found.slots
-        for width, said in found.texts.items():
-            assert width is None or max(map(cell_len, said.splitlines())) <= width
-        pipe = found.texts[None]
+        slots = example.slots
+        for width, printed in example.texts.items():
+            assert width is None or max(map(cell_len, printed.splitlines())) <= width
+        pipe = example.texts[None]
         for number, slot in enumerate(slots, start=1):
             assert re.search(rf"^Step {number} +{slot}: ", pipe, re.MULTILINE)
-            assert f"\n- Step {number}: {slot}: " in found.markdown
-            assert f'<dt><span class="head">Step {number}</span></dt><dd>{slot}: ' in found.html
+            assert f"\n- Step {number}: {slot}: " in example.markdown
+            assert f'<dt><span class="head">Step {number}</span></dt><dd>{slot}: ' in example.html
         assert len(slots) == 1 or f"\nSlots: {' > '.join(slots)}\n" in pipe
-        data = json.loads(found.json)
-        steps = data.get("steps") or [step for one in data["selections"] for step in one["steps"]]
+        data = json.loads(example.json)
+        steps = data.get("steps") or [step for selection in data["selections"] for step in selection["steps"]]
         assert [step.get("slot") or step["key"] for step in steps] == slots
-        assert found.markdown.count("| Key | From | Step | ") >= 1
+        assert example.markdown.count("| Key | From | Step | ") >= 1

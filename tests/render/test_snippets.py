@@ -24,10 +24,10 @@ def shown(line: str, column: int, mark: str | None = None, width: int | None = N
     """The line as it is shown, and what is underlined."""
     Path("a.yaml").write_text(f"first\n{line}\n", encoding="utf-8")
     read("a.yaml")
-    found = snippet(Span("a.yaml", 2, column), mark, width)
-    assert found is not None
-    assert found.number == 2
-    return found.line, found.line[found.start : found.start + found.length]
+    lines = snippet(Span("a.yaml", 2, column), mark, width)
+    assert lines is not None
+    assert lines.number == 2
+    return lines.line, lines.line[lines.start : lines.start + lines.length]
 
 
 @pytest.mark.parametrize(

@@ -275,11 +275,11 @@ def test_columns_by_the_room_there_is() -> None:
 def test_nothing_is_lost_where_columns_have_no_room(width: int) -> None:
     columns: list[Column[Any]] = [Column("Operator", lambda row, _: row[0])]
     columns += [Column(head, lambda _, __: "123", right=True) for head in ("Kernel", "Default", "Math", "Missing")]
-    found = shown(columns, [("aten::a_long_name",), ("b",)], width)
-    words = "".join(found.split())
+    output = shown(columns, [("aten::a_long_name",), ("b",)], width)
+    words = "".join(output.split())
     assert "aten::a_long_name" in words and words.count("123") == 8
     assert all(head in words for head in ("Operator", "Kernel", "Default", "Math", "Missing"))
-    assert max(map(len, found.splitlines())) <= width
+    assert max(map(len, output.splitlines())) <= width
 
 
 def test_a_note_stands_below_short_rows_only() -> None:
@@ -291,8 +291,8 @@ def test_a_note_stands_below_short_rows_only() -> None:
 
 
 def test_further_lines_hang() -> None:
-    found = "".join(text([Paragraph("one two three four five six seven", indent=2, hang=2)], Style(16)))
-    assert found == "  one two three\n    four five\n    six seven\n"
+    output = "".join(text([Paragraph("one two three four five six seven", indent=2, hang=2)], Style(16)))
+    assert output == "  one two three\n    four five\n    six seven\n"
 
 
 def test_code_is_left_alone() -> None:
@@ -324,7 +324,7 @@ def test_in_a_browser(tmp_path: Path, width: int, dark: bool) -> None:
     assert CHROMIUM is not None
     run = subprocess.run([CHROMIUM, *arguments, page.as_uri()], capture_output=True, timeout=60, check=True)
     dom = Page(run.stdout.decode())
-    found = json.loads(dict(dom.elements)["html"]["data-found"] or "")
-    assert found["wide"] is False
-    light = sum(map(int, re.findall(r"\d+", found["page"]))) > sum(map(int, re.findall(r"\d+", found["text"])))
+    answer = json.loads(dict(dom.elements)["html"]["data-found"] or "")
+    assert answer["wide"] is False
+    light = sum(map(int, re.findall(r"\d+", answer["page"]))) > sum(map(int, re.findall(r"\d+", answer["text"])))
     assert light is not dark

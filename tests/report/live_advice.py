@@ -55,9 +55,9 @@ def operator(name: str) -> Any:
 
 def first_tensor(values: Any) -> Any:
     for value in values:
-        found = first_tensor(value) if isinstance(value, (list, tuple)) else value
-        if isinstance(found, torch.Tensor):
-            return found
+        inner = first_tensor(value) if isinstance(value, (list, tuple)) else value
+        if isinstance(inner, torch.Tensor):
+            return inner
     return None
 
 
@@ -68,7 +68,10 @@ def result(schema: str, values: Any) -> Any:
 
 
 def by_device(arguments: Any, named: Any) -> Any:
-    device = next((one for one in (*arguments, *named.values()) if isinstance(one, torch.device)), torch.device("cpu"))
+    device = next(
+        (argument for argument in (*arguments, *named.values()) if isinstance(argument, torch.device)),
+        torch.device("cpu"),
+    )
     return core.DispatchKeySet(key_of(KEYS[device.type]))
 
 
@@ -88,7 +91,8 @@ def make_kernel(name: str, schema: str, goes: str) -> Callable[..., Any]:
         if goes == "unwrapped":
             level = functorch.maybe_current_level()
             values = [
-                functorch._unwrap_batched(one, level)[0] if isinstance(one, torch.Tensor) else one for one in arguments
+                functorch._unwrap_batched(argument, level)[0] if isinstance(argument, torch.Tensor) else argument
+                for argument in arguments
             ]
             with core._ExcludeDispatchKeyGuard(core.DispatchKeySet(core.DispatchKey.FuncTorchBatched)):
                 return operator(name)(*values, **named)
@@ -147,15 +151,15 @@ def main() -> None:
     asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     ids.update(asked["ids"])
     KEYS.update(asked["devices"])
-    said = []
+    results = []
     for number, case in enumerate(asked["cases"]):
         answers = {}
         for when in ("before", "after"):
             name = f"op{number}_{when}"
             define(name, case["schema"], case[when])
-            answers[when] = [call(name, one) for one in case["calls"]]
-        said.append(answers)
-    Path(sys.argv[2]).write_text(json.dumps(said), encoding="utf-8")
+            answers[when] = [call(name, asked_call) for asked_call in case["calls"]]
+        results.append(answers)
+    Path(sys.argv[2]).write_text(json.dumps(results), encoding="utf-8")
 
 
 main()

@@ -29,11 +29,11 @@ def keys_of(call: Any) -> Any:
         included, excluded = core._dispatch_tls_local_include_set(), core._dispatch_tls_local_exclude_set()
         own = [core._dispatch_keys(tensor) for tensor, _ in tensors]
     keys = core.DispatchKeySet(core.DispatchKey.Undefined)
-    for one in own:
-        keys = keys | one
+    for tensor in own:
+        keys = keys | tensor
     keys = (keys | included) - excluded
     return {
-        "tensors": [sorted(printed(one)) for one in own],
+        "tensors": [sorted(printed(tensor)) for tensor in own],
         "included": functionalities(included),
         "excluded": functionalities(excluded),
         "printed": str(keys),
@@ -60,8 +60,8 @@ def main() -> None:
     asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     live.ids.update(asked["ids"])
     live.functionalities.extend(asked["functionalities"])
-    said = [asked_keys(call) for call in asked["calls"]]
-    Path(sys.argv[2]).write_text(json.dumps(said), encoding="utf-8")
+    answers = [asked_keys(call) for call in asked["calls"]]
+    Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
 
 
 if __name__ == "__main__":

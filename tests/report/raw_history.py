@@ -54,23 +54,23 @@ def ask(python: str) -> dict[str, Any]:
 
 def expected(versions: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Changes]]:
     """What the dumps say, by operator and version: only where something changed."""
-    found: dict[str, dict[str, Changes]] = {name: {} for one in versions for name in one["ops"]}
-    seen = [read(one) for one in versions]
+    changes: dict[str, dict[str, Changes]] = {name: {} for version in versions for name in version["ops"]}
+    seen = [read(version) for version in versions]
     for place in range(1, len(versions)):
         shared = {"Undefined", *versions[place - 1]["runtime"]} & {"Undefined", *versions[place]["runtime"]}
-        for name, by_version in found.items():
+        for name, by_version in changes.items():
             changed = _changes(seen[place - 1].get(name), seen[place].get(name), shared)
             if changed:
                 by_version[versions[place]["version"]] = changed
-    return found
+    return changes
 
 
 def _changes(old: RawOperator | None, new: RawOperator | None, shared: set[str]) -> Changes:
     if old is None or new is None:
         return {} if old is new else {"defined" if old is None else "gone": True}
-    found: Changes = {}
+    results: Changes = {}
     if old.schema != new.schema:
-        found["schema"] = (old.schema, new.schema)
+        results["schema"] = (old.schema, new.schema)
     kernels = {}
     for key in {*old.kernels, *new.kernels}:
         before, after = (_active(side, key) for side in (old, new))
@@ -81,7 +81,7 @@ def _changes(old: RawOperator | None, new: RawOperator | None, shared: set[str])
         was, became = _slot(old, key), _slot(new, key)
         if was[:2] != became[:2] or not _same(was.kernel, became.kernel):
             slots[key] = (was, became)
-    return found | ({"kernels": kernels} if kernels else {}) | ({"slots": slots} if slots else {})
+    return results | ({"kernels": kernels} if kernels else {}) | ({"slots": slots} if slots else {})
 
 
 def _kernel(skips: bool, debug: str) -> Kernel:
@@ -110,29 +110,29 @@ def _same(one: Kernel | None, other: Kernel | None) -> bool:
 
 def said(history: Mapping[str, Any]) -> dict[str, Changes]:
     """The same of the JSON of ``history``; what the dumps do not show is left out."""
-    found = {}
-    for one in history["changes"]:
+    results = {}
+    for change in history["changes"]:
         version: Changes = {}
-        if one["change"] != "replaced":
-            version["defined" if one["change"] == "added" else "gone"] = True
-        if one["schema"] and one["schema"]["old"] != one["schema"]["new"]:
-            version["schema"] = (one["schema"]["old"], one["schema"]["new"])
+        if change["change"] != "replaced":
+            version["defined" if change["change"] == "added" else "gone"] = True
+        if change["schema"] and change["schema"]["old"] != change["schema"]["new"]:
+            version["schema"] = (change["schema"]["old"], change["schema"]["new"])
         kernels = {
             row["key"]: (_said_kernel(row["before"]), _said_kernel(row["after"]))
-            for row in one["registrations"]
+            for row in change["registrations"]
             if row["change"] != "beneath"
         }
-        for move in one["moves"]:
+        for move in change["moves"]:
             moved = _said_kernel([move["kernel"]])
             kernels |= dict.fromkeys(move["old_keys"], (moved, None))
             kernels |= dict.fromkeys(move["new_keys"], (None, moved))
         slots = {
-            key: (_said_slot(row["before"]), _said_slot(row["after"])) for row in one["slots"] for key in row["keys"]
+            key: (_said_slot(row["before"]), _said_slot(row["after"])) for row in change["slots"] for key in row["keys"]
         }
         version |= ({"kernels": kernels} if kernels else {}) | ({"slots": slots} if slots else {})
         if version:
-            found[one["version"].removeprefix("torch-")] = version
-    return found
+            results[change["version"].removeprefix("torch-")] = version
+    return results
 
 
 def _said_kernel(rows: Sequence[Mapping[str, Any]]) -> Kernel | None:
@@ -166,15 +166,15 @@ def differences(versions: Sequence[Mapping[str, Any]], names: Sequence[str] = ()
     """Where ``history`` says something else than the dumps, of some operators; without names, of all."""
     line = ["--format", "json"]
     answers = (json.loads(call("history", glob, *line).out)["operators"] for glob in names or ["*"])
-    by_name = {one["operator"]: one for answer in answers for one in answer if not one["higher_order"]}
+    by_name = {row["operator"]: row for answer in answers for row in answer if not row["higher_order"]}
     for name, mine in expected(versions).items():
         if names and name not in names:
             continue
         its = said(by_name[name])
         for version in dict.fromkeys((*mine, *its)):
-            one, other = mine.get(version, {}), its.get(version, {})
-            for what in sorted({*one, *other}):
-                sides = _sides(one.get(what)), _sides(other.get(what))
+            my_changes, other = mine.get(version, {}), its.get(version, {})
+            for what in sorted({*my_changes, *other}):
+                sides = _sides(my_changes.get(what)), _sides(other.get(what))
                 for key in sorted({*sides[0], *sides[1]}):
                     if sides[0].get(key) != sides[1].get(key):
                         shown = f"PyTorch {sides[0].get(key)}, history {sides[1].get(key)}"
@@ -195,14 +195,14 @@ def main(*arguments: str) -> None:
     """Ask every Python, compare, and print what differs and how much was compared."""
     is_all = arguments[:1] == ("--all",)
     versions = [ask(python) for python in arguments[is_all:]]
-    found = [*differences(versions, () if is_all else OPERATORS)]
-    print(*found, sep="\n")
+    problems = [*differences(versions, () if is_all else OPERATORS)]
+    print(*problems, sep="\n")
     changed = {name: one for name, one in expected(versions).items() if is_all or name in OPERATORS}
     kinds = ("defined", "gone", "schema", "kernels", "slots")
-    counts = {kind: sum(kind in one for each in changed.values() for one in each.values()) for kind in kinds}
+    counts = {kind: sum(kind in change for each in changed.values() for change in each.values()) for kind in kinds}
     print(f"{len(versions)} versions, {len(changed)} operators; changes by operator and version: {counts}")
-    print(f"{len(found)} differences")
-    sys.exit(bool(found))
+    print(f"{len(problems)} differences")
+    sys.exit(bool(problems))
 
 
 if __name__ == "__main__":

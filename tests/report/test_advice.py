@@ -35,15 +35,15 @@ class Applied:
     def explain(self, operator: str, key: str) -> dict[str, Any]:
         result = call("explain", operator, key, str(self.path), "--format", "json")
         assert result.code == 0, result.err
-        found: dict[str, Any] = json.loads(result.out)
-        return found
+        answer: dict[str, Any] = json.loads(result.out)
+        return answer
 
     def findings(self) -> list[dict[str, Any]]:
         """What every check finds."""
         result = call("check-invariants", str(self.path), "--select", "all", "--format", "json")
         assert result.code in (0, 1), result.err
-        found: list[dict[str, Any]] = json.loads(result.out)["findings"]
-        return found
+        rows: list[dict[str, Any]] = json.loads(result.out)["findings"]
+        return rows
 
 
 def serious(findings: list[dict[str, Any]], severities: tuple[str, ...] = SERIOUS) -> Counter[tuple[str, str, str]]:
@@ -51,31 +51,33 @@ def serious(findings: list[dict[str, Any]], severities: tuple[str, ...] = SERIOU
 
     What is lacking for all operators of a backend, such as a fallback for autocast, is none of one operator's advice.
     """
-    found = [one for one in findings if one["severity"] in severities and one["operator"] is not None]
-    return Counter((one["check"], one["operator"], one["key"]) for one in found)
+    serious_findings = [
+        finding for finding in findings if finding["severity"] in severities and finding["operator"] is not None
+    ]
+    return Counter((finding["check"], finding["operator"], finding["key"]) for finding in serious_findings)
 
 
 def interesting(applied: Applied, operator: str, dice: random.Random) -> list[str]:
     """Slots to ask about: of every rule that the table has, and more that are missing or ambiguous."""
     result = call("table", str(applied.path), "--op", operator, "--full", "--format", "json")
     assert result.code == 0, result.err
-    table = next(one for one in json.loads(result.out)["operators"] if one["operator"] == operator)
+    table = next(row for row in json.loads(result.out)["operators"] if row["operator"] == operator)
     dice.shuffle(table["entries"])
     by_rule: dict[str, list[str]] = {}
     for entry in table["entries"]:
         by_rule.setdefault(entry["rule"], []).append(entry["key"])
     noted = [key for note in table.get("notes", ()) for key in note["keys"][:2]]
     named = [key for key in registered(applied.document) if key in universes.load("torch-2.15").slot]
-    picked = [dice.choice(found) for found in by_rule.values()] + noted + named
-    picked = [key for key in picked if any(key in found for found in by_rule.values())]
+    picked = [dice.choice(slots) for slots in by_rule.values()] + noted + named
+    picked = [key for key in picked if any(key in slots for slots in by_rule.values())]
     return list(dict.fromkeys(dice.sample(picked, min(SLOTS, len(picked)))))
 
 
 def registered(document: dict[str, Any]) -> list[str]:
-    found = [key for entry in document.get("operators", ()) for key in entry["dispatch"]]
+    keys = [key for entry in document.get("operators", ()) for key in entry["dispatch"]]
     return (
-        found
-        + [f"{above}{key}" for key in found for above in ("Autograd", "Autocast")]
+        keys
+        + [f"{above}{key}" for key in keys for above in ("Autograd", "Autocast")]
         + [block.get("dispatch_key") for block in document.get("libraries", ())]
     )
 
@@ -92,9 +94,9 @@ def check_change(before: Applied, operator: str, change: dict[str, Any], folder:
     assert not new, (change, before.document)
     if change["declarations"] is not None:
         added = yaml.safe_load(change["declarations"])
-        pairs = [(one["name"], key) for one in added.get("operators", ()) for key in one["dispatch"]]
+        pairs = [(operator["name"], key) for operator in added.get("operators", ()) for key in operator["dispatch"]]
         pairs += [(None, key) for key in added.get("fallbacks", ())]
-        edits = [(one["operator"], one["key"]) for one in change["edits"] if one["action"] != "remove"]
+        edits = [(edit["operator"], edit["key"]) for edit in change["edits"] if edit["action"] != "remove"]
         assert Counter(pairs) == Counter(edits)
 
 
@@ -143,7 +145,7 @@ def test_a_wrapper_is_no_composite_kernel(goes: str | bool | None, expected: lis
     operators = [{"func": "demo::op(Tensor x) -> Tensor", "dispatch": kernels}]
     before = Applied(tmp_path, {"dispatch": 1, "operators": operators})
     found = before.explain("demo::op", "AutogradCPU")["advice"]
-    assert [one["kind"] for one in found] == ([] if expected is None else ["skipped"])
+    assert [finding["kind"] for finding in found] == ([] if expected is None else ["skipped"])
     for advice in found:
         edits = [
             [(edit["action"], edit["key"], edit.get("function")) for edit in change["edits"]]
@@ -173,12 +175,12 @@ def test_fixes_of_findings_hold(tmp_path: Path) -> None:
     for _ in range(DECLARATIONS):
         document, _ = declared(dice)
         findings = Applied(tmp_path, document).findings()
-        for one in findings:
-            if one["fix"]:
-                after = Applied(tmp_path, changed(document, one["fix"]), "after.json").findings()
-                subject = (one["check"], one["operator"], one["key"])
+        for finding in findings:
+            if finding["fix"]:
+                after = Applied(tmp_path, changed(document, finding["fix"]), "after.json").findings()
+                subject = (finding["check"], finding["operator"], finding["key"])
                 assert subject not in [(left["check"], left["operator"], left["key"]) for left in after]
-                assert not serious(after) - serious(findings), (one, document)
+                assert not serious(after) - serious(findings), (finding, document)
                 tried += 1
     assert tried > DECLARATIONS // 4
 
@@ -220,5 +222,5 @@ def test_the_text_says_what_else_a_change_changes() -> None:
     for change in advice["changes"]:
         named = {edit["key"] for edit in change["edits"]}
         others = [key for key in change["also_changes"] if key not in named]
-        said = f" (also changes {', '.join(others[:2])} and {len(others) - 2} more)" if others else ""
-        assert f"{change['text'][1:]}{said}." in out
+        text = f" (also changes {', '.join(others[:2])} and {len(others) - 2} more)" if others else ""
+        assert f"{change['text'][1:]}{text}." in out

@@ -46,7 +46,7 @@ def test_random_changes_of_a_base(seed: int, file: str | None, tmp_path: Path) -
     bases, files = (("torch-2.15",), []) if file is None else ((), [file])
     base = load_state((), bases=("torch-2.15",))
     tried = WhatIf(load_state(files, bases=bases))
-    operators = [OperatorName.parse(one) for one in dice.sample(base.dispatcher.names(), 3)]
+    operators = [OperatorName.parse(name) for name in dice.sample(base.dispatcher.names(), 3)]
     operators.append(OperatorName.parse("aten::to.dtype"))
     make_random_changes(dice, tried, operators, 6)
     written = tried.write(str(tmp_path / "changes.yaml"))

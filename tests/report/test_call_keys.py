@@ -44,15 +44,15 @@ def test_keys_of_random_tensors_and_contexts(tmp_path: Path) -> None:
     generator = Generator(universe, seed)
     while len(asked) < COUNT:
         for operator in generator.operators(10, 10):
-            asked += [{"tensors": list(one.tensors), "contexts": list(one.contexts)} for one in operator.calls]
+            asked += [{"tensors": list(call.tensors), "contexts": list(call.contexts)} for call in operator.calls]
     question, answer = tmp_path / "asked.json", tmp_path / "said.json"
     ids = {"ids": dict(universe.ids), "functionalities": list(universe.functionalities)}
     question.write_text(json.dumps({**ids, "calls": asked}), encoding="utf-8")
     script = HERE / "live_call_keys.py"
     in_pytorch.run([python, str(script), str(question), str(answer)])
-    said = json.loads(answer.read_text(encoding="utf-8"))
+    answers = json.loads(answer.read_text(encoding="utf-8"))
     wrong, unmade = [], 0
-    for one, live in zip(asked, said, strict=True):
+    for one, live in zip(asked, answers, strict=True):
         tensors, contexts = [*map(TensorSpec.parse, one["tensors"])], [*map(Context.parse, one["contexts"])]
         if live is None:
             unmade += 1

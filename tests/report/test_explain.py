@@ -27,7 +27,14 @@ from tests.support import SOME_UNIVERSES
 
 FOO = OperatorName("__test__::foo")
 MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
-KEYS = ("CPU", "QuantizedCPU", "MkldnnCPU", "AutogradCPU", "AutogradOther", *(one.alias for one in PRECEDENCE))
+KEYS = (
+    "CPU",
+    "QuantizedCPU",
+    "MkldnnCPU",
+    "AutogradCPU",
+    "AutogradOther",
+    *(alias_rule.alias for alias_rule in PRECEDENCE),
+)
 PATTERNS = [
     pattern
     for size in range(4)
@@ -76,7 +83,7 @@ def test_the_overridden_kernel_is_next() -> None:
     what = explain_slot(state, FOO, "CPU")
     assert what.next is not None
     assert (what.answer.kernel, what.next.kernel, what.next_is_overridden) == ("newer", "fn_CPU", True)
-    roles = [(one.role, one.key, one.kernel) for one in what.registrations]
+    roles = [(registration.role, registration.key, registration.kernel) for registration in what.registrations]
     assert roles == [
         (Role.FILLS, "CPU", "newer"),
         (Role.OVERRIDDEN, "CPU", "fn_CPU"),
@@ -160,9 +167,9 @@ def test_what_is_advised(
     tmp_path: Path, keys: tuple[str, ...], key: str, expected: list[tuple[NoteKind, tuple[str, ...]]]
 ) -> None:
     advice = slot_advice(state_of(tmp_path, *keys), OperatorName("demo::op"), key)
-    found = [(one.note.kind, one.note.culprits) for one in advice if one.note.kind is not NoteKind.STALE]
-    assert found == expected
-    assert all(one.changes or one.note.kind is NoteKind.SKIPPED for one in advice)
+    kinds = [(note.note.kind, note.note.culprits) for note in advice if note.note.kind is not NoteKind.STALE]
+    assert kinds == expected
+    assert all(note.changes or note.note.kind is NoteKind.SKIPPED for note in advice)
 
 
 def test_a_factory_is_advised_a_place_that_it_reaches(tmp_path: Path) -> None:
@@ -181,8 +188,8 @@ def test_a_mistyped_name(tmp_path: Path) -> None:
     state = load_state([str(path)])
     for name, other in (("demo::multiply", "demo::mutliply"), ("demo::mutliply", "demo::multiply")):
         advice = slot_advice(state, OperatorName(name), "CPU")
-        found = [(one.note.kind, one.note.detail, one.manual) for one in advice]
-        assert (NoteKind.NEAR_NAME, other, Manual.CORRECT_NAME) in found
+        kinds = [(note.note.kind, note.note.detail, note.manual) for note in advice]
+        assert (NoteKind.NEAR_NAME, other, Manual.CORRECT_NAME) in kinds
 
 
 def test_a_stale_slot_names_the_change() -> None:

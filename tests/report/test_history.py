@@ -29,14 +29,14 @@ from tests.support import RECORDINGS
 @cache
 def recorded() -> list[dict[str, Any]]:
     with lzma.open(RECORDINGS / "versions.raw_dumps.json.xz", "rt") as file:
-        found: list[dict[str, Any]] = json.load(file)
-        return found
+        answer: list[dict[str, Any]] = json.load(file)
+        return answer
 
 
 def test_it_says_what_the_dumps_of_every_version_say() -> None:
     names = [*recorded()[0]["ops"]]
     assert [*differences(recorded(), names)] == []
-    kinds = {kind for by_version in expected(recorded()).values() for one in by_version.values() for kind in one}
+    kinds = {kind for by_version in expected(recorded()).values() for change in by_version.values() for kind in change}
     assert kinds == {"gone", "schema", "kernels", "slots"}
     assert len(recorded()) == 12
 
@@ -47,8 +47,8 @@ def test_a_dump_that_says_something_else_is_noticed() -> None:
     dumps = versions[5]["ops"]["aten::tril"]
     for what in ("dump", "table"):
         dumps[what] = "".join(line for line in dumps[what].splitlines(keepends=True) if not line.startswith("CUDA: "))
-    found = [*differences(versions, ["aten::tril"])]
-    assert {one.split(": ")[0].split(" ", 1)[1] for one in found} == {
+    problems = [*differences(versions, ["aten::tril"])]
+    assert {text.split(": ")[0].split(" ", 1)[1] for text in problems} == {
         f"{version['version']} {what} CUDA" for version in versions[5:7] for what in ("kernels", "slots")
     }
 
@@ -102,7 +102,7 @@ def test_kernels_of_unknown_files_are_no_evidence() -> None:
 
 
 def versions() -> Versions:
-    return Versions([f"torch-{one['version']}" for one in recorded()])
+    return Versions([f"torch-{recording['version']}" for recording in recorded()])
 
 
 def test_runs_at_a_key_cover_every_version_once() -> None:
@@ -124,7 +124,7 @@ def test_a_python_kernel_is_not_the_one_of_a_cpp_file() -> None:
     """Also in a version that does not say where a Python kernel is from, as the recorded dumps show."""
     name = "aten::_upsample_bilinear2d_aa_backward"
     (operator,) = history_report(versions(), [name], key="Meta").operators
-    active = {one["version"]: dict(_lines(one["ops"][name]["dump"]))["Meta"] for one in recorded()}
+    active = {recording["version"]: dict(_lines(recording["ops"][name]["dump"]))["Meta"] for recording in recorded()}
     in_cpp = [version for version, text in active.items() if "RegisterMeta" in text]
     assert operator.at_key[0].last == f"torch-{in_cpp[-1]}"
     assert [run.kernel and run.kernel.file for run in operator.at_key] == ["RegisterMeta.cpp", "_meta_registrations.py"]
@@ -137,7 +137,7 @@ def _lines(dump: str) -> list[tuple[str, str]]:
 def test_a_key_that_some_versions_lack() -> None:
     """``Named`` is a key up to the version before the one that removed it, as the recorded runtime keys say."""
     (operator,) = history_report(versions(), ["aten::kthvalue"], key="Named").operators
-    lacking = [one["version"] for one in recorded() if "Named" not in one["runtime"]]
+    lacking = [recording["version"] for recording in recorded() if "Named" not in recording["runtime"]]
     (run,) = [held for held in operator.at_key if held.kind is HeldKind.NO_KEY]
     assert (run.first, run.last) == (f"torch-{lacking[0]}", f"torch-{lacking[-1]}")
 
@@ -146,6 +146,6 @@ def test_python_kernels_are_registrations_that_changed() -> None:
     """miopen_batch_norm has a decomposition at Autograd since 2.15, and nothing else that is new in it."""
     every = Versions([*reversed(bases.names())])
     (operator,) = history_report(every, ["aten::miopen_batch_norm"]).operators
-    changed = [one.version for one in operator.changes if one.python_kernels]
+    changed = [change.version for change in operator.changes if change.python_kernels]
     assert "torch-2.15" in changed
     assert set(changed) <= set(operator.registrations_changed_in)

@@ -62,14 +62,14 @@ DEVICES = {"CPU": "cpu", "CUDA": "cuda", "XPU": "xpu", "XLA": "xla", "MTIA": "mt
 
 def kernels(document: dict[str, Any]) -> list[list[str]]:
     """The operator's registrations in order, each with how its kernel goes on."""
-    found = []
+    results = []
     for block in document.get("libraries", ()):
         key = block.get("dispatch_key", "")
-        found += [[key, goes_on(key, kernel)] for kernel in block.get("impl", {}).values()]
+        results += [[key, goes_on(key, kernel)] for kernel in block.get("impl", {}).values()]
     for entry in document.get("operators", ()):
         if name_of(entry) == "demo::op":
-            found += [[key, goes_on(key, kernel)] for key, kernel in entry.get("dispatch", {}).items()]
-    return found
+            results += [[key, goes_on(key, kernel)] for key, kernel in entry.get("dispatch", {}).items()]
+    return results
 
 
 def name_of(entry: dict[str, Any]) -> str:
@@ -82,9 +82,9 @@ def goes_on(key: str, kernel: Any) -> str:
     if isinstance(kernel, dict):
         if kernel.get("fallthrough"):
             return "fallthrough"
-        said = kernel.get("redispatches")
-        if said is not None:
-            return "computes" if said is False else str(said)
+        redispatches = kernel.get("redispatches")
+        if redispatches is not None:
+            return "computes" if redispatches is False else str(redispatches)
     if key in TENSORS or key == "FPGA" or key.startswith(COMPUTING):
         return "computes"
     return {"BackendSelect": "by-device", "FuncTorchBatched": "unwrapped"}.get(key, "below-key")
@@ -102,7 +102,7 @@ def calls(schema: str, advice: dict[str, Any], was: list[list[str]], now: list[l
     plain = {"tensor": None, "inference": False, "vmap": False, "device": "cpu"}
     kind, culprits = advice["kind"], advice["culprits"]
     if "Tensor" not in schema.partition(" -> ")[0]:
-        devices = [DEVICES[one] for one in culprits if one in DEVICES]
+        devices = [DEVICES[key] for key in culprits if key in DEVICES]
         return [{**plain, "device": device} for device in devices] if kind == "unreachable" else []
     slot = advice["keys"][0]
     if slot == "Undefined":
@@ -112,17 +112,19 @@ def calls(schema: str, advice: dict[str, Any], was: list[list[str]], now: list[l
     if slot in TENSORS:
         tensor = {**plain, "tensor": TENSORS[slot]}
         return [tensor, {**tensor, "inference": True}] if slot in ("CPU", "Meta") else [tensor]
-    found = [one for one in ABOVE.get(slot, ()) if one in (culprits if kind == "bypassed" else registered)]
-    return [{**plain, "tensor": TENSORS[one]} for one in found or ABOVE.get(slot, ())[: int(others)]]
+    keys = [key for key in ABOVE.get(slot, ()) if key in (culprits if kind == "bypassed" else registered)]
+    return [{**plain, "tensor": TENSORS[key]} for key in keys or ABOVE.get(slot, ())[: int(others)]]
 
 
 def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: Counter[str]) -> list[dict[str, Any]]:
     """Random declarations, and each change that is advised for them."""
-    found = []
+    results = []
     while counts["declarations"] < DECLARATIONS:
         document, operator = declared(dice)
-        head = next((one.get("func") for one in document.get("operators", ()) if "func" in one), None)
-        head = head or next((one for block in document.get("libraries", ()) for one in block.get("define", ())), None)
+        head = next((operator.get("func") for operator in document.get("operators", ()) if "func" in operator), None)
+        head = head or next(
+            (definition for block in document.get("libraries", ()) for definition in block.get("define", ())), None
+        )
         if operator != "demo::op" or head is None or {"fallbacks", "core_fallbacks"} & document.keys():
             continue
         counts["declarations"] += 1
@@ -140,8 +142,8 @@ def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: C
                     asked = calls(schema, advice, was, now)
                     if asked:
                         what = f"{advice['kind']} {key}: {change['text']}"
-                        found.append({"schema": schema, "before": was, "after": now, "calls": asked, "what": what})
-    return found
+                        results.append({"schema": schema, "before": was, "after": now, "calls": asked, "what": what})
+    return results
 
 
 def test_changes_make_calls_work(tmp_path: Path) -> None:
@@ -154,13 +156,13 @@ def test_changes_make_calls_work(tmp_path: Path) -> None:
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_advice.py")
     in_pytorch.run([python, str(script), str(question), str(answer)])
-    said = json.loads(answer.read_text(encoding="utf-8"))
+    answers = json.loads(answer.read_text(encoding="utf-8"))
     counts["changes tried live"] = len(tried)
-    counts["calls"] = sum(len(one["after"]) for one in said)
-    counts["calls that failed before"] = sum(error is not None for one in said for error in one["before"])
+    counts["calls"] = sum(len(answer["after"]) for answer in answers)
+    counts["calls that failed before"] = sum(error is not None for answer in answers for error in answer["before"])
     wrong = [
         f"{case['what']}\n  {case['schema']} {case['before']}\n  -> {case['after']}\n  {asked}: {error}"
-        for case, one in zip(tried, said, strict=True)
+        for case, one in zip(tried, answers, strict=True)
         for asked, error in zip(case["calls"], one["after"], strict=True)
         if error is not None
     ]

@@ -177,8 +177,8 @@ libraries:
 def test_a_factory_ends_at_undefined(
     notes_of: NotesOf, schema: str, keys: tuple[str, ...], culprits: tuple[str, ...] | None
 ) -> None:
-    found = [note for note in notes_of(*keys, schema=schema) if note.kind is NoteKind.UNREACHABLE]
-    assert found == ([] if culprits is None else [Note(NoteKind.UNREACHABLE, ("Undefined",), culprits)])
+    notes = [note for note in notes_of(*keys, schema=schema) if note.kind is NoteKind.UNREACHABLE]
+    assert notes == ([] if culprits is None else [Note(NoteKind.UNREACHABLE, ("Undefined",), culprits)])
 
 
 def test_a_factory_whose_backend_select_falls_through_or_is_empty(declared: Declared) -> None:

@@ -66,12 +66,14 @@ def recorded(folder: Path, library: str, seed: int | None = None) -> str:
     assert findings(again, select="broken-promise") == (), seed
     for row in rows:
         match = [
-            one
-            for one in again.declarations.promises
-            if any(glob_pattern(glob).match(str(row.operator)) for glob in one.ops)
+            promise
+            for promise in again.declarations.promises
+            if any(glob_pattern(glob).match(str(row.operator)) for glob in promise.ops)
         ]
         for column, cell in zip(columns, row.cells, strict=True):
-            promised = any(column.backend in one.backends and column.context in one.contexts for one in match)
+            promised = any(
+                column.backend in promise.backends and column.context in promise.contexts for promise in match
+            )
             is_void = cell.verdict is Verdict.NOT_APPLICABLE
             assert is_void or promised is cell.verdict.works, (seed, row.operator, column)
     return text

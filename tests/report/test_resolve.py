@@ -54,15 +54,15 @@ def statuses(found: ResolveReport, stage: int = 0) -> list[tuple[str, KeyStatus,
 
 
 def test_a_wrapper_and_a_kernel(state: State) -> None:
-    found = report(state, "demo::op", "cpu")
-    assert statuses(found) == [
+    answer = report(state, "demo::op", "cpu")
+    assert statuses(answer) == [
         ("AutocastCPU", KeyStatus.EXCLUDED, ()),
         ("AutogradCPU", KeyStatus.RUNS, (1,)),
         ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
         ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
         ("CPU", KeyStatus.RUNS, (2,)),
     ]
-    outcomes = {outcome.key: outcome for outcome in found.selections[0].keys}
+    outcomes = {outcome.key: outcome for outcome in answer.selections[0].keys}
     assert {key: (outcome.tensors, outcome.included) for key, outcome in outcomes.items()} == {
         "AutocastCPU": ((1,), False),
         "AutogradCPU": ((1,), False),
@@ -74,19 +74,19 @@ def test_a_wrapper_and_a_kernel(state: State) -> None:
         ("op_autograd", "Autograd"),
         ("op_autocast", "AutocastCPU"),
     ]
-    assert [(step.number, step.hop.slot, step.hop.does) for step in found.steps] == [
+    assert [(step.number, step.hop.slot, step.hop.does) for step in answer.steps] == [
         (1, "AutogradCPU", Does.REDISPATCHES),
         (2, "CPU", Does.ENDS),
     ]
-    assert found.steps[0].hop.passes is not None
-    assert [*found.steps[0].hop.passes] == ["CPU"]
-    assert (found.fails, found.notes) == (False, ())
+    assert answer.steps[0].hop.passes is not None
+    assert [*answer.steps[0].hop.passes] == ["CPU"]
+    assert (answer.fails, answer.notes) == (False, ())
 
 
 def test_a_key_that_a_redispatch_leaves_out() -> None:
     """PyTorch's autograd kernels go on below all autograd keys, AutogradOther too (``after_autograd_keyset``)."""
-    found = report(load_state([], bases=["torch-2.15"]), "aten::add.Tensor", "cpu", "mkldnn")
-    assert statuses(found) == [
+    answer = report(load_state([], bases=["torch-2.15"]), "aten::add.Tensor", "cpu", "mkldnn")
+    assert statuses(answer) == [
         ("AutocastCPU", KeyStatus.EXCLUDED, ()),
         ("AutogradCPU", KeyStatus.RUNS, (1,)),
         ("AutogradOther", KeyStatus.LEFT_OUT, ()),
@@ -98,18 +98,18 @@ def test_a_key_that_a_redispatch_leaves_out() -> None:
 
 
 def test_contexts_bring_keys_back(state: State) -> None:
-    found = report(state, "demo::op", "cpu conj", contexts=("autocast cpu",))
-    assert statuses(found)[:3] == [
+    answer = report(state, "demo::op", "cpu conj", contexts=("autocast cpu",))
+    assert statuses(answer)[:3] == [
         ("AutocastCPU", KeyStatus.RUNS, (1,)),
         ("AutogradCPU", KeyStatus.RUNS, (2,)),
         ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
     ]
-    assert ("Conjugate", KeyStatus.FALLS_THROUGH, ()) in statuses(found)
+    assert ("Conjugate", KeyStatus.FALLS_THROUGH, ()) in statuses(answer)
 
 
 def test_two_backends(state: State) -> None:
-    found = report(state, "demo::op", "cpu", "cuda sparse")
-    assert statuses(found) == [
+    answer = report(state, "demo::op", "cpu", "cuda sparse")
+    assert statuses(answer) == [
         ("AutocastCUDA", KeyStatus.EXCLUDED, ()),
         ("AutocastCPU", KeyStatus.EXCLUDED, ()),
         ("AutogradCUDA", KeyStatus.RUNS, (1,)),
@@ -122,44 +122,47 @@ def test_two_backends(state: State) -> None:
         ("CPU", KeyStatus.OTHER_BACKEND, ()),
     ]
     # a set does not keep its pairs: neither tensor has these
-    assert [outcome.tensors for outcome in found.selections[0].keys if outcome.key in ("SparseCPU", "CUDA")] == [(), ()]
-    assert found.fails
+    assert [outcome.tensors for outcome in answer.selections[0].keys if outcome.key in ("SparseCPU", "CUDA")] == [
+        (),
+        (),
+    ]
+    assert answer.fails
 
 
 def test_no_tensors(state: State) -> None:
-    found = report(state, "demo::op")
-    assert statuses(found) == [
+    answer = report(state, "demo::op")
+    assert statuses(answer) == [
         ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
         ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
         ("Undefined", KeyStatus.RUNS, (1,)),
     ]
-    assert (found.steps[0].hop.does, found.steps[0].entry.kernel, found.fails) == (Does.RAISES, None, True)
+    assert (answer.steps[0].hop.does, answer.steps[0].entry.kernel, answer.fails) == (Does.RAISES, None, True)
 
 
 def test_a_key_set_that_is_given(state: State) -> None:
     given = evaluate(state.dispatcher.universe, "AutogradCPU | AutocastCPU | CPU")
     call = simulate(state, OperatorName.parse("demo::op"), (), (), given.keys)
-    found = resolve_report(state, call, keyset=given.text)
-    assert statuses(found) == [
+    answer = resolve_report(state, call, keyset=given.text)
+    assert statuses(answer) == [
         ("AutocastCPU", KeyStatus.RUNS, (1,)),
         ("AutogradCPU", KeyStatus.RUNS, (2,)),
         ("CPU", KeyStatus.RUNS, (3,)),
     ]
-    assert {outcome.included for outcome in found.selections[0].keys} == {False}
+    assert {outcome.included for outcome in answer.selections[0].keys} == {False}
 
 
 def test_a_call_anew_has_a_selection_of_its_own(state: State) -> None:
-    found = report(state, "demo::op", "cpu batched", "cpu", contexts=("vmap",))
-    assert len(found.selections) > 1
-    assert [step.number for step in found.steps] == [*range(1, len(found.steps) + 1)]
-    assert found.selections[0].included.added == ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode")
-    assert found.selections[0].steps[-1].hop.does is Does.CALLS_ANEW
-    assert found.selections[1].keys[0].status is KeyStatus.EXCLUDED
+    answer = report(state, "demo::op", "cpu batched", "cpu", contexts=("vmap",))
+    assert len(answer.selections) > 1
+    assert [step.number for step in answer.steps] == [*range(1, len(answer.steps) + 1)]
+    assert answer.selections[0].included.added == ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode")
+    assert answer.selections[0].steps[-1].hop.does is Does.CALLS_ANEW
+    assert answer.selections[1].keys[0].status is KeyStatus.EXCLUDED
 
 
 def test_what_the_thread_changes(state: State) -> None:
-    found = report(state, "demo::op", "cpu", contexts=("inference_mode", "autocast cpu"))
-    (stage,) = found.selections
+    answer = report(state, "demo::op", "cpu", contexts=("inference_mode", "autocast cpu"))
+    (stage,) = answer.selections
     assert (stage.included.added, stage.included.removed) == ((), ("ADInplaceOrView",))
     assert stage.excluded.added == ("AutogradOther", "AutogradFunctionality", "AutogradNestedTensor")
     assert stage.excluded.removed == ("AutocastCPU",)
@@ -173,26 +176,26 @@ def test_notes_are_about_slots_on_the_way(state: State) -> None:
 
 
 def test_stale_slots() -> None:
-    found = report(load_state(["examples/stale.yaml"]), "stale::quantized", "mkldnn")
-    (step,) = found.steps
+    answer = report(load_state(["examples/stale.yaml"]), "stale::quantized", "mkldnn")
+    (step,) = answer.steps
     assert (step.entry.kernel, step.canonical and step.canonical.kernel) == (
         "quantized_math",
         "ambiguous_autogradother",
     )
-    assert [outcome.key for outcome in found.selections[0].keys if outcome.canonical is not None] == ["AutogradOther"]
-    assert found.notes == ()
+    assert [outcome.key for outcome in answer.selections[0].keys if outcome.canonical is not None] == ["AutogradOther"]
+    assert answer.notes == ()
 
 
 def test_the_python_dispatcher(state: State) -> None:
-    found = report(state, "demo::python", "cuda", contexts=("python_dispatcher",))
-    last = found.steps[-1]
+    answer = report(state, "demo::python", "cuda", contexts=("python_dispatcher",))
+    last = answer.steps[-1]
     assert last.hop.python is not None
     assert (last.hop.slot, last.hop.python.chosen_key, last.hop.python.kernel) == (
         "AutogradCUDA",
         "CompositeImplicitAutograd",
         "python_math",
     )
-    assert found.end.kind is EndKind.DECOMPOSITION
+    assert answer.end.kind is EndKind.DECOMPOSITION
 
 
 TENSORS = ("cpu", "cuda", "meta", "cpu sparse", "cuda quantized", "mkldnn", "cpu conj", "cpu fake", "cpu nested")
@@ -209,9 +212,9 @@ def test_every_key_has_one_fate(state: State) -> None:
         contexts = tuple(rng.sample(CONTEXTS, rng.randint(0, 3)))
         specs = [*map(TensorSpec.parse, tensors)]
         call = simulate(state, OperatorName.parse("demo::op"), specs, [*map(Context.parse, contexts)])
-        found = resolve_report(state, call)
-        assert [step.hop.slot for step in found.steps] == [hop.slot for hop in call.hops]
-        for stage in found.selections:
+        answer = resolve_report(state, call)
+        assert [step.hop.slot for step in answer.steps] == [hop.slot for hop in call.hops]
+        for stage in answer.selections:
             keys = [outcome.key for outcome in stage.keys]
             assert keys == sorted(set(keys), key=slot.__getitem__, reverse=True)
             assert {*stage.selection.keyset, *stage.selection.unmasked, *stage.selection.result} <= {*keys}

@@ -28,9 +28,9 @@ def examples(universe: str = "torch-2.15") -> list[tuple[int, RuleExample]]:
 
 @pytest.mark.parametrize("universe", UNIVERSES)
 def test_each_rule_fills_the_slots_of_its_examples(universe: str) -> None:
-    found = examples(universe)
-    assert sorted({number for number, _ in found}) == list(range(1, 11))
-    for number, example in found:
+    operators = examples(universe)
+    assert sorted({number for number, _ in operators}) == list(range(1, 11))
+    for number, example in operators:
         (fired,) = [line for line in example.rules if line.outcome is RuleState.FIRED]
         assert (fired.rule_number, fired.rule) == (example.slot.rule_number, example.slot.rule)
         assert [line.rule_number for line in example.rules] == list(range(1, 11))
@@ -70,9 +70,9 @@ def test_the_declarations_of_an_example_are_the_example(example: RuleExample, tm
 def test_a_live_pytorch_gives_the_same_answers() -> None:
     cases = [(case.key, dict(case.kernels), dict(case.fallbacks)) for some in CASES.values() for case in some]
     done = in_pytorch.run([torch_python(), str(Path(__file__).with_name("live_rules.py"))], json.dumps(cases))
-    said = json.loads(done.stdout)
-    assert len(said) == len(cases) > 10
-    for (key, kernels, _), (number, example), (kernel, rule) in zip(cases, examples(), said, strict=True):
+    answer = json.loads(done.stdout)
+    assert len(answer) == len(cases) > 10
+    for (key, kernels, _), (number, example), (kernel, rule) in zip(cases, examples(), answer, strict=True):
         assert example.slot.key == key
         assert rule == (None if number == 10 else example.slot.rule.dump_text)
         if example.slot.kernel in kernels.values():

@@ -136,7 +136,7 @@ def test_what_an_overlay_changes(tmp_path: Path) -> None:
     assert not table_of(state, "demo::op").new
     names = [OperatorName.parse(f"demo::{name}") for name in ("op", "same", "new")]
     summaries: list[OperatorSummary] = list(summary_report(state, names).operators)
-    assert [(one.operator, one.changed, one.stale) for one in summaries] == [
+    assert [(summary.operator, summary.changed, summary.stale) for summary in summaries] == [
         ("demo::op", 2, 0),
         ("demo::same", 0, 0),
         ("demo::new", 0, 0),

@@ -51,7 +51,7 @@ class Recorded:
 
     def calls(self, operator: str = "") -> list[dict[str, Any]]:
         """The calls, of that operator or of all."""
-        found = []
+        results = []
         for number, thread, depth, place, start, sequence, forward in self.tagged("c"):
             signature = self.numbered["s"][number]
             name = self.numbered["o"][signature["operator"]]
@@ -69,8 +69,8 @@ class Recorded:
                 "forward": forward,
             }
             if operator in ("", name):
-                found.append(call)
-        return found
+                results.append(call)
+        return results
 
 
 def run(

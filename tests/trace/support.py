@@ -132,7 +132,7 @@ def table_then(
 
     In the others are backend fallbacks: PyTorch's own, and those that are named.
     """
-    usual = {one.key: one.debug for one in UNIVERSE.fallbacks} | fallbacks
+    usual = {fallback.key: fallback.debug for fallback in UNIVERSE.fallbacks} | fallbacks
     in_slots = {key: text for key, text in usual.items() if key not in held}
     return {
         "at_end": at_end,
@@ -144,29 +144,29 @@ def table_then(
 
 def every() -> str:
     """A recording with something of everything that a view shows."""
-    made = Writer()
+    writer = Writer()
     for step in range(2):
-        made.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN), grads=(False, True))
-        made.call("aten::to.dtype", 1)
-        made.call("aten::linear", 1, ends=False, tensors=(PLAIN, PLAIN), grads=(False, True), sequence=step)
-        made.call("aten::mm", 2, tensors=(PLAIN, PLAIN), grads=(False, True), sequence=step)
-        made.end()
-        made.end()
-        made.call("aten::relu", line=2)
-        made.call("aten::threshold_backward", line=3, sequence=step, forward="MainThread", thread="autograd")
+        writer.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN), grads=(False, True))
+        writer.call("aten::to.dtype", 1)
+        writer.call("aten::linear", 1, ends=False, tensors=(PLAIN, PLAIN), grads=(False, True), sequence=step)
+        writer.call("aten::mm", 2, tensors=(PLAIN, PLAIN), grads=(False, True), sequence=step)
+        writer.end()
+        writer.end()
+        writer.call("aten::relu", line=2)
+        writer.call("aten::threshold_backward", line=3, sequence=step, forward="MainThread", thread="autograd")
     for _ in range(3):
-        made.call("aten::masked_select", line=4, raised=True)
-    made.call("aten::_nested_tensor_size", line=5, grads=(True,))
-    made.call("aten::frexp.Tensor", line=5, tensors=(OF_A_BACKEND,), grads=(True,))
-    made.call("aten::sin", line=6, tensors=((*PLAIN, "FuncTorchBatched"),), layers=[["vmap", 1, None]])
-    made.call("aten::bincount", line=6, tensors=((*PLAIN, "FuncTorchBatched"),), layers=[["vmap", 1, None]])
-    made.call("_c10d_functional::all_reduce", line=6, grads=(True,))
-    made.call("aten::cos", line=7, included=("Python", "PythonTLSSnapshot"), modes=["MyMode"])
-    made.call("aten::copy_", line=8, tensors=(OF_A_BACKEND, PLAIN), grads=(False, False))
-    made.call("aten::sum", line=None, kernels=(("AutogradCPU", raw(("CPU",)), "call"),))
-    made.call("my::gone", line=9)
-    made.call("aten::sin", line=9, ends=False)
-    made.add("?", "a tag of another version")
-    made.add("x", {"reason": "limit", "text": "the recording reached its bound"})
-    made.add("end", {"calls": 99, "dropped": 2, "seconds": 0.5})
-    return made.text()
+        writer.call("aten::masked_select", line=4, raised=True)
+    writer.call("aten::_nested_tensor_size", line=5, grads=(True,))
+    writer.call("aten::frexp.Tensor", line=5, tensors=(OF_A_BACKEND,), grads=(True,))
+    writer.call("aten::sin", line=6, tensors=((*PLAIN, "FuncTorchBatched"),), layers=[["vmap", 1, None]])
+    writer.call("aten::bincount", line=6, tensors=((*PLAIN, "FuncTorchBatched"),), layers=[["vmap", 1, None]])
+    writer.call("_c10d_functional::all_reduce", line=6, grads=(True,))
+    writer.call("aten::cos", line=7, included=("Python", "PythonTLSSnapshot"), modes=["MyMode"])
+    writer.call("aten::copy_", line=8, tensors=(OF_A_BACKEND, PLAIN), grads=(False, False))
+    writer.call("aten::sum", line=None, kernels=(("AutogradCPU", raw(("CPU",)), "call"),))
+    writer.call("my::gone", line=9)
+    writer.call("aten::sin", line=9, ends=False)
+    writer.add("?", "a tag of another version")
+    writer.add("x", {"reason": "limit", "text": "the recording reached its bound"})
+    writer.add("end", {"calls": 99, "dropped": 2, "seconds": 0.5})
+    return writer.text()

@@ -210,7 +210,7 @@ def test_nobody_reads_the_output(folder: Path) -> None:
 
 
 def test_every_fact_of_a_call_can_be_chosen() -> None:
-    assert tuple(one.value for one in CallFact) == ONLY
+    assert tuple(fact.value for fact in CallFact) == ONLY
 
 
 @pytest.mark.parametrize(
@@ -233,16 +233,16 @@ def test_behind_a_program_no_options_are_completed(line: str, found: str) -> Non
 
 def test_runs_at_the_same_time_read_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(tmp_path))
-    one, other = RecordingPlace(), RecordingPlace()
-    Path(one.file).write_text("one", encoding="utf-8")
+    first, other = RecordingPlace(), RecordingPlace()
+    Path(first.file).write_text("one", encoding="utf-8")
     Path(other.file).write_text("other", encoding="utf-8")
     other.keep()
-    assert Path(one.file).read_text(encoding="utf-8") == "one"
+    assert Path(first.file).read_text(encoding="utf-8") == "one"
     assert last_recording() == other.name
-    one.keep()
-    assert last_recording() == one.name
-    assert Path(one.name).read_text(encoding="utf-8") == "one"
-    one.remove()
+    first.keep()
+    assert last_recording() == first.name
+    assert Path(first.name).read_text(encoding="utf-8") == "one"
+    first.remove()
     other.remove()
-    assert not Path(one.file).exists()
+    assert not Path(first.file).exists()
     assert not Path(other.file).exists()

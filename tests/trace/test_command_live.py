@@ -88,9 +88,9 @@ print("to stderr", file=sys.stderr)
     done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, check=False, text=True, input="typed")
     assert (done.returncode, done.stdout) == (0, "7 typed ['program.py', '--format', 'x'] set\n")
     assert done.stderr == "to stderr\n"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["answer.json", "kept", "other", "program.py"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answer.json", "kept", "other", "program.py"]
     answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
-    names = {one["operator"] for one in answer["operators"]}
+    names = {operator["operator"] for operator in answer["operators"]}
     assert "aten::cos" in names
     assert "aten::tan" not in names
     again = subprocess.run(
@@ -153,8 +153,11 @@ def test_every_kernel_is_observed(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     answer = json.loads(done.stderr.rpartition("\nnote: ")[0])
     assert answer["seen"] == "all-kernels"
-    (sin,) = [one for one in answer["threads"][0]["rows"] if one["operator"] == "aten::sin"]
-    assert [(one["key"], one["observed"]) for one in sin["path"]["kernels"]] == [("AutogradCPU", True), ("CPU", True)]
+    (sin,) = [row for row in answer["threads"][0]["rows"] if row["operator"] == "aten::sin"]
+    assert [(kernel["key"], kernel["observed"]) for kernel in sin["path"]["kernels"]] == [
+        ("AutogradCPU", True),
+        ("CPU", True),
+    ]
 
 
 def test_a_full_cache_disk(tmp_path: Path) -> None:

@@ -61,14 +61,14 @@ CASES = {
 
 
 def recorded(case: Case, folder: Path) -> str:
-    made = Writer()
-    made.call("aten::resize_as_", tensors=(PLAIN, PLAIN), grads=(True, False), ends=False)
+    writer = Writer()
+    writer.call("aten::resize_as_", tensors=(PLAIN, PLAIN), grads=(True, False), ends=False)
     for depth, (slot, keys, raised) in enumerate(case.seen):
-        made.add("k", 0, depth, slot, keys, "redispatch" if depth else "call", raised)
+        writer.add("k", 0, depth, slot, keys, "redispatch" if depth else "call", raised)
     if case.ended is not None:
-        made.end(raised=case.ended)
+        writer.end(raised=case.ended)
     file = folder / "f.trace"
-    file.write_text(made.text(), encoding="utf-8")
+    file.write_text(writer.text(), encoding="utf-8")
     return str(file)
 
 
@@ -86,25 +86,30 @@ def answer(file: str, *options: str) -> Any:
 def test_every_format_shows_what_is_known_to_have_run(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     file, only = recorded(case, tmp_path), ("--op", "aten::resize_as_")
-    found = answer(file, *only)
-    (row,) = found["threads"][0]["rows"]
+    report = answer(file, *only)
+    (row,) = report["threads"][0]["rows"]
     (event,) = [
-        one["args"] for one in json.loads(said(file, *only, "--format", "chrome"))["traceEvents"] if one["ph"] == "X"
+        event["args"]
+        for event in json.loads(said(file, *only, "--format", "chrome"))["traceEvents"]
+        if event["ph"] == "X"
     ]
     (line,) = csv.DictReader(said(file, *only, "--format", "csv").splitlines())
-    (total,) = found["operators"][0]["paths"]
+    (total,) = report["operators"][0]["paths"]
     shown = {
-        "json": ([one["key"] for one in row["path"]["kernels"]], row["path"]["assumed"]),
+        "json": ([kernel["key"] for kernel in row["path"]["kernels"]], row["path"]["assumed"]),
         "chrome": (event["kernels"].split(" → "), event.get("assumed", "").split(" → ") if case.assumed else []),
         "csv": (line["kernels"].split(), line["assumed"].split()),
         "table": (total["keys"], total["assumed"]),
     }
     assert shown == dict.fromkeys(shown, ([*case.keys], [*case.assumed]))
     assert f"  {case.text}\n" in said(file, *only)
-    assert found["counts"]["different"] == 0
+    assert report["counts"]["different"] == 0
     ends = {True: ("raised", "error"), None: ("unfinished", "not-known"), False: ("returned", "kernel")}
     assert (total["ended"], line["end"]) == ends[case.ended] == (total["ended"], row["path"]["end"])
-    assert [one["observed"] for one in row["path"]["kernels"]] == [True, *[bool(case.seen)] * (len(case.keys) - 1)]
+    assert [kernel["observed"] for kernel in row["path"]["kernels"]] == [
+        True,
+        *[bool(case.seen)] * (len(case.keys) - 1),
+    ]
     assert answer(file, "--explain", "0")["assumed_kernels"] == [*case.assumed]
 
 
@@ -117,7 +122,7 @@ def test_a_kernel_that_raised_itself_is_said_to(tmp_path: Path) -> None:
     ):
         file = recorded(CASES[name], tmp_path)
         (row,) = answer(file, "--op", "aten::resize_as_")["threads"][0]["rows"]
-        assert [one["does"] for one in row["path"]["kernels"]] == does, name
+        assert [kernel["does"] for kernel in row["path"]["kernels"]] == does, name
     explained = said(recorded(CASES["the first one raises, after the second one"], tmp_path), "--explain", "0")
     assert "The call fails at AutogradCPU, after " in explained
     explained = said(recorded(CASES["not observed"], tmp_path), "--explain", "0")
@@ -128,21 +133,21 @@ def test_a_kernel_that_raised_itself_is_said_to(tmp_path: Path) -> None:
 
 def test_a_call_that_was_made_again_is_one_of_its_own_in_every_format() -> None:
     file = str(KERNELS)
-    found = answer(file)
-    rows = {row["number"]: row for one in found["threads"] for row in one["rows"] if row["operator"]}
+    report = answer(file)
+    rows = {row["number"]: row for thread in report["threads"] for row in thread["rows"] if row["operator"]}
     own = {}
     for number, row in rows.items():
         kernels = row["path"]["kernels"]
         last = next((at for at, one in enumerate(kernels) if one["does"] == "calls-anew"), len(kernels))
-        own[number] = [one["key"] for one in kernels[: last + 1]]
+        own[number] = [kernel["key"] for kernel in kernels[: last + 1]]
     assert any(len(own[number]) < len(row["path"]["kernels"]) for number, row in rows.items())
     sheet = csv.DictReader(said(file, "--format", "csv").splitlines())
-    assert {int(one["call"]): one["kernels"].split() for one in sheet if one["operator"]} == own
+    assert {int(row["call"]): row["kernels"].split() for row in sheet if row["operator"]} == own
     events = json.loads(said(file, "--format", "chrome"))["traceEvents"]
-    in_chrome = {one["args"]["call"]: one["args"] for one in events if one["ph"] == "X"}
+    in_chrome = {event["args"]["call"]: event["args"] for event in events if event["ph"] == "X"}
     assert {number: in_chrome[number]["kernels"].split(" → ") for number in own} == own
     assert {number for number in own if in_chrome[number].get("calls_again")} == {
-        number for number, row in rows.items() if "calls-anew" in [one["does"] for one in row["path"]["kernels"]]
+        number for number, row in rows.items() if "calls-anew" in [kernel["does"] for kernel in row["path"]["kernels"]]
     }
 
 
@@ -154,7 +159,7 @@ def test_calls_that_raise() -> None:
         pytest.skip("PyTorch's own samples need NumPy")
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     judged = together(judged_runs(python, SAMPLES, seed))
-    assert all(one.raised >= SAMPLES for one in judged.values())
-    assert all(one.wrong.total() == 0 for one in judged.values()), table(judged)
-    different = [what for one in judged.values() for what in one.different]
+    assert all(verdict.raised >= SAMPLES for verdict in judged.values())
+    assert all(verdict.wrong.total() == 0 for verdict in judged.values()), table(judged)
+    different = [what for verdict in judged.values() for what in verdict.different]
     assert all(any(name in what.partition(": ")[0] for name in BY_DIMENSIONS) for what in different), table(judged)

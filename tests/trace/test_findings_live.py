@@ -89,12 +89,12 @@ class Found:
         self.answer = json.loads(shown.out)
 
     def of_kind(self, kind: str) -> list[Any]:
-        return [one for one in self.answer["findings"] if one["kind"] == kind]
+        return [finding for finding in self.answer["findings"] if finding["kind"] == kind]
 
     def operators(self, kind: str) -> set[str]:
         """Those that are shown with only the findings of a kind."""
         shown = call("trace", self.file, "--only", kind, "--format", "json")
-        return {one["operator"] for one in json.loads(shown.out)["operators"]}
+        return {operator["operator"] for operator in json.loads(shown.out)["operators"]}
 
 
 def record(folder: Path, source: str) -> None:
@@ -110,14 +110,14 @@ def record(folder: Path, source: str) -> None:
 def test_fallbacks_are_counted_where_they_run(tmp_path: Path) -> None:
     """Not at the call around that calls the operator again, nor in calls that raised before."""
     record(tmp_path, BACKEND)
-    found = Found(tmp_path)
-    assert found.code == 1
-    fallbacks = found.of_kind("fallback")
-    assert {one["operator"]: one["calls"] for one in fallbacks} == found.said["ran"]
-    assert {one["fallback"] for one in fallbacks} == {"backend"}
-    counts = found.answer["counts"]
+    recording = Found(tmp_path)
+    assert recording.code == 1
+    fallbacks = recording.of_kind("fallback")
+    assert {fallback["operator"]: fallback["calls"] for fallback in fallbacks} == recording.said["ran"]
+    assert {fallback["fallback"] for fallback in fallbacks} == {"backend"}
+    counts = recording.answer["counts"]
     assert (counts["raised"], counts["unfinished"]) == (4, 0)
-    rows = [row for thread in found.answer["threads"] for row in thread["rows"]]
+    rows = [row for thread in recording.answer["threads"] for row in thread["rows"]]
     assert [(row["operator"], row["raised"]) for row in rows if row["raised"]] == [("aten::mm", 3), ("aten::mm", 1)]
     assert not any(row["path"]["problem"] for row in rows if row["path"])
 
@@ -194,9 +194,11 @@ def test_what_becomes_of_gradients(registers: Found) -> None:
     lost = {name: loss for name, loss in registers.said[0].items() if loss is not None}
     assert set(lost.values()) == {"backward-raises", "backward-warns", "dropped"}
     findings = registers.of_kind("no-gradient")
-    assert {one["operator"]: one["gradient"] for one in findings} == lost
-    assert {one["calls"] for one in findings} == {1}
-    assert {(one["key"], one["kernel"], one["registered_at"]) for one in findings} == {("AutogradCPU", None, None)}
+    assert {finding["operator"]: finding["gradient"] for finding in findings} == lost
+    assert {finding["calls"] for finding in findings} == {1}
+    assert {(finding["key"], finding["kernel"], finding["registered_at"]) for finding in findings} == {
+        ("AutogradCPU", None, None)
+    }
     assert registers.operators("no-gradient") == {*lost}
     assert registers.operators("fallback") == set()  # autograd's fallback is none of a backend
 
@@ -205,7 +207,7 @@ def test_stale_slots_of_a_program(registers: Found) -> None:
     """The registration of CompositeExplicitAutograd refreshes no autograd slot: the math kernel stays there."""
     ran = registers.said[1]
     assert ran == ["CompositeImplicitAutograd", "CompositeExplicitAutograd"]
-    stale = [(one["operator"], one["key"], one["calls"]) for one in registers.of_kind("stale")]
+    stale = [(entry["operator"], entry["key"], entry["calls"]) for entry in registers.of_kind("stale")]
     assert stale == [("judged::late", "AutogradCPU", 1)]
     rows = {row["operator"]: row["path"] for thread in registers.answer["threads"] for row in thread["rows"]}
     assert [rows[f"judged::{name}"]["kernels"][-1]["source"] for name in ("late", "early")] == ran
@@ -213,7 +215,7 @@ def test_stale_slots_of_a_program(registers: Found) -> None:
 
 
 def test_a_kernel_at_meta_computes_nothing_that_another_backend_lacks(registers: Found) -> None:
-    findings = [(one["operator"], one["keys"]) for one in registers.of_kind("decomposes")]
+    findings = [(row["operator"], row["keys"]) for row in registers.of_kind("decomposes")]
     assert findings == [("judged::has_cuda", ["CUDA"])]
 
 
@@ -246,10 +248,10 @@ print(json.dumps([
 def test_operators_that_are_for_inference_only(tmp_path: Path) -> None:
     """PyTorch itself has no gradient for two of them, and nobody else is to write one."""
     record(tmp_path, INFERENCE)
-    found = Found(tmp_path)
-    assert found.said == ["quantized::linear_dynamic", "mkldnn::_linear_pointwise", "mine::thrice"]
-    assert {one["operator"] for one in found.of_kind("no-gradient")} == {"mine::thrice", "mine::twice"}
-    assert found.operators("no-gradient") == {"mine::thrice", "mine::twice"}
+    recording = Found(tmp_path)
+    assert recording.said == ["quantized::linear_dynamic", "mkldnn::_linear_pointwise", "mine::thrice"]
+    assert {row["operator"] for row in recording.of_kind("no-gradient")} == {"mine::thrice", "mine::twice"}
+    assert recording.operators("no-gradient") == {"mine::thrice", "mine::twice"}
 
 
 @pytest.mark.parametrize("backend", ["inductor", "aot_eager"])
@@ -266,10 +268,10 @@ with profile() as seen:
 print(json.dumps("aten::sin" in {event.name for event in seen.events()}))
 """
     record(tmp_path, source.replace("sys.argv[1]", repr(backend)))
-    found = Found(tmp_path)
+    recording = Found(tmp_path)
     is_compiled = backend == "inductor"
-    assert found.said == (not is_compiled)
-    text = call("trace", found.file).out
+    assert recording.said == (not is_compiled)
+    text = call("trace", recording.file).out
     assert text.count("what kernels do that Inductor compiled: they make no calls\n") == is_compiled
-    assert [one["reason"] for one in found.answer["not_recorded"]] == ["inductor"] * is_compiled
-    assert found.answer["counts"]["unfinished"] == 0
+    assert [stop["reason"] for stop in recording.answer["not_recorded"]] == ["inductor"] * is_compiled
+    assert recording.answer["counts"]["unfinished"] == 0

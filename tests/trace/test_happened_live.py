@@ -114,8 +114,8 @@ class Traced:
 
     def ran(self, case: str) -> list[str]:
         """The first words of the lines that a module printed."""
-        said = self._said.partition(f"# {case}\n")[2].partition("# ")[0]
-        return [line.partition(" ")[0] for line in said.splitlines()]
+        printed = self._said.partition(f"# {case}\n")[2].partition("# ")[0]
+        return [line.partition(" ")[0] for line in printed.splitlines()]
 
     def answer(self, *options: str) -> Any:
         result = call("trace", self.file, *options, "--format", "json")
@@ -124,8 +124,8 @@ class Traced:
 
     def kernels(self, case: str) -> dict[str, tuple[int, int]]:
         """In how many calls each kernel of a module ran, and is only predicted to have run."""
-        found = self.answer("--kernels", self.program(case))["kernels"]
-        return {one["key"]: (one["calls"], one["predicted"]) for one in found}
+        report = self.answer("--kernels", self.program(case))["kernels"]
+        return {entry["key"]: (entry["calls"], entry["predicted"]) for entry in report}
 
     def text(self, *options: str) -> str:
         result = call("trace", self.file, *options)
@@ -148,26 +148,26 @@ def observed(tmp_path_factory: pytest.TempPathFactory) -> Traced:
 def test_what_is_only_predicted_did_not_run(predicted: Traced) -> None:
     assert predicted.ran("computes") == ["AutogradCPU"]
     assert predicted.kernels("computes") == {"CPU": (0, 1), "AutogradCPU": (1, 0)}
-    said = predicted.text("--kernels", predicted.program("computes"))
-    assert "1 of 2 kernels ran, 1 is predicted to have run; --verify observes which run.\n" in said
+    text = predicted.text("--kernels", predicted.program("computes"))
+    assert "1 of 2 kernels ran, 1 is predicted to have run; --verify observes which run.\n" in text
 
 
 def test_what_was_observed_wins(observed: Traced) -> None:
     assert observed.ran("computes") == ["AutogradCPU"]
     assert observed.kernels("computes") == {"CPU": (0, 0), "AutogradCPU": (1, 0)}
-    said = observed.text("--kernels", observed.program("computes"), "--op", "computes::gelu")
-    assert "1 of 2 kernels ran, 1 never ran.\n" in said
-    assert " AutogradCPU (predicted: AutogradCPU → CPU)\n" in said
-    assert "This is a mistake of dispatch-cli" not in said
-    found = observed.answer("--op", "computes::gelu")
-    (operator,) = found["operators"]
-    assert [one["keys"] for one in operator["paths"]] == [["AutogradCPU"]]
-    (finding,) = found["findings"]
+    text = observed.text("--kernels", observed.program("computes"), "--op", "computes::gelu")
+    assert "1 of 2 kernels ran, 1 never ran.\n" in text
+    assert " AutogradCPU (predicted: AutogradCPU → CPU)\n" in text
+    assert "This is a mistake of dispatch-cli" not in text
+    report = observed.answer("--op", "computes::gelu")
+    (operator,) = report["operators"]
+    assert [path["keys"] for path in operator["paths"]] == [["AutogradCPU"]]
+    (finding,) = report["findings"]
     assert (finding["kind"], finding["key"], finding["keys"]) == ("not-by-convention", "AutogradCPU", ["CPU"])
     assert "redispatches: false" in finding["text"]
-    (row,) = found["threads"][0]["rows"]
+    (row,) = report["threads"][0]["rows"]
     explained = observed.answer("--explain", str(row["number"]))
-    assert [step["slot"] for one in explained["selections"] for step in one["steps"]] == ["AutogradCPU"]
+    assert [step["slot"] for selection in explained["selections"] for step in selection["steps"]] == ["AutogradCPU"]
     assert explained["predicted"] == ["AutogradCPU", "CPU"]
     assert "this is not what is predicted, which is AutogradCPU > CPU" in observed.text("--explain", str(row["number"]))
 
@@ -177,21 +177,21 @@ def test_a_kernel_that_calls_its_operator_again(how: str, request: pytest.Fixtur
     traced: Traced = request.getfixturevalue(how)
     assert traced.ran("again") == ["AutogradCPU", "CPU"]
     assert traced.kernels("again") == {"CPU": (1, 0), "AutogradCPU": (1, 0)}
-    found = traced.answer("--op", "again::gelu")
-    outer, inner = found["threads"][0]["rows"]
-    assert [(one["key"], one["does"]) for one in outer["path"]["kernels"]] == [
+    report = traced.answer("--op", "again::gelu")
+    outer, inner = report["threads"][0]["rows"]
+    assert [(kernel["key"], kernel["does"]) for kernel in outer["path"]["kernels"]] == [
         ("AutogradCPU", "calls-anew"),
         ("CPU", "ends"),
     ]
-    assert [one["key"] for one in inner["path"]["kernels"]] == ["CPU"]
-    assert {tuple(one["keys"]): one["calls"] for one in found["operators"][0]["paths"]} == {
+    assert [kernel["key"] for kernel in inner["path"]["kernels"]] == ["CPU"]
+    assert {tuple(path["keys"]): path["calls"] for path in report["operators"][0]["paths"]} == {
         ("AutogradCPU",): 1,
         ("CPU",): 1,
     }
     assert "AutogradCPU (calls again)" in traced.text("--op", "again::gelu")
-    said = traced.text("--explain", str(outer["number"]))
-    assert "calls the operator again, as was observed" in said
-    assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if how == "observed" else [])
+    text = traced.text("--explain", str(outer["number"]))
+    assert "calls the operator again, as was observed" in text
+    assert [finding["kind"] for finding in report["findings"]] == (["not-by-convention"] if how == "observed" else [])
 
 
 @pytest.mark.parametrize("how", ["predicted", "observed"])
@@ -200,16 +200,16 @@ def test_a_call_that_returned_does_not_raise(how: str, request: pytest.FixtureRe
     traced: Traced = request.getfixturevalue(how)
     verify = how == "observed"
     assert traced.ran("only_autograd") == ["AutogradCPU", "raised"]
-    found = traced.answer("--op", "only_autograd::*")
-    returned, raised = found["threads"][0]["rows"]
-    assert [(one["key"], one["does"]) for one in returned["path"]["kernels"]] == [("AutogradCPU", "ends")]
+    report = traced.answer("--op", "only_autograd::*")
+    returned, raised = report["threads"][0]["rows"]
+    assert [(kernel["key"], kernel["does"]) for kernel in returned["path"]["kernels"]] == [("AutogradCPU", "ends")]
     assert (returned["path"]["end"], returned["raised"]) == ("kernel", 0)
     assert (raised["path"]["end"], raised["raised"]) == ("error", 1)
-    said = traced.text("--op", "only_autograd::gelu")
-    assert "(raises)" not in said
-    assert (" AutogradCPU (predicted: AutogradCPU → CPU)\n" in said) is verify
-    assert [one["kind"] for one in found["findings"]] == (["not-by-convention"] if verify else [])
-    assert found["counts"]["different"] == (3 if verify else 0)  # in the whole program: a call in each module but one
+    text = traced.text("--op", "only_autograd::gelu")
+    assert "(raises)" not in text
+    assert (" AutogradCPU (predicted: AutogradCPU → CPU)\n" in text) is verify
+    assert [finding["kind"] for finding in report["findings"]] == (["not-by-convention"] if verify else [])
+    assert report["counts"]["different"] == (3 if verify else 0)  # in the whole program: a call in each module but one
     explained = traced.text("--explain", str(returned["number"]))
     assert "The call fails" not in explained
     assert "this is not what is predicted, which is AutogradCPU > CPU" in explained
@@ -218,7 +218,7 @@ def test_a_call_that_returned_does_not_raise(how: str, request: pytest.FixtureRe
 def test_kernels_whose_calls_record_the_gradient_are_no_finding(predicted: Traced) -> None:
     assert predicted.ran("gradients") == ["gradient", "none"]
     findings = predicted.answer("--op", "gradients::*")["findings"]
-    assert [one["operator"] for one in findings if one["kind"] == "no-gradient"] == ["gradients::lost"]
+    assert [finding["operator"] for finding in findings if finding["kind"] == "no-gradient"] == ["gradients::lost"]
 
 
 def test_a_registry_without_room_is_said_to_be_missing(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ def test_a_program(tmp_path: Path) -> None:
     python = torch_python()
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     judged = judge(python, random.Random(seed).choice(names()), tmp_path)
-    said, compared = table([judged]), judged.compared
-    assert 0 < compared.seen == compared.recorded == compared.alike == compared.kernels, said
-    assert judged.disturbed.total() == 0, said
+    printed, compared = table([judged]), judged.compared
+    assert 0 < compared.seen == compared.recorded == compared.alike == compared.kernels, printed
+    assert judged.disturbed.total() == 0, printed
     for tally in judged.engine.tallies.values():
-        assert tally.first == tally.calls, said
-        assert {operator for _, operator in tally.differences()} <= OWN_KERNELS, said
+        assert tally.first == tally.calls, printed
+        assert {operator for _, operator in tally.differences()} <= OWN_KERNELS, printed

@@ -108,9 +108,9 @@ def test_a_compiler_that_fails(tmp_path: Path, cache: Path, monkeypatch: pytest.
     compiler.write_text("#!/bin/sh\necho 'notes.h: error: no' >&2\nexit 3\n", encoding="utf-8")
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
-    said = refused(python_with(tmp_path / "with", headers=True))
-    assert "compiler cannot make the library: it exited with 3" in said
-    assert "notes.h: error: no" in said
+    message = refused(python_with(tmp_path / "with", headers=True))
+    assert "compiler cannot make the library: it exited with 3" in message
+    assert "notes.h: error: no" in message
     assert [path.name for path in cache.rglob("*") if path.is_file()] == []
 
 

@@ -36,7 +36,7 @@ print([one.raw_repr() for one in keys])
         pytest.skip("this PyTorch does not tell the bits of a key set")
     tensors, keys = (json.loads(line) for line in done.out.splitlines())
     call = done.calls("aten::mul.Tensor")[0]
-    assert call["tensors"] == [[one] for one in tensors]
+    assert call["tensors"] == [[tensor] for tensor in tensors]
     assert call["keys"] == keys
     assert (call["file"], call["line"], call["function"]) == (str(tmp_path / "program.py"), 6, "inside")
     assert (done.code, done.err, call["thread"], call["depth"]) == (0, "", "MainThread", 0)

@@ -300,7 +300,7 @@ print(all(calls), sys.version_info < (3, 11) or not any(one.endswith("recorder.p
     done = recorded(tmp_path, source, fresh=True)
     assert (done.code, done.out, done.err) == (0, "True True\n", "")
     recording = recording_of(str(tmp_path / "recording"))
-    assert [one.reason for one in recording.stopped] == ["fork"]
+    assert [stop.reason for stop in recording.stopped] == ["fork"]
     assert recording.end is not None
     assert recording.end.dropped == 0
     assert len(done.calls("aten::sin")) > 3000
@@ -362,8 +362,8 @@ for size in (99, 40_000, 50_000):
     done = recorded(tmp_path, source)
     short, *others = done.calls("aten::stack")
     assert len(short["tensors"]) == 100
-    assert [one["requires_grad"] for one in others] == [[False, True]] * 2
-    assert [one["tensors"][0] for one in others] == [short["tensors"][0]] * 2
+    assert [other["requires_grad"] for other in others] == [[False, True]] * 2
+    assert [other["tensors"][0] for other in others] == [short["tensors"][0]] * 2
     assert recording_of(str(tmp_path / "recording")).stopped == []
 
 
@@ -528,7 +528,7 @@ def test_a_process_that_gets_all_that_come_from_it(tmp_path: Path) -> None:
     done, recording = captured(tmp_path, source)
     assert (done.returncode, done.stdout, done.stderr) == (0, "no children\n", "")
     assert recording.state is None
-    assert [one.reason for one in recording.stopped] == ["state"]
+    assert [stop.reason for stop in recording.stopped] == ["state"]
 
 
 def test_code_and_classes_are_not_kept_alive(tmp_path: Path) -> None:

@@ -49,12 +49,12 @@ torch.func.vmap(torch.func.vmap(inside))(torch.ones(3, 2, 2))
 torch.func.jvp(inside, (torch.ones(2),), (torch.ones(2),))
 torch.func.functionalize(inside)(torch.ones(2))
 """
-    done, told = recorded(tmp_path, source)
+    done, printed = recorded(tmp_path, source)
     outer = [call for call in done.calls("aten::atan") if call["depth"] == 0]
-    assert len(outer) == len(told) == 4
-    for call, (wrappers, layers) in zip(outer, told, strict=True):
+    assert len(outer) == len(printed) == 4
+    for call, (wrappers, layers) in zip(outer, printed, strict=True):
         functional = [kind for kind, _ in layers] == ["functionalize"]  # Python does not tell of these
-        assert [list(one) for one in outside_in(call["tensors"][0])] == (
+        assert [list(tensor) for tensor in outside_in(call["tensors"][0])] == (
             [["functional", 1]] if functional else wrappers
         )
         assert [layer[:2] for layer in call["layers"]] == layers
@@ -98,9 +98,9 @@ class Other(Mode): pass
 with Mode(), Other():
     torch.cos(base)
 """
-    done, [told] = recorded(tmp_path, source)
+    done, [printed] = recorded(tmp_path, source)
     calls = [call for call in done.calls("aten::atan") if call["depth"] == 0]
-    assert [[*call["requires_grad"], *call["devices"], *call["subclasses"]] for call in calls] == told
+    assert [[*call["requires_grad"], *call["devices"], *call["subclasses"]] for call in calls] == printed
     modes = [(call["inference"], call["grad_mode"]) for call in done.calls("aten::sin")]
     assert modes == [(True, False), (False, False)]
     assert [call["modes"] for call in done.calls("aten::cos")] == [["Mode", "Other"], ["Mode"], []]
@@ -136,6 +136,6 @@ f(torch.ones(3))
 print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
 print(len(torch._dynamo.utils.counters["graph_break"]))
 """
-    done, told = recorded(tmp_path, source)
-    assert told == [2, 0]
+    done, printed = recorded(tmp_path, source)
+    assert printed == [2, 0]
     assert len(done.calls("aten::atan")) >= 3

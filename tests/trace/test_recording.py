@@ -31,33 +31,33 @@ def problem_of(folder: Path, text: str | bytes) -> Any:
 
 
 def test_a_recording_that_was_made_by_a_program() -> None:
-    found = read(str(REAL))
+    recording = read(str(REAL))
     lines = [json.loads(line) for line in REAL.read_text().splitlines()[1:]]
     begun = [line for line in lines if line[0] == "c"]
-    assert [found.operator_of(call) for call in range(len(found.calls))] == [
-        next(one[2] for one in lines if one[0] == "o" and one[1] == signature["operator"])
+    assert [recording.operator_of(call) for call in range(len(recording.calls))] == [
+        next(line[2] for line in lines if line[0] == "o" and line[1] == signature["operator"])
         for _, number, *_ in begun
-        for signature in [next(one[2] for one in lines if one[0] == "s" and one[1] == number)]
+        for signature in [next(line[2] for line in lines if line[0] == "s" and line[1] == number)]
     ]
-    assert [*found.calls.depth] == [line[3] for line in begun]
-    assert found.head.torch == "2.13.0+cpu"
-    assert found.end is not None
-    assert found.end.calls == len(begun) == 204
+    assert [*recording.calls.depth] == [line[3] for line in begun]
+    assert recording.head.torch == "2.13.0+cpu"
+    assert recording.end is not None
+    assert recording.end.calls == len(begun) == 204
 
 
 def test_calls_end_and_nest(tmp_path: Path) -> None:
-    found = read_text(tmp_path, every())
-    calls = found.calls
+    recording = read_text(tmp_path, every())
+    calls = recording.calls
     assert [*calls.parent[:5]] == [NONE, 0, 0, 2, NONE]
     assert [*calls.depth[:4]] == [0, 1, 1, 2]
-    assert {found.operator_of(call) for call, raised in enumerate(calls.raised) if raised == RAISED} == {
+    assert {recording.operator_of(call) for call, raised in enumerate(calls.raised) if raised == RAISED} == {
         "aten::masked_select"
     }
     assert calls.raised[0] == RETURNED
     assert calls.microseconds(1) == 5
     assert calls.microseconds(len(calls) - 1) is None
-    assert found.stopped[0].reason == "limit"
-    assert found.kernels.keys() == {next(n for n in range(len(calls)) if found.operator_of(n) == "aten::sum")}
+    assert recording.stopped[0].reason == "limit"
+    assert recording.kernels.keys() == {next(n for n in range(len(calls)) if recording.operator_of(n) == "aten::sum")}
 
 
 def test_each_cut_is_read_up_to_there(tmp_path: Path) -> None:
@@ -65,9 +65,9 @@ def test_each_cut_is_read_up_to_there(tmp_path: Path) -> None:
     counts = []
     head = text.index(b"\n") + 1
     for end in range(head, len(text), 97):
-        found = read_text(tmp_path, text[:end])
-        counts.append(len(found.calls))
-        assert found.cut == (not text[:end].endswith(b"\n") and not _is_json(text[:end].rpartition(b"\n")[2]))
+        recording = read_text(tmp_path, text[:end])
+        counts.append(len(recording.calls))
+        assert recording.cut == (not text[:end].endswith(b"\n") and not _is_json(text[:end].rpartition(b"\n")[2]))
     assert counts == sorted(counts)
     assert counts[-1] > 10
 
@@ -105,13 +105,13 @@ WRONG: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_line_is_named(what: str, tmp_path: Path) -> None:
     line, message = WRONG[what]
-    made = Writer()
-    made.call("aten::sin")
-    made.lines.append(line)
-    made.call("aten::sin")
-    problem = problem_of(tmp_path, made.text())
+    writer = Writer()
+    writer.call("aten::sin")
+    writer.lines.append(line)
+    writer.call("aten::sin")
+    problem = problem_of(tmp_path, writer.text())
     assert message in problem.message
-    assert (problem.span.line, problem.code) == (made.lines.index(line) + 1, "bad-recording")
+    assert (problem.span.line, problem.code) == (writer.lines.index(line) + 1, "bad-recording")
     assert problem.hint is not None
 
 

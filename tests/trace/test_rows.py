@@ -28,30 +28,30 @@ def end(made: Writer) -> None:
 
 def test_calls_that_were_open_at_the_end_raised(tmp_path: Path) -> None:
     """What ends the main thread is an exception; of other threads, and of a recording that stops, nothing is known."""
-    made = Writer()
-    made.call("aten::sin", thread="other", ends=False)
-    made.call("aten::linalg_inv", ends=False)
-    made.call("aten::linalg_inv_ex", 1, ends=False)
-    end(made)
-    found = answer(saved(made, tmp_path))
-    assert [(row["operator"], row["raised"], row["unfinished"]) for row in rows_of(found)] == [
+    writer = Writer()
+    writer.call("aten::sin", thread="other", ends=False)
+    writer.call("aten::linalg_inv", ends=False)
+    writer.call("aten::linalg_inv_ex", 1, ends=False)
+    end(writer)
+    report = answer(saved(writer, tmp_path))
+    assert [(row["operator"], row["raised"], row["unfinished"]) for row in rows_of(report)] == [
         ("aten::sin", 0, 1),
         ("aten::linalg_inv", 1, 0),
         ("aten::linalg_inv_ex", 1, 0),
     ]
-    assert (found["counts"]["raised"], found["counts"]["unfinished"]) == (2, 1)
-    text = call("trace", saved(made, tmp_path)).out
+    assert (report["counts"]["raised"], report["counts"]["unfinished"]) == (2, 1)
+    text = call("trace", saved(writer, tmp_path)).out
     assert re.search(r"aten::sin .* unfinished\n", text)
     assert re.search(r"aten::linalg_inv .* raised\n", text)
-    made.lines.insert(-1, ["x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"}])
-    counts = answer(saved(made, tmp_path))["counts"]
+    writer.lines.insert(-1, ["x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"}])
+    counts = answer(saved(writer, tmp_path))["counts"]
     assert (counts["raised"], counts["unfinished"]) == (0, 3)
 
 
 def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::sin")
-    out = call("trace", saved(made, tmp_path)).out
+    writer = Writer()
+    writer.call("aten::sin")
+    out = call("trace", saved(writer, tmp_path)).out
     assert "what came after the last of these calls: the program was killed, or is still running\n" in out
     cut = Writer()
     cut.call("aten::sin")
@@ -60,10 +60,10 @@ def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
     out = call("trace", saved(cut, tmp_path)).out
     assert out.count("what came after the last of these calls") == 1
     assert out.count("the recording has reached its bound of 1 MB\n") == 1
-    made.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
-    made.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
-    end(made)
-    out = call("trace", saved(made, tmp_path)).out
+    writer.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
+    writer.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
+    end(writer)
+    out = call("trace", saved(writer, tmp_path)).out
     assert "calls of child processes, such as workers\n" in out
     assert "the recording has reached its bound of 1 MB\n" in out
     assert "what came after the last of these calls\n" in out
@@ -71,23 +71,23 @@ def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
 
 def test_a_program_that_only_starts_others(tmp_path: Path) -> None:
     """As torchrun does."""
-    made = Writer()
-    end(made)
-    out = call("trace", saved(made, tmp_path)).out
+    writer = Writer()
+    end(writer)
+    out = call("trace", saved(writer, tmp_path)).out
     assert "No call was recorded: the program called no operator. Processes that it started are not recorded.\n" in out
 
 
 def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::sin")
-    end(made)
-    whole = made.text()
-    for text, said in (
+    writer = Writer()
+    writer.call("aten::sin")
+    end(writer)
+    whole = writer.text()
+    for text, expected in (
         (f'{whole}["state",{{"operators"', "the file is cut in what the program's PyTorch has registered\n"),
         (whole[: whole.index('["end"') + 20], "the file is cut: its last line is not whole\n"),
     ):
         (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
-        assert said in call("trace", str(tmp_path / "cut.trace")).out
+        assert expected in call("trace", str(tmp_path / "cut.trace")).out
     head = whole[: whole.index("\n")]
     (tmp_path / "cut.trace").write_text(f"{head}    ", encoding="utf-8")
     assert "the file is cut: its last line is not whole\n" in call("trace", str(tmp_path / "cut.trace")).out
@@ -103,27 +103,27 @@ def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
 
 
 def test_a_thread_without_a_name(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::sin")
-    made.call("aten::cos", thread="")
-    assert "\nunnamed thread: 1 call\n" in call("trace", saved(made, tmp_path)).out
+    writer = Writer()
+    writer.call("aten::sin")
+    writer.call("aten::cos", thread="")
+    assert "\nunnamed thread: 1 call\n" in call("trace", saved(writer, tmp_path)).out
 
 
 def test_what_a_composite_kernel_calls_is_not_dispatch(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::linear", tensors=(PLAIN, PLAIN))
-    said = call("trace", saved(made, tmp_path), "--explain", "0").out
-    assert "Which other operators it calls is decided by its code, not by dispatch.\n" in said
+    writer = Writer()
+    writer.call("aten::linear", tensors=(PLAIN, PLAIN))
+    output = call("trace", saved(writer, tmp_path), "--explain", "0").out
+    assert "Which other operators it calls is decided by its code, not by dispatch.\n" in output
 
 
 def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
-    made = Writer()
+    writer = Writer()
     for number in range(3):
-        made.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), sequence=number)
+        writer.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), sequence=number)
     for number in (2, 1, 0):
         for _ in range(2):
-            made.call("aten::mul.Tensor", line=9, tensors=(PLAIN, PLAIN), sequence=number, forward="MainThread")
-    file = saved(made, tmp_path)
+            writer.call("aten::mul.Tensor", line=9, tensors=(PLAIN, PLAIN), sequence=number, forward="MainThread")
+    file = saved(writer, tmp_path)
     assert [(row["times"], row["forward"], row["forwards"]) for row in rows_of(answer(file))] == [
         (3, None, 0),
         (6, 2, 3),
@@ -145,18 +145,18 @@ def test_filters_change_no_row(options: list[str], tmp_path: Path) -> None:
 
 
 def test_times_of_calls_inside_of_each_other_count_once(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
-    made.call("aten::to.dtype", 1)
-    made.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
-    made.end()
-    end(made)
-    file = saved(made, tmp_path)
-    found = answer(file)
-    times = {one["operator"]: (one["calls"], one["microseconds"]) for one in found["operators"]}
+    writer = Writer()
+    writer.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
+    writer.call("aten::to.dtype", 1)
+    writer.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
+    writer.end()
+    end(writer)
+    file = saved(writer, tmp_path)
+    report = answer(file)
+    times = {operator["operator"]: (operator["calls"], operator["microseconds"]) for operator in report["operators"]}
     assert times == {"aten::linear": (2, 25), "aten::to.dtype": (1, 5)}
-    assert [row["microseconds"] for row in rows_of(found)] == [25, 5, 5]
-    assert (found["counts"]["microseconds"], found["counts"]["seconds"]) == (25, 9.5)
+    assert [row["microseconds"] for row in rows_of(report)] == [25, 5, 5]
+    assert (report["counts"]["microseconds"], report["counts"]["seconds"]) == (25, 9.5)
     assert "3 within 0.0 ms: " in call("trace", file).out
 
 
@@ -177,22 +177,22 @@ def test_times_of_calls_inside_of_each_other_count_once(tmp_path: Path) -> None:
 def test_which_calls_change_the_device(
     operator: str, devices: tuple[tuple[str, ...], ...], more: dict[str, Any], is_change: bool, tmp_path: Path
 ) -> None:
-    made = Writer()
-    names = ["cpu" if one is PLAIN else "cuda:0" for one in devices]
-    made.call(operator, tensors=devices, devices=names, **more)
-    assert answer(saved(made, tmp_path), "--where", "cpu->cuda")["counts"]["shown"] == is_change
+    writer = Writer()
+    names = ["cpu" if device is PLAIN else "cuda:0" for device in devices]
+    writer.call(operator, tensors=devices, devices=names, **more)
+    assert answer(saved(writer, tmp_path), "--where", "cpu->cuda")["counts"]["shown"] == is_change
 
 
 def test_a_backend_has_the_name_that_the_program_gave_it(tmp_path: Path) -> None:
     """The recording has it in its devices alone."""
-    made = Writer()
-    made.call("aten::empty.memory_format", tensors=(), device="npu")
-    made.call("aten::sin", tensors=(OF_A_BACKEND,))
-    file = saved(made, tmp_path)
+    writer = Writer()
+    writer.call("aten::empty.memory_format", tensors=(), device="npu")
+    writer.call("aten::sin", tensors=(OF_A_BACKEND,))
+    file = saved(writer, tmp_path)
     assert [row["path"]["problem"] for row in rows_of(answer(file))] == [None, None]
     assert call("trace", file, "--explain", "0").code == 0
-    made.call("aten::empty.memory_format", tensors=(), device="other")
-    assert rows_of(answer(saved(made, tmp_path)))[0]["path"]["problem"] is not None
+    writer.call("aten::empty.memory_format", tensors=(), device="other")
+    assert rows_of(answer(saved(writer, tmp_path)))[0]["path"]["problem"] is not None
 
 
 @pytest.mark.parametrize("form", ["html", "markdown"])
@@ -203,10 +203,10 @@ def test_the_tree_is_one_in_every_format_for_people(form: str, tmp_path: Path) -
     text = call("trace", str(tmp_path / "r.trace")).out
     for operator in ("aten::linear", "aten::to.dtype", "aten::mm", "aten::relu"):
         column = re.search(rf"^ *\d+ ( *){operator} ", text, re.M)
-        found = re.search(rf"((?:&nbsp;)*)(?:\*\*|<span [^>]*>){operator}", shown)
+        match = re.search(rf"((?:&nbsp;)*)(?:\*\*|<span [^>]*>){operator}", shown)
         assert column is not None
-        assert found is not None
-        assert len(found[1]) // len("&nbsp;") == len(column[1]) - 1
+        assert match is not None
+        assert len(match[1]) // len("&nbsp;") == len(column[1]) - 1
 
 
 def shown_calls(text: str) -> list[int]:
@@ -241,22 +241,22 @@ def test_thirty_lines_are_shown_by_default() -> None:
 
 def test_what_a_heavy_call_is_inside_of_is_shown(tmp_path: Path) -> None:
     """Also a call whose end is not recorded, and a group; and of each thread what is heavy in it."""
-    made = Writer()
+    writer = Writer()
     for _ in range(2):
-        made.call("aten::cos", thread="light")
-    made.call("aten::linear", ends=False)
+        writer.call("aten::cos", thread="light")
+    writer.call("aten::linear", ends=False)
     for _ in range(2):
         for name in ("aten::sin", "aten::tan"):
-            made.call(name, 1, ends=False)
-            made.time += 500
-            made.end()
-    made.call("aten::mul.Tensor", ends=False, thread="other")
-    made.time += 100
-    made.end("other")
-    text = call("trace", saved(made, tmp_path), "--limit", "4").out
+            writer.call(name, 1, ends=False)
+            writer.time += 500
+            writer.end()
+    writer.call("aten::mul.Tensor", ends=False, thread="other")
+    writer.time += 100
+    writer.end("other")
+    text = call("trace", saved(writer, tmp_path), "--limit", "4").out
     assert shown_calls(text) == [2, 3, 4, 7]
     assert re.search(r"aten::linear .*unfinished\n +2 times:\n +train.py:1 in step\n +3 +aten::sin", text)
     assert "Thread other: 1 call\n" in text
     assert "light" not in text
-    text = call("trace", saved(made, tmp_path), "--limit", "1").out
+    text = call("trace", saved(writer, tmp_path), "--limit", "1").out
     assert shown_calls(text) == [2]

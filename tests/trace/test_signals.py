@@ -66,14 +66,14 @@ class Started:
         assert self.process.stdout is not None
         self.process.stdin.write(b".")
         self.process.stdin.close()
-        said = self.process.stdout.read().decode().split("\n")[:-1]
+        lines = self.process.stdout.read().decode().split("\n")[:-1]
         code = self.process.wait(20)
-        return said, 128 - code if code < 0 else code
+        return lines, 128 - code if code < 0 else code
 
     def stopped(self) -> int | None:
         """The signal that has stopped it; None where it runs."""
-        found, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
-        return os.WSTOPSIG(status) if found and os.WIFSTOPPED(status) else None
+        pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
+        return os.WSTOPSIG(status) if pid and os.WIFSTOPPED(status) else None
 
 
 @contextmanager
@@ -146,8 +146,8 @@ def test_several_at_once(tmp_path: Path, how: str, group: bool) -> None:
     with started(tmp_path, how, ALL) as program:
         for _ in range(3):
             program.send(signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT, group=group)
-        said, code = program.end()
-        assert sorted(said) == [f"got SIG{name}" for name in ("CONT", "HUP", "TERM", "USR1") for _ in range(3)]
+        lines, code = program.end()
+        assert sorted(lines) == [f"got SIG{name}" for name in ("CONT", "HUP", "TERM", "USR1") for _ in range(3)]
         assert code == 5
 
 
@@ -222,8 +222,8 @@ def test_a_program_in_a_group_that_it_could_leave(tmp_path: Path, how: str) -> N
 def test_the_program_sends_to_its_group(tmp_path: Path, how: str) -> None:
     with started(tmp_path, how, ALL + "\nsay('ready')\nos.kill(0, 15)\nos.killpg(0, signal.SIGUSR1)") as program:
         time.sleep(SOON)
-        said, code = program.end()
-        assert (sorted(said), code) == (["got SIGTERM", "got SIGUSR1", "ready"], 5)
+        lines, code = program.end()
+        assert (sorted(lines), code) == (["got SIGTERM", "got SIGUSR1", "ready"], 5)
 
 
 def test_the_program_sends_to_its_parent(tmp_path: Path, how: str) -> None:
@@ -243,9 +243,9 @@ def test_a_signal_of_timeout_comes_once(tmp_path: Path, how: str, options: tuple
     """
     with started(tmp_path, how, "says(signal.SIGTERM)", ["timeout", *options, "2"]) as program:
         time.sleep(2.5)
-        said, code = program.end()
-        assert (set(said), code) == ({"got SIGTERM"}, 124)
-        assert len(said) in ((1,) if options else (1, 2))
+        lines, code = program.end()
+        assert (set(lines), code) == ({"got SIGTERM"}, 124)
+        assert len(lines) in ((1,) if options else (1, 2))
 
 
 @pytest.mark.parametrize("group", [False, True])

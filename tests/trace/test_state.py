@@ -57,12 +57,12 @@ def state() -> dict[str, Any]:
 
 
 def recording(found: Any) -> str:
-    made = Writer()
-    made.call("mylib::scale", tensors=(PLAIN,), grads=(True,))
-    made.call("mylib::plain", tensors=(PLAIN,), grads=(True,))
-    made.call("mylib::plain", tensors=(OF_A_BACKEND,))
-    made.add("state", found)
-    return made.text()
+    writer = Writer()
+    writer.call("mylib::scale", tensors=(PLAIN,), grads=(True,))
+    writer.call("mylib::plain", tensors=(PLAIN,), grads=(True,))
+    writer.call("mylib::plain", tensors=(OF_A_BACKEND,))
+    writer.add("state", found)
+    return writer.text()
 
 
 @pytest.fixture
@@ -73,10 +73,10 @@ def file(tmp_path: Path) -> str:
 
 
 def test_the_kernels_of_the_program_are_named_with_their_places(file: str) -> None:
-    found = answer(file)
-    rows = rows_of(found)
-    assert found["embedded"] is None
-    places = [{one["key"]: one["registered_at"] for one in row["path"]["kernels"]} for row in rows]
+    report = answer(file)
+    rows = rows_of(report)
+    assert report["embedded"] is None
+    places = [{entry["key"]: entry["registered_at"] for entry in row["path"]["kernels"]} for row in rows]
     assert places[0] == {"AutogradCPU": "lib.py:20", "CPU": "/home/me/lib.py:9"}
     assert places[1].keys() == {"AutogradCPU", "CPU"}
     assert places[1]["CPU"] == "/home/me/lib.py:30"
@@ -85,8 +85,10 @@ def test_the_kernels_of_the_program_are_named_with_their_places(file: str) -> No
 
 
 def test_the_fallback_of_a_backend_and_lost_gradients_are_found(file: str) -> None:
-    found = [(one["kind"], one["operator"], one["key"], one["first"]) for one in answer(file)["findings"]]
-    assert found == [
+    rows = [
+        (finding["kind"], finding["operator"], finding["key"], finding["first"]) for finding in answer(file)["findings"]
+    ]
+    assert rows == [
         ("fallback", "mylib::plain", "PrivateUse1", 2),
         ("no-gradient", "mylib::plain", "AutogradCPU", 1),
     ]
@@ -100,10 +102,12 @@ def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
 
 
 def test_a_fallback_of_the_program_in_the_place_of_pytorchs_own_is_its_own(tmp_path: Path) -> None:
-    found, file = state(), tmp_path / "s.trace"
-    fallback = next(one for one in found["universe"]["fallbacks"] if one["key"] == "AutogradPrivateUse1")
+    state_data, file = state(), tmp_path / "s.trace"
+    fallback = next(
+        fallback for fallback in state_data["universe"]["fallbacks"] if fallback["key"] == "AutogradPrivateUse1"
+    )
     fallback.update(debug="registered at /npu/csrc/aten/VariableFallbackKernel.cpp:3", fallthrough=True)
-    file.write_text(recording(found), encoding="utf-8")
+    file.write_text(recording(state_data), encoding="utf-8")
     declarations = load_state((), bases=[str(file)]).declarations
     assert "AutogradPrivateUse1" not in declarations.universe.own_fallbacks
     assert {step.dispatch_key for step in declarations.steps if isinstance(step, Fallback)} == {
@@ -121,25 +125,25 @@ def with_tables(
     file: Path, found: Any, *tables: dict[str, Any], tensors: Any = (PLAIN,), raised: Collection[int] = ()
 ) -> Any:
     """The answer about calls of mylib::plain, of which each has a table. raised: the numbers of those that raised."""
-    made = Writer()
-    made.call("mylib::scale", tensors=(PLAIN,))
-    for number, one in enumerate(tables, start=1):
-        made.add("o", number, "mylib::plain")
-        made.add("s", number, signature(number, tensors))
-        made.add("c", number, 0, 0, 0, number * 100, -1, -1)
-        made.add("e", 0, number * 100 + 5, number in raised)
-        if one:
-            made.add("r", number, one)
-    made.add("state", found)
-    file.write_text(made.text(), encoding="utf-8")
+    writer = Writer()
+    writer.call("mylib::scale", tensors=(PLAIN,))
+    for number, table_ in enumerate(tables, start=1):
+        writer.add("o", number, "mylib::plain")
+        writer.add("s", number, signature(number, tensors))
+        writer.add("c", number, 0, 0, 0, number * 100, -1, -1)
+        writer.add("e", 0, number * 100 + 5, number in raised)
+        if table_:
+            writer.add("r", number, table_)
+    writer.add("state", found)
+    file.write_text(writer.text(), encoding="utf-8")
     return answer(str(file))
 
 
 def test_a_stale_table_is_as_it_was_seen(tmp_path: Path) -> None:
     """PyTorch's own check says of a part of stale tables that they are, and never which slots."""
-    found = state()
+    state_data = state()
     implicit, explicit = (kernel(f"registered at /home/me/lib.py:{line}") for line in (31, 32))
-    found["operators"][1]["kernels"] = {
+    state_data["operators"][1]["kernels"] = {
         "CompositeExplicitAutograd": [explicit],
         "CompositeImplicitAutograd": [implicit],
     }
@@ -149,18 +153,22 @@ def test_a_stale_table_is_as_it_was_seen(tmp_path: Path) -> None:
     ]
     explicitly = dict.fromkeys(("Undefined", *UNIVERSE.aliases["CompositeExplicitAutograd"]), 1)
     stale = table(kernels, {**explicitly, **dict.fromkeys(UNIVERSE.aliases["Autograd"], 2)}, at_end=True)
-    answered = with_tables(tmp_path / "s.trace", found, stale)
+    answered = with_tables(tmp_path / "s.trace", state_data, stale)
     path = answered["threads"][0]["rows"][1]["path"]
-    assert [(one["source"], one["registered_at"]) for one in path["kernels"]] == [
+    assert [(each["source"], each["registered_at"]) for each in path["kernels"]] == [
         ("CompositeImplicitAutograd", "/home/me/lib.py:31")
     ]
-    late = [(one["operator"], one["key"], one["keys"]) for one in answered["findings"] if one["kind"] == "stale"]
+    late = [
+        (finding["operator"], finding["key"], finding["keys"])
+        for finding in answered["findings"]
+        if finding["kind"] == "stale"
+    ]
     assert late == [("mylib::plain", "AutogradCPU", ["CompositeExplicitAutograd"])]
     explained = call("explain", "mylib::plain", "AutogradCPU", "--base", str(tmp_path / "s.trace"))
     assert "/home/me/lib.py:31" in explained.out
     # PyTorch says that it is stale, and it was not seen how
-    found["operators"][1]["stale"] = True
-    answered = with_tables(tmp_path / "s.trace", found, {})
+    state_data["operators"][1]["stale"] = True
+    answered = with_tables(tmp_path / "s.trace", state_data, {})
     assert answered["threads"][0]["rows"][1]["path"]["problem"] is not None
 
 
@@ -170,7 +178,7 @@ def test_kernels_that_are_gone_at_the_end(tmp_path: Path) -> None:
     gone = table([["CPU", "registered at /home/me/lib.py:30", False, 1]], {"CPU": 7})
     answered = with_tables(tmp_path / "s.trace", state(), first, gone, {})
     paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
-    places = [[one["registered_at"] for one in path["kernels"]] for path in paths]
+    places = [[each["registered_at"] for each in path["kernels"]] for path in paths]
     autograd = places[0][0]
     assert places == [[autograd, "/home/me/first.py:2"], [autograd], [autograd, "/home/me/lib.py:30"]]
     assert [path["end"] for path in paths] == ["kernel", "not-known", "kernel"]
@@ -184,7 +192,7 @@ def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
     wrong = table(kernels, {"CPU": 1}, AutogradCPU="registered at /home/me/first.cpp:3")
     answered = with_tables(tmp_path / "s.trace", state(), other, none, wrong, {}, tensors=(OF_A_BACKEND,), raised={2})
     paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
-    places = [[one["registered_at"] for one in path["kernels"]][-1:] for path in paths]
+    places = [[each["registered_at"] for each in path["kernels"]][-1:] for path in paths]
     autograd = places[1][0]
     assert places == [["/home/me/first.cpp:3"], [autograd], [], ["/npu/fallback.cpp:7"]]
     assert autograd.endswith("VariableFallbackKernel.cpp:111")
@@ -193,10 +201,10 @@ def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
 
 
 def test_where_another_state_stands_for_that_of_a_recording_it_is_said(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::relu", tensors=(PLAIN,))
+    writer = Writer()
+    writer.call("aten::relu", tensors=(PLAIN,))
     file = tmp_path / "cut.trace"
-    file.write_text(made.text(), encoding="utf-8")
+    file.write_text(writer.text(), encoding="utf-8")
     for arguments in (("table", "--op", "aten::relu", "--base", str(file)), ("diff", str(file), "torch-2.13")):
         answered = call(*arguments)
         assert answered.code == 0
@@ -204,10 +212,10 @@ def test_where_another_state_stands_for_that_of_a_recording_it_is_said(tmp_path:
 
 
 def test_without_a_state_nothing_is_said_of_operators_that_changed(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::sin")
-    made.add("o", 1, "aten::sin")
-    (tmp_path / "s.trace").write_text(made.text(), encoding="utf-8")
+    writer = Writer()
+    writer.call("aten::sin")
+    writer.add("o", 1, "aten::sin")
+    (tmp_path / "s.trace").write_text(writer.text(), encoding="utf-8")
     rows = answer(str(tmp_path / "s.trace"))["threads"][0]["rows"]
     assert "changed while the program ran" in rows[0]["path"]["problem"]
 
@@ -221,11 +229,11 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     for what, changed in mutations(whole, 3):
         if isinstance(changed, dict) and isinstance(changed.get("slots"), list) and len(changed["slots"]) == 3:
             changed = {**changed, "slots": [*changed["slots"], *[1] * (len(UNIVERSE.slots) - 3)]}
-        made = Writer()
-        made.call("mylib::plain", tensors=(PLAIN,))
-        made.add("r", 0, changed)
-        made.add("state", state())
-        (tmp_path / "m.trace").write_text(made.text(), encoding="utf-8")
+        writer = Writer()
+        writer.call("mylib::plain", tensors=(PLAIN,))
+        writer.add("r", 0, changed)
+        writer.add("state", state())
+        (tmp_path / "m.trace").write_text(writer.text(), encoding="utf-8")
         result = call("trace", str(tmp_path / "m.trace"))
         assert result.code in (0, 2), (what, result.err[-500:])
         codes[result.code] += 1
@@ -262,17 +270,22 @@ def test_higher_order_operators_are_those_of_a_capture(tmp_path: Path) -> None:
         "side_effect": True,
     }
     more = {"higher_order_operators": [every, plain], "imported_higher_order_operators": ["every"]}
-    found = state_of([], universe_data("torch-2.13"), **more, modes=["MyMode"])
+    state_data = state_of([], universe_data("torch-2.13"), **more, modes=["MyMode"])
     recorded_file, captured_file = tmp_path / "s.trace", tmp_path / "s.json"
-    recorded_file.write_text(recording(found), encoding="utf-8")
-    captured_file.write_text("".join(state_text(found, as_json=True)), encoding="utf-8")
+    recorded_file.write_text(recording(state_data), encoding="utf-8")
+    captured_file.write_text("".join(state_text(state_data, as_json=True)), encoding="utf-8")
     recorded = trace_state.state_of(read(str(recorded_file))).state
     captured = load_state([str(captured_file)])
 
     def content(state: State) -> list[Any]:
         return [
-            (one.name, {impl._replace(span=None) for impl in one.impls}, one.side_effect, one.of_pytorch)
-            for one in state.higher_order_operators
+            (
+                operator.name,
+                {impl._replace(span=None) for impl in operator.impls},
+                operator.side_effect,
+                operator.of_pytorch,
+            )
+            for operator in state.higher_order_operators
         ]
 
     assert content(recorded) == sorted(content(captured), key=lambda one: str(one[0]))

@@ -96,36 +96,36 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
 
 
 def test_the_kernels_are_those_that_ran(recorded: tuple[str, list[Any]]) -> None:
-    file, (told, kept, _) = recorded
+    file, (printed, kept, _) = recorded
     assert not any(kept[:4])
     recording = read(file)
-    assert [one for one in recording.stopped if one.reason == "partial"] == []
+    assert [stop for stop in recording.stopped if stop.reason == "partial"] == []
     known = state_of(recording)
     explainer = Explainer(recording, known.state, known.not_known)
-    found = []
+    results = []
     for number in range(len(recording.calls)):
         name = recording.operator_of(number)
         if recording.calls.parent[number] == NONE and name in ("aten::sin", "own::op"):
             explained = explainer.of_call(number)
             places = [registered_at(hop.live.kernel) or "" for hop in explained.hops]
             lines = [int(place.partition("program.py:")[2]) for place in places if "program.py:" in place]
-            found.append([name, lines[0] if lines else None])
-    assert len(told) == 16
-    assert found == told
+            results.append([name, lines[0] if lines else None])
+    assert len(printed) == 16
+    assert results == printed
 
 
 def test_the_higher_order_operators_are_there_with_their_keys(recorded: tuple[str, list[Any]]) -> None:
     file, (_, _, rules) = recorded
     of_kind = {ImplKind.AUTOGRAD: "Autograd", ImplKind.FUNCTIONALIZE: "Functionalize"}
     kinds = (ImplKind.DISPATCH, *of_kind)
-    found = {
-        one.name: sorted(
-            of_kind.get(impl.kind, impl.name) for impl in one.impls if impl.kind in kinds and not impl.fallthrough
+    tables = {
+        operator.name: sorted(
+            of_kind.get(impl.kind, impl.name) for impl in operator.impls if impl.kind in kinds and not impl.fallthrough
         )
-        for one in state_of(read(file)).state.higher_order_operators
+        for operator in state_of(read(file)).state.higher_order_operators
     }
     # and those of modules that a program imports with its first compiled function
-    assert {name: found.get(name) for name in rules} == rules
+    assert {name: tables.get(name) for name in rules} == rules
     assert "cond" in rules
 
 
@@ -133,8 +133,11 @@ def test_the_stale_slot_is_found(recorded: tuple[str, list[Any]]) -> None:
     """PyTorch's own check of its invariants holds, as the program asserts."""
     file, _ = recorded
     answer = json.loads(call("trace", file, "--only", "stale", "--format", "json").out)
-    found = [(one["kind"], one["operator"], one["key"], one["calls"], one["keys"]) for one in answer["findings"]]
-    assert [one for one in found if one[0] == "stale"] == [
+    rows = [
+        (finding["kind"], finding["operator"], finding["key"], finding["calls"], finding["keys"])
+        for finding in answer["findings"]
+    ]
+    assert [row for row in rows if row[0] == "stale"] == [
         ("stale", "own::op", "AutogradNestedTensor", 1, ["NestedTensorCPU"])
     ]
     explained = call("explain", "own::op", "AutogradNestedTensor", "--base", file)

@@ -23,8 +23,8 @@ def tree_of(made: list[Made]) -> tuple[CallTree, list[str], array[int]]:
         number = len(kinds)
         kinds.append(call[0])
         parents.append(parent)
-        for one in call[1:]:
-            add(one, number)
+        for child in call[1:]:
+            add(child, number)
 
     for call in made:
         add(call, NONE)
@@ -77,24 +77,24 @@ def test_every_call_is_in_one_line(seed: int) -> None:
 
     def some(depth: int) -> list[Made]:
         kinds = [(dice.choice("ABC"), *(some(depth - 1) if depth else ())) for _ in range(dice.randrange(4))]
-        return [one for one in kinds for _ in range(dice.choice([1, 1, 2]))] * dice.choice([1, 2, 3])
+        return [kind for kind in kinds for _ in range(dice.choice([1, 1, 2]))] * dice.choice([1, 2, 3])
 
     tree, kinds, parents = tree_of(some(3))
-    found: list[int] = []
+    results: list[int] = []
     for item in tree.items():
         if not item.is_group:
-            found += item.every
+            results += item.every
             assert {kinds[call] for call in item.every} == {kinds[item.call]}
             assert item.call == item.every[0]
             assert len(item.every) % item.times == 0
             inside = sum(parents[call] == item.call for call in range(len(kinds)))
             assert (item.calls > 1) == (inside > 0)
-    assert sorted(found) == [*range(len(kinds))]
+    assert sorted(results) == [*range(len(kinds))]
 
 
 @pytest.mark.parametrize("period", [1, 3, 50, 316])
 def test_a_loop_is_one_group_however_long_it_is(period: int) -> None:
-    made: list[Made] = [(f"k{number}",) for number in range(period)]
-    lines = shown(made * 40)
+    kernels: list[Made] = [(f"k{number}",) for number in range(period)]
+    lines = shown(kernels * 40)
     assert len(lines) == (period + 1 if period > 1 else 1)
     assert lines[0].endswith("x40 @0")

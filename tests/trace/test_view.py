@@ -36,29 +36,29 @@ def rows_of(found: Any) -> list[Any]:
 
 def findings_of(made: Writer, folder: Path, *options: str) -> list[tuple[str, str, str, int]]:
     (folder / "f.trace").write_text(made.text(), encoding="utf-8")
-    found = answer(str(folder / "f.trace"), *options)["findings"]
-    return [(one["kind"], one["operator"], one["key"], one["calls"]) for one in found]
+    findings = answer(str(folder / "f.trace"), *options)["findings"]
+    return [(finding["kind"], finding["operator"], finding["key"], finding["calls"]) for finding in findings]
 
 
 def test_a_real_program_is_shown_whole() -> None:
-    found = answer(str(REAL))
+    report = answer(str(REAL))
     recorded = [json.loads(line) for line in REAL.read_text(encoding="utf-8").splitlines()]
-    operators = {one[1]: one[2] for one in recorded[1:] if one[0] == "o"}
-    signatures = {one[1]: operators[one[2]["operator"]] for one in recorded[1:] if one[0] == "s"}
-    called = Counter(signatures[one[1]] for one in recorded[1:] if one[0] == "c")
+    operators = {line[1]: line[2] for line in recorded[1:] if line[0] == "o"}
+    signatures = {line[1]: operators[line[2]["operator"]] for line in recorded[1:] if line[0] == "s"}
+    called = Counter(signatures[line[1]] for line in recorded[1:] if line[0] == "c")
     shown: Counter[str] = Counter()
-    for row in rows_of(found):
+    for row in rows_of(report):
         if row["operator"] is not None:
             shown[row["operator"]] += row["all"]
     assert shown == called
-    assert {one["operator"]: one["calls"] for one in found["operators"]} == called
+    assert {operator["operator"]: operator["calls"] for operator in report["operators"]} == called
     sheet: Counter[str] = Counter()
     for row in csv.DictReader(call("trace", str(REAL), "--format", "csv").out.splitlines()):
         if row["operator"]:
             sheet[row["operator"]] += int(row["all"])
     assert sheet == called
-    assert found["counts"]["calls"] == 204
-    assert found["counts"]["different"] == 0
+    assert report["counts"]["calls"] == 204
+    assert report["counts"]["different"] == 0
 
 
 def test_each_call_says_what_is_observed() -> None:
@@ -69,29 +69,32 @@ def test_each_call_says_what_is_observed() -> None:
 
 
 def test_backward_calls_are_tied_to_the_forward_line(file: str) -> None:
-    row = next(one for one in rows_of(answer(file)) if one["operator"] == "aten::threshold_backward")
-    forward = next(one for one in rows_of(answer(file)) if one["number"] == row["forward"])
+    row = next(row for row in rows_of(answer(file)) if row["operator"] == "aten::threshold_backward")
+    forward = next(candidate for candidate in rows_of(answer(file)) if candidate["number"] == row["forward"])
     assert (forward["operator"], forward["level"], row["times"]) == ("aten::mm", 3, 2)
     assert (row["place"]["line"], row["forward_place"]["line"]) == (3, 1)
 
 
 def test_a_call_is_explained_as_resolve_does(file: str) -> None:
     result = call("trace", file, "--explain", "0", "--format", "json")
-    found = json.loads(result.out)
-    assert (result.code, found["report"], found["operator"]) == (0, "trace-call", "aten::linear")
-    assert [step["slot"] for one in found["selections"] for step in one["steps"]] == ["AutocastCPU", "AutogradCPU"]
-    assert found["tensors"] == ["cpu", "cpu requires_grad"]
+    data = json.loads(result.out)
+    assert (result.code, data["report"], data["operator"]) == (0, "trace-call", "aten::linear")
+    assert [step["slot"] for selection in data["selections"] for step in selection["steps"]] == [
+        "AutocastCPU",
+        "AutogradCPU",
+    ]
+    assert data["tensors"] == ["cpu", "cpu requires_grad"]
     resolved = json.loads(call("resolve", "aten::relu", "--tensor", "cpu", "--format", "json").out)
-    assert found.keys() - resolved.keys() == {"predicted", "ended", "assumed_kernels"}
-    assert (found["predicted"], found["ended"], found["assumed_kernels"]) == ([], "returned", [])
+    assert data.keys() - resolved.keys() == {"predicted", "ended", "assumed_kernels"}
+    assert (data["predicted"], data["ended"], data["assumed_kernels"]) == ([], "returned", [])
 
 
 def test_numbers_are_positions_whatever_is_shown(file: str) -> None:
-    every_row = {one["number"]: one["operator"] for one in rows_of(answer(file)) if one["operator"]}
+    every_row = {row["number"]: row["operator"] for row in rows_of(answer(file)) if row["operator"]}
     for options in (["--op", "aten::relu"], ["--line", "train.py:4"], ["--only", "python"], ["--key", "autocast*"]):
         chosen = rows_of(answer(file, *options))
         assert chosen
-        assert all(every_row.get(one["number"], one["operator"]) == one["operator"] for one in chosen), options
+        assert all(every_row.get(row["number"], row["operator"]) == row["operator"] for row in chosen), options
 
 
 FILTERS: dict[str, tuple[list[str], set[str]]] = {
@@ -119,7 +122,7 @@ def test_filters(what: str, file: str) -> None:
 
 
 def test_options_that_choose_nothing_are_refused(file: str) -> None:
-    for options, said in (
+    for options, expected in (
         (["--op", "aten::rellu"], "Did you mean aten::relu"),
         (["--key", "AutogradCPPU"], "AutogradCPU"),
         (["--line", "other.py:3"], "/home/me/train.py"),
@@ -131,81 +134,86 @@ def test_options_that_choose_nothing_are_refused(file: str) -> None:
     ):
         result = call("trace", file, *options)
         assert (result.code, result.out) == (2, ""), options
-        assert said in result.err, options
+        assert expected in result.err, options
 
 
 def test_casts_of_autocast_are_counted(tmp_path: Path) -> None:
-    made = Writer()
+    writer = Writer()
     for _ in range(2):
-        made.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
-        made.call("aten::to.dtype", 1)
-        made.call("aten::to.dtype", 1)
-        made.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
-        made.end()
-    assert ("autocast", "aten::linear", "AutocastCPU", 2) in findings_of(made, tmp_path)
-    found = answer(str(tmp_path / "f.trace"))
-    assert [one["casts"] for one in found["findings"] if one["kind"] == "autocast"] == [4]
-    assert found["counts"]["casts"] == 4
-    assert {one["operator"]: one["casts"] for one in found["operators"]} == {"aten::linear": 4, "aten::to.dtype": 0}
+        writer.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
+        writer.call("aten::to.dtype", 1)
+        writer.call("aten::to.dtype", 1)
+        writer.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
+        writer.end()
+    assert ("autocast", "aten::linear", "AutocastCPU", 2) in findings_of(writer, tmp_path)
+    report = answer(str(tmp_path / "f.trace"))
+    assert [finding["casts"] for finding in report["findings"] if finding["kind"] == "autocast"] == [4]
+    assert report["counts"]["casts"] == 4
+    assert {operator["operator"]: operator["casts"] for operator in report["operators"]} == {
+        "aten::linear": 4,
+        "aten::to.dtype": 0,
+    }
 
 
 def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
     """Where one is wanted, and autograd is not excluded, as it is below an autograd kernel."""
-    made = Writer()
+    writer = Writer()
     for name in ("_c10d_functional::all_reduce", "aten::sin"):
-        made.call(name, grads=(True,))
-        made.call(name, grads=(False,))
-        made.call(name, grads=(True,), grad_mode=False)
-        made.call(name, grads=(True,), excluded=("AutogradCPU",))
-    assert findings_of(made, tmp_path) == [("no-gradient", "_c10d_functional::all_reduce", "AutogradCPU", 1)]
-    assert [one["first"] for one in answer(str(tmp_path / "f.trace"))["findings"]] == [0]
+        writer.call(name, grads=(True,))
+        writer.call(name, grads=(False,))
+        writer.call(name, grads=(True,), grad_mode=False)
+        writer.call(name, grads=(True,), excluded=("AutogradCPU",))
+    assert findings_of(writer, tmp_path) == [("no-gradient", "_c10d_functional::all_reduce", "AutogradCPU", 1)]
+    assert [finding["first"] for finding in answer(str(tmp_path / "f.trace"))["findings"]] == [0]
 
 
 def test_the_lines_with_the_most_calls(tmp_path: Path) -> None:
-    made = Writer()
+    writer = Writer()
     for line in range(1, 13):
         for _ in range(line):
-            made.call("aten::sin", line=line)
-    made.call("aten::linear", line=20, ends=False, tensors=(PLAIN, PLAIN))
-    made.call("aten::t", 1, line=20)
+            writer.call("aten::sin", line=line)
+    writer.call("aten::linear", line=20, ends=False, tensors=(PLAIN, PLAIN))
+    writer.call("aten::t", 1, line=20)
     for _ in range(30):
-        made.call("aten::mul.Tensor", 1, line=1, tensors=(PLAIN, PLAIN))
-    made.end()
-    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+        writer.call("aten::mul.Tensor", 1, line=1, tensors=(PLAIN, PLAIN))
+    writer.end()
+    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
     lines = answer(str(REAL))["python_lines"]
-    assert len({(one["place"]["file"], one["place"]["line"], one["place"]["function"]) for one in lines}) == len(lines)
+    assert len({(line["place"]["file"], line["place"]["line"], line["place"]["function"]) for line in lines}) == len(
+        lines
+    )
     lines = answer(str(tmp_path / "f.trace"))["python_lines"]
-    assert [(one["place"]["line"], one["calls"], one["all"]) for one in lines] == [
+    assert [(line["place"]["line"], line["calls"], line["all"]) for line in lines] == [
         (20, 1, 32),
         (1, 31, 31),
         *((line, line, line) for line in range(12, 4, -1)),
     ]
-    said = call("trace", str(tmp_path / "f.trace")).out
-    assert "train.py:20 in step      1                 32\n" in said
+    output = call("trace", str(tmp_path / "f.trace")).out
+    assert "train.py:20 in step      1                 32\n" in output
 
 
 def test_calls_inside_that_record_a_gradient_give_one(tmp_path: Path) -> None:
     """The numbers are those of a live PyTorch: the fallback's node comes before the calls inside of its kernel."""
     for inside, after in ((3, 3), (3, 4)):
-        made = Writer()
-        made.call("profiler::_record_function_enter_new", tensors=())
-        made.call("_c10d_functional::all_reduce", grads=(True,), sequence=2, ends=False)
-        made.call("aten::detach", 1, grads=(True,), sequence=inside)
-        made.end()
-        made.call("aten::relu", excluded=("AutogradCPU",))
-        made.call("aten::sin", grads=(True,), sequence=after)
-        found = [one[0] for one in findings_of(made, tmp_path)]
-        assert ("no-gradient" in found) == (after == inside)
+        writer = Writer()
+        writer.call("profiler::_record_function_enter_new", tensors=())
+        writer.call("_c10d_functional::all_reduce", grads=(True,), sequence=2, ends=False)
+        writer.call("aten::detach", 1, grads=(True,), sequence=inside)
+        writer.end()
+        writer.call("aten::relu", excluded=("AutogradCPU",))
+        writer.call("aten::sin", grads=(True,), sequence=after)
+        kinds = [finding[0] for finding in findings_of(writer, tmp_path)]
+        assert ("no-gradient" in kinds) == (after == inside)
         rows = rows_of(answer(str(tmp_path / "f.trace"), "--op", "_c10d_functional::*"))
         assert ("no-gradient" in rows[0]["facts"]) == (after == inside)
 
 
 def test_what_runs_is_told_from_what_is_predicted(tmp_path: Path) -> None:
-    made = Writer()
-    made.call("aten::sin", kernels=(("CPU", 1, "call"),))
-    assert findings_of(made, tmp_path) == [("different", "aten::sin", "CPU", 1)]
-    found = answer(str(tmp_path / "f.trace"))
-    assert (found["seen"], found["counts"]["different"]) == ("all-kernels", 1)
+    writer = Writer()
+    writer.call("aten::sin", kernels=(("CPU", 1, "call"),))
+    assert findings_of(writer, tmp_path) == [("different", "aten::sin", "CPU", 1)]
+    report = answer(str(tmp_path / "f.trace"))
+    assert (report["seen"], report["counts"]["different"]) == ("all-kernels", 1)
 
 
 SECOND = '["k",0,1,"CPU",65537,"redispatch",false]\n'
@@ -230,23 +238,25 @@ INSTEAD: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("what", INSTEAD)
 def test_a_difference_says_what_ran_and_what_is_predicted(what: str, tmp_path: Path) -> None:
-    lines, said = INSTEAD[what]
+    lines, message = INSTEAD[what]
     text = KERNELS.read_text(encoding="utf-8")
     assert text.count(SECOND) == 1
     file = tmp_path / "f.trace"
     file.write_text(text.replace(SECOND, lines), encoding="utf-8")
-    assert [(one["operator"], one["text"]) for one in answer(str(file))["findings"]] == [("aten::sin", said)]
+    assert [(finding["operator"], finding["text"]) for finding in answer(str(file))["findings"]] == [
+        ("aten::sin", message)
+    ]
 
 
 def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) -> None:
     """Of sin with a gradient, mm under autocast, and cos under vmap, in a live PyTorch 2.13."""
-    found = answer(str(KERNELS))
-    assert (found["seen"], found["counts"]["different"]) == ("all-kernels", 0)
-    seen = {row["operator"]: [kernel["key"] for kernel in row["path"]["kernels"]] for row in rows_of(found)}
+    report = answer(str(KERNELS))
+    assert (report["seen"], report["counts"]["different"]) == ("all-kernels", 0)
+    seen = {row["operator"]: [kernel["key"] for kernel in row["path"]["kernels"]] for row in rows_of(report)}
     lines = [json.loads(line) for line in KERNELS.read_text(encoding="utf-8").splitlines()[1:]]
     ran = [line[3] for line in lines if line[0] == "k"]
     assert [key for keys in seen.values() for key in keys] == ran
-    assert all(kernel["observed"] for row in rows_of(found) for kernel in row["path"]["kernels"])
+    assert all(kernel["observed"] for row in rows_of(report) for kernel in row["path"]["kernels"])
     for number, line in enumerate(lines):
         if line[0] == "k":
             text = KERNELS.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -261,12 +271,12 @@ def test_kernels_that_never_ran(tmp_path: Path) -> None:
         "- name: aten::cos\n  dispatch: {PrivateUse1: other}\n",
         encoding="utf-8",
     )
-    made = Writer()
-    made.call("aten::sin", tensors=(OF_A_BACKEND,))
-    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
-    found = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path / "k.yaml"))["kernels"]
+    writer = Writer()
+    writer.call("aten::sin", tensors=(OF_A_BACKEND,))
+    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
+    kernels = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path / "k.yaml"))["kernels"]
     # the embedded state has no kernel there, so none of them ran
-    assert [(one["operator"], one["key"], one["calls"]) for one in found] == [
+    assert [(entry["operator"], entry["key"], entry["calls"]) for entry in kernels] == [
         ("aten::sin", "PrivateUse1", 0),
         ("aten::cos", "PrivateUse1", 0),
     ]
@@ -281,13 +291,14 @@ def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
     (tmp_path / "k.yaml").write_text(
         "dispatch: 1\noperators:\n- func: mine::twice(Tensor x) -> Tensor\n  dispatch: {CPU: twice}\n", encoding="utf-8"
     )
-    made = Writer()
-    made.call("aten::sin")
-    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    writer = Writer()
+    writer.call("aten::sin")
+    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
     (kernel,) = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path))["kernels"]
     assert (kernel["operator"], kernel["key"], kernel["calls"]) == ("mine::twice", "CPU", 0)
     places = [
-        (Path(one["file"]).name, one["line"], one["column"]) for one in (kernel["declared_at"], *kernel["also_at"])
+        (Path(place["file"]).name, place["line"], place["column"])
+        for place in (kernel["declared_at"], *kernel["also_at"])
     ]
     assert places == [("lib.cpp", 4, 3), ("k.yaml", 4, 19)]
     sheet = call("trace", str(tmp_path / "f.trace"), "--kernels", str(tmp_path), "--format", "csv").out
@@ -299,58 +310,60 @@ def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
 def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
     result = call("trace", file, "--format", "chrome")
     events = json.loads(result.out)["traceEvents"]
-    complete = [one for one in events if one["ph"] == "X"]
+    complete = [event for event in events if event["ph"] == "X"]
     assert len(complete) == answer(file)["counts"]["calls"]
-    for one in complete:
-        assert {"name", "ph", "ts", "dur", "pid", "tid", "args"} <= one.keys()
-        assert one["dur"] >= 0
-    for tid in {one["tid"] for one in complete}:
+    for event in complete:
+        assert {"name", "ph", "ts", "dur", "pid", "tid", "args"} <= event.keys()
+        assert event["dur"] >= 0
+    for tid in {event["tid"] for event in complete}:
         open_until: list[int] = []
-        for one in sorted((one for one in complete if one["tid"] == tid), key=lambda one: (one["ts"], -one["dur"])):
-            while open_until and open_until[-1] <= one["ts"]:
+        for event in sorted(
+            (event for event in complete if event["tid"] == tid), key=lambda one: (one["ts"], -one["dur"])
+        ):
+            while open_until and open_until[-1] <= event["ts"]:
                 open_until.pop()
-            assert not open_until or one["ts"] + one["dur"] <= open_until[-1]
-            open_until.append(one["ts"] + one["dur"])
-    starts, ends = ([one for one in events if one["ph"] == kind] for kind in "sf")
-    assert [one["id"] for one in starts] == [one["id"] for one in ends] != []
-    assert {one["args"]["name"] for one in events if one["name"] == "thread_name"} == {"MainThread", "autograd"}
+            assert not open_until or event["ts"] + event["dur"] <= open_until[-1]
+            open_until.append(event["ts"] + event["dur"])
+    starts, ends = ([event for event in events if event["ph"] == kind] for kind in "sf")
+    assert [start["id"] for start in starts] == [end["id"] for end in ends] != []
+    assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} == {"MainThread", "autograd"}
 
 
 def test_a_thread_without_a_name_has_one_in_chrome(tmp_path: Path) -> None:
     """Perfetto takes an empty name for an error of the file, and says that data was lost."""
-    made = Writer()
-    made.call("aten::sin", thread="")
-    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
+    writer = Writer()
+    writer.call("aten::sin", thread="")
+    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
     events = json.loads(call("trace", str(tmp_path / "f.trace"), "--format", "chrome").out)["traceEvents"]
-    assert [one["args"]["name"] for one in events if one["name"] == "thread_name"] == ["unnamed thread"]
+    assert [event["args"]["name"] for event in events if event["name"] == "thread_name"] == ["unnamed thread"]
 
 
 def test_a_long_line_of_python_moves_no_kernels_to_the_right(tmp_path: Path) -> None:
-    made = Writer()
-    made.number("f", "/home/me/train.py")
-    made.call("aten::sin", line=7)
-    made.lines = [
-        [*one[:-1], "a_function_with_a_long_name"] if isinstance(one, list) and one[0] == "l" else one
-        for one in made.lines
+    writer = Writer()
+    writer.number("f", "/home/me/train.py")
+    writer.call("aten::sin", line=7)
+    writer.lines = [
+        [*line[:-1], "a_function_with_a_long_name"] if isinstance(line, list) and line[0] == "l" else line
+        for line in writer.lines
     ]
-    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
-    said = call("trace", str(tmp_path / "f.trace")).out.splitlines()
-    at = next(number for number, line in enumerate(said) if line.startswith("Call  Operator"))
-    assert said[at].index("Kernels in turn") < len("      train.py:7 in a_function")
-    assert said[at + 1] == "      train.py:7 in a_function_with_a_long_name"
-    assert said[at + 2].index("AutogradCPU") == said[at].index("Kernels")
+    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
+    lines = call("trace", str(tmp_path / "f.trace")).out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("Call  Operator"))
+    assert lines[at].index("Kernels in turn") < len("      train.py:7 in a_function")
+    assert lines[at + 1] == "      train.py:7 in a_function_with_a_long_name"
+    assert lines[at + 2].index("AutogradCPU") == lines[at].index("Kernels")
 
 
 def test_calls_that_are_very_deep_stay_in_sight(tmp_path: Path) -> None:
-    made = Writer()
+    writer = Writer()
     for depth in range(100):
-        made.call("aten::sin", depth=depth, ends=False)
+        writer.call("aten::sin", depth=depth, ends=False)
     for _ in range(100):
-        made.end()
-    (tmp_path / "f.trace").write_text(made.text(), encoding="utf-8")
-    said = call("trace", str(tmp_path / "f.trace"), "--full").out.splitlines()
-    assert max(map(len, said)) < 140
-    rows = {line.split()[0]: line for line in said if "aten::sin" in line and line.split()[0].isdigit()}
+        writer.end()
+    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
+    lines = call("trace", str(tmp_path / "f.trace"), "--full").out.splitlines()
+    assert max(map(len, lines)) < 140
+    rows = {line.split()[0]: line for line in lines if "aten::sin" in line and line.split()[0].isdigit()}
     assert len(rows) == 100
     assert rows["3"].index("aten") - rows["2"].index("aten") == 2
     assert " level 99: aten::sin" in rows["99"]

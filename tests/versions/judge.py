@@ -57,8 +57,8 @@ def parts(python: str, size: Size) -> Iterator[Part]:
         directory = Path(name)
         yield from recorded(probed.universe, record(python, size, directory), directory)
         operators = (size.calls // RANDOM_CALLS, RANDOM_CALLS)
-        found = compare_calls.compare(python, universe, size.seed, operators, directory)
-        yield Part("random calls", found.calls - found.unmade, found.wrong, found.unmade)
+        comparison = compare_calls.compare(python, universe, size.seed, operators, directory)
+        yield Part("random calls", comparison.calls - comparison.unmade, comparison.wrong, comparison.unmade)
 
 
 def subject(probed: Probed) -> Subject:
@@ -76,12 +76,12 @@ def subject(probed: Probed) -> Subject:
 
 def _compared(probed: Probed, ours: Subject) -> Iterator[Part]:
     answers = probed.answers
-    found: Comparison = compare(ours, answers, names_of(ours, answers), higher_order_names(ours, answers))
-    for count in found.counts:
+    comparison: Comparison = compare(ours, answers, names_of(ours, answers), higher_order_names(ours, answers))
+    for count in comparison.counts:
         wrong = [
-            f"{one.operator} {one.key}: {one.ours}; PyTorch: {one.theirs}"
-            for one in found.differences
-            if one.part is count.part
+            f"{difference.operator} {difference.key}: {difference.ours}; PyTorch: {difference.theirs}"
+            for difference in comparison.differences
+            if difference.part is count.part
         ]
         yield Part(count.part.value, count.compared, wrong)
 
@@ -109,14 +109,14 @@ def recorded(said: str | Mapping[str, Any], recording: Mapping[str, Any], direct
     """
     universe = universes.load(said) if isinstance(said, str) else universes.from_data(said)
     calls = recorded_calls.compare(universe, recording["calls"])
-    yield Part("calls", calls.calls, [str(one) for one in calls.wrong])
+    yield Part("calls", calls.calls, [str(difference) for difference in calls.wrong])
     steps, wrong = differing_steps(universe, recording["histories"])
     yield Part("history steps", steps, wrong)
     cases = recording["higher_order"]
     file = directory / "operators.json"
     file.write_text(json.dumps(declarations(said, cases)), encoding="utf-8")
     different, _ = differences(api.load_state([str(file)]), cases)
-    yield Part("higher-order calls", len(cases), [str(one) for one in different])
+    yield Part("higher-order calls", len(cases), [str(difference) for difference in different])
 
 
 def _run(python: str, script: Path, *arguments: str) -> bytes:

@@ -27,7 +27,7 @@ def main(count: int, seed: int) -> None:
         path = None if dice.random() < 0.5 else dice.choice(EXAMPLES)
         state = base if path is None else load_state([str(path)])
         tried = WhatIf(state)
-        operators = state.own_operators() or [OperatorName.parse(one) for one in state.dispatcher.names()]
+        operators = state.own_operators() or [OperatorName.parse(name) for name in state.dispatcher.names()]
         operators = dice.sample(operators, min(4, len(operators))) or [OperatorName("x::y")]
         make_random_changes(dice, tried, operators, 8)
         if not tried.changes:
@@ -39,10 +39,10 @@ def main(count: int, seed: int) -> None:
             loaded = load_state([file] if path is None else [str(path), file], bases=["torch-2.15"] * (path is None))
         assert seen(loaded, operators) == seen(tried.state, operators), number
         assert calls(loaded, operators) == calls(tried.state, operators), number
-        if path is not None and not any(one.keys for one in tried.touched):
+        if path is not None and not any(touched.keys for touched in tried.touched):
             check_effect(tried, number)
     print(f"{written} files with {made} changes, all equal")
 
 
 if __name__ == "__main__":
-    main(*(int(one) for one in (*sys.argv[1:], *("100", "0")[len(sys.argv) - 1 :])))
+    main(*(int(argument) for argument in (*sys.argv[1:], *("100", "0")[len(sys.argv) - 1 :])))

@@ -33,10 +33,10 @@ def run(number, history):
         in_order = True
     except RuntimeError:
         in_order = False
-    found = [C._dispatch_dump_table(name), in_order]
+    dumps = [C._dispatch_dump_table(name), in_order]
     while libraries:
         libraries.pop()
-    return found
+    return dumps
 
 
 def _of(step, namespace):

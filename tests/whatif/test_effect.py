@@ -29,13 +29,13 @@ from tests.whatif.random_changes import make_random_changes
 
 def slots(state: State) -> dict[tuple[OperatorName, str], object]:
     """What calls find in each slot."""
-    found: dict[tuple[OperatorName, str], object] = {}
+    results: dict[tuple[OperatorName, str], object] = {}
     for text in state.dispatcher.names():
         name = OperatorName.parse(text)
         stale = {} if state.dispatcher.is_untouched(name) else state.dispatcher.stale_slots(name)
         for key, entry in state.dispatcher.table(name).items():
-            found[name, key] = answer(stale[key].live if key in stale else entry)
-    return found
+            results[name, key] = answer(stale[key].live if key in stale else entry)
+    return results
 
 
 def findings(state: State, has_files: bool) -> Counter[Entry]:
@@ -52,12 +52,12 @@ def check_effect(tried: WhatIf, what: object) -> None:
     different = {
         place for place in before.keys() | after.keys() if before.get(place, missing) != after.get(place, missing)
     }
-    assert {one.place for one in effect.slots} == different, what
-    assert all(one.changes for one in effect.slots), what
+    assert {slot.place for slot in effect.slots} == different, what
+    assert all(slot.changes for slot in effect.slots), what
     has_files = View(tried.original, ()).has_files
     old, new = findings(tried.original, has_files), findings(tried.state, has_files)
-    said = Counter(map(Entry.of, effect.new)), Counter(map(Entry.of, effect.gone))
-    assert said == (new - old, old - new), what
+    counts = Counter(map(Entry.of, effect.new)), Counter(map(Entry.of, effect.gone))
+    assert counts == (new - old, old - new), what
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -95,12 +95,12 @@ def test_suppressions_that_become_useless(tmp_path: Path) -> None:
     def new(operator: str) -> list[tuple[str, int | None]]:
         effect = tried.make(Addition(OperatorName.parse(operator), "Autograd", kernel))
         assert effect.gone == ()
-        return [(one.check, one.span and one.span.line) for one in effect.new]
+        return [(finding.check, finding.span and finding.span.line) for finding in effect.new]
 
     assert new("demo::a") == [("unused-suppression", 6)]
     assert new("demo::b") == [("unused-suppression", 6)], "demo::c still needs the other one"
     assert new("demo::c") == [("unused-suppression", 11), ("unused-suppression", 6)]
     path = tried.write(str(tmp_path / "whatif.yaml"))
     run = call("check-invariants", str(file), path, "--format", "json")
-    found = [(one["check"], one["declared_at"]["line"]) for one in json.loads(run.out)["findings"]]
-    assert sorted(found) == [("unused-suppression", 6), ("unused-suppression", 11)], "the command says the same"
+    rows = [(finding["check"], finding["declared_at"]["line"]) for finding in json.loads(run.out)["findings"]]
+    assert sorted(rows) == [("unused-suppression", 6), ("unused-suppression", 11)], "the command says the same"

@@ -87,7 +87,7 @@ def test_changed_histories(tmp_path: Path) -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or SystemRandom().randrange(1, 1 << 31))
     dice = Random(seed)
     universe = universes.from_data(live_universe())
-    found = []
+    results = []
     histories: list[list[Step]] = []
     for number in range(COUNT):
         namespace = f"whatif{number}"
@@ -104,11 +104,11 @@ def test_changed_histories(tmp_path: Path) -> None:
             files.append(str(path))
         state = load_state(files, universe=universe)
         operator = OperatorName.parse(f"{namespace}::foo")
-        found.append([state.dispatcher.dump_table(operator), not state.dispatcher.stale_entries(operator)])
+        results.append([state.dispatcher.dump_table(operator), not state.dispatcher.stale_entries(operator)])
     asked = tmp_path / "histories.json"
     asked.write_text(json.dumps(histories))
     ran = in_pytorch.run([torch_python(), str(IN_PYTORCH), str(asked)])
     expected = json.loads(ran.stdout)
-    different = [number for number, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1]]
-    assert different == [], f"seed {seed}: {histories[different[0]]}\n{found[different[0]]}\n{expected[different[0]]}"
+    different = [number for number, pair in enumerate(zip(results, expected, strict=True)) if pair[0] != pair[1]]
+    assert different == [], f"seed {seed}: {histories[different[0]]}\n{results[different[0]]}\n{expected[different[0]]}"
     assert not all(in_order for _, in_order in expected), f"seed {seed}: PyTorch has no stale slot after any history"

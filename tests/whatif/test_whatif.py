@@ -30,10 +30,10 @@ def test_slots_with_the_changes_that_made_them(seed: int) -> None:
     other = WhatIf(state)
     other.apply(*tried.changes)
     assert other.changes == tried.changes
-    found = other.look()()
-    assert other.take_slots(tried.changes, found) and not other.take_slots((), found)
-    assert [str(one) for one in other.slots] == [str(one) for one in tried.slots]
-    assert [str(one) for one in other.python_slots] == [str(one) for one in tried.python_slots]
+    current = other.look()()
+    assert other.take_slots(tried.changes, current) and not other.take_slots((), current)
+    assert [str(slot) for slot in other.slots] == [str(slot) for slot in tried.slots]
+    assert [str(slot) for slot in other.python_slots] == [str(slot) for slot in tried.python_slots]
 
 
 ADD = OperatorName.parse("aten::add.Tensor")
@@ -45,7 +45,7 @@ def test_a_captured_kernel_is_switched_off() -> None:
     """torchgen registers add.Tensor at CPU, and its structured kernel for all other backends."""
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
     effect = tried.make(Removal(RegistrationName(ADD, "CPU")))
-    assert [(one.key, one.before.rule, one.after.rule, one.changes) for one in effect.slots] == [
+    assert [(slot.key, slot.before.rule, slot.after.rule, slot.changes) for slot in effect.slots] == [
         ("CPU", Rule.KERNEL, Rule.DEFAULT, (1,))
     ]
     assert tried.original.dispatcher.table(ADD)["CPU"].rule is Rule.KERNEL
@@ -57,9 +57,9 @@ def test_each_slot_says_which_change_did_it() -> None:
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
     tried.make(Removal(RegistrationName(ADD, "CPU")))
     effect = tried.make(Addition(ADD, "CPU", Kernel("mine", "mine")), Addition(ADD, "CUDA", Kernel("mine", "mine")))
-    assert {one.key: one.changes for one in effect.slots} == {"CPU": (1, 2), "CUDA": (3,)}
+    assert {slot.key: slot.changes for slot in effect.slots} == {"CPU": (1, 2), "CUDA": (3,)}
     tried.take_back(1)
-    assert {one.key: one.changes for one in tried.effect().slots} == {"CPU": (1,), "CUDA": (2,)}
+    assert {slot.key: slot.changes for slot in tried.effect().slots} == {"CPU": (1,), "CUDA": (2,)}
 
 
 def test_a_fallback_that_is_switched_off_concerns_every_operator() -> None:
@@ -70,8 +70,8 @@ def test_a_fallback_that_is_switched_off_concerns_every_operator() -> None:
         for name in tried.original.dispatcher.names()
         if tried.original.dispatcher.table(OperatorName.parse(name))["AutogradXLA"].rule is Rule.FALLBACK
     ]
-    assert [str(one.operator) for one in effect.slots] == expected
-    assert {(one.key, one.after.rule) for one in effect.slots} == {("AutogradXLA", Rule.MISSING)}
+    assert [str(slot.operator) for slot in effect.slots] == expected
+    assert {(slot.key, slot.after.rule) for slot in effect.slots} == {("AutogradXLA", Rule.MISSING)}
 
 
 def test_moving_a_registration_makes_a_slot_stale() -> None:
@@ -83,9 +83,9 @@ def test_moving_a_registration_makes_a_slot_stale() -> None:
             after=RegistrationName(FINE, "CompositeImplicitAutograd"),
         )
     )
-    assert {one.check for one in effect.gone} == {"order-sensitive"}
-    assert {one.check for one in effect.new} == {"stale-live-table"}
-    assert all(answer(one.before) == answer(one.after) and one.live_after is not None for one in effect.slots)
+    assert {finding.check for finding in effect.gone} == {"order-sensitive"}
+    assert {finding.check for finding in effect.new} == {"stale-live-table"}
+    assert all(answer(slot.before) == answer(slot.after) and slot.live_after is not None for slot in effect.slots)
     assert effect.slots
 
 

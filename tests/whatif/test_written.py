@@ -48,33 +48,33 @@ def no_file_has_been_read() -> None:
 
 def seen(state: State, operators: list[OperatorName]) -> list[object]:
     """Everything that a state answers of some operators, but for places in the file of changes."""
-    found: list[object] = []
+    results: list[object] = []
     for name in operators:
         if name not in state.dispatcher:
-            found.append((name, None))
+            results.append((name, None))
             continue
         table, stale = state.dispatcher.table(name), state.dispatcher.stale_slots(name)
-        found.append((name, [answer(entry)[:3] for entry in table.values()]))
-        found.append({key: (answer(one.live)[:3], one.cause.came) for key, one in stale.items()})
-        found.append([one[:3] for one in state.python_kernels(name)])
+        results.append((name, [answer(entry)[:3] for entry in table.values()]))
+        results.append({key: (answer(one.live)[:3], one.cause.came) for key, one in stale.items()})
+        results.append([kernel[:3] for kernel in state.python_kernels(name)])
     there = [name for name in operators if name in state.dispatcher]
     view = View(state, there, frozenset(there))
-    found.append(Counter(map(Entry.of, run_checks(view, CHECKS, CHECKS).findings)))
-    return found
+    results.append(Counter(map(Entry.of, run_checks(view, CHECKS, CHECKS).findings)))
+    return results
 
 
 def calls(state: State, operators: list[OperatorName]) -> list[object]:
     """How calls of some operators go."""
-    found: list[object] = []
+    results: list[object] = []
     for name in operators:
         for tensor in ("cpu", "cuda", "privateuse1"):
             if name not in state.dispatcher:
                 continue
             call = questions.answer(state, name, questions.Question((TensorSpec.parse(tensor),)))
             if call is not None:
-                found.append([(hop.slot, answer(hop.live)[:3]) for hop in call.hops])
-                found.append(call.end.error)
-    return found
+                results.append([(hop.slot, answer(hop.live)[:3]) for hop in call.hops])
+                results.append(call.end.error)
+    return results
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -82,7 +82,7 @@ def test_over_pytorch(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     dice = Random(seed)
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
-    operators = [OperatorName.parse(one) for one in dice.sample(tried.original.dispatcher.names(), 3)]
+    operators = [OperatorName.parse(name) for name in dice.sample(tried.original.dispatcher.names(), 3)]
     make_random_changes(dice, tried, operators, 6)
     assert tried.write() == "whatif.yaml"
     loaded = load_state(["whatif.yaml"], bases=["torch-2.15"])
@@ -113,10 +113,10 @@ def test_names_of_kernels_are_written_as_they_are(name: str, tmp_path: Path) -> 
     path.write_text(f"dispatch: 1\noperators:\n- func: m::f(Tensor x) -> Tensor\n  dispatch: {{CPU: {kernels}}}\n")
     tried = WhatIf(load_state([str(path)]))
     operator = OperatorName.parse("m::f")
-    off = next(one for one in tried.registrations(operator) if one.function == name)
+    off = next(registration for registration in tried.registrations(operator) if registration.function == name)
     tried.make(Removal(off.name))
     loaded = load_state([str(path), tried.write(str(tmp_path / "changes.yaml"))])
-    assert [one.kernel.function for one in loaded.dispatcher.operator(operator).kernels["CPU"]] == ["k2"]
+    assert [registered.kernel.function for registered in loaded.dispatcher.operator(operator).kernels["CPU"]] == ["k2"]
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
@@ -131,8 +131,17 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
 def places(state: State, operators: list[OperatorName]) -> list[object]:
     """The places of all that the file of changes registers for some operators, and of its backend fallbacks."""
     names = RegistrationIndex(all_declarations(state), None)
-    found = [one for name in (*operators, None) for python in (False, True) for one in names.of(name, python)]
-    return [(one.name.key, one.kernel, one.span, getattr(one.step, "kernel", None)) for one in found if one.span]
+    names_found = [
+        registration
+        for name in (*operators, None)
+        for python in (False, True)
+        for registration in names.of(name, python)
+    ]
+    return [
+        (registration.name.key, registration.kernel, registration.span, getattr(registration.step, "kernel", None))
+        for registration in names_found
+        if registration.span
+    ]
 
 
 ADDITIONS: tuple[tuple[Change, ...], ...] = (
@@ -179,10 +188,10 @@ def test_what_removals_bring_about_is_what_the_checks_find(
     monkeypatch.chdir(tmp_path)
     dice = Random(seed)
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
-    operators = [ADD, *(OperatorName.parse(one) for one in dice.sample(tried.original.dispatcher.names(), 4))]
+    operators = [ADD, *(OperatorName.parse(name) for name in dice.sample(tried.original.dispatcher.names(), 4))]
     for operator in operators:
         there = tried.registrations(operator)
-        tried.apply(*(Removal(one.name) for one in dice.sample(there, min(2, len(there)))))
+        tried.apply(*(Removal(registration.name) for registration in dice.sample(there, min(2, len(there)))))
     for key in dice.sample(("AutogradCPU", "AutocastCUDA", "Python"), seed % 2):
         tried.apply(Removal(RegistrationName(None, key)))
     effect = tried.effect()
@@ -193,7 +202,7 @@ def checked(files: list[str], bases: tuple[str, ...] = ()) -> list[Finding]:
     """What `check-invariants` finds."""
     state = load_state(files, bases=bases)
     report = findings_report(state, state.own_operators())
-    return [one.finding for one in report.findings]
+    return [finding.finding for finding in report.findings]
 
 
 def test_a_file_that_is_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,18 +26,20 @@ class RandomCalls(NamedTuple):
 
 def compare(python: str, universe: Universe, seed: int, size: tuple[int, int], directory: Path) -> RandomCalls:
     """size: of how many operators, and how many calls of each. directory: for temporary files."""
-    operators = [_without_crashes(universe, one) for one in Generator(universe, seed).operators(*size)]
+    operators = [_without_crashes(universe, operator) for operator in Generator(universe, seed).operators(*size)]
     answers = run_live(python, asked_of(universe, operators), directory)
     wrong, unmade, endings = [], 0, dict.fromkeys(("ended", "error"), 0)
-    for number, (operator, said) in enumerate(zip(operators, answers, strict=True)):
-        for asked, call, one in zip(operator.calls, simulated(universe, number, operator), said, strict=True):
-            if "unmade" in one or failed_on_the_way(call, one):
+    for number, (operator, recorded) in enumerate(zip(operators, answers, strict=True)):
+        for asked, call, recorded_call in zip(
+            operator.calls, simulated(universe, number, operator), recorded, strict=True
+        ):
+            if "unmade" in recorded_call or failed_on_the_way(call, recorded_call):
                 unmade += 1
                 continue
-            found = difference(call, one)
-            endings[one["end"]] = endings.get(one["end"], 0) + 1
-            if found:
-                wrong.append(f"op{number}{operator.schema} {operator.kernels}\n {asked}\n  {found}")
+            problem = difference(call, recorded_call)
+            endings[recorded_call["end"]] = endings.get(recorded_call["end"], 0) + 1
+            if problem:
+                wrong.append(f"op{number}{operator.schema} {operator.kernels}\n {asked}\n  {problem}")
     return RandomCalls(size[0] * size[1], wrong, unmade, endings)
 
 
@@ -54,8 +56,8 @@ def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[d
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_calls.py")
     in_pytorch.run([python, str(script), str(question), str(answer)])
-    said: list[list[dict[str, Any]]] = json.loads(answer.read_text(encoding="utf-8"))
-    return said
+    answers: list[list[dict[str, Any]]] = json.loads(answer.read_text(encoding="utf-8"))
+    return answers
 
 
 ON_THE_WAY = ("aten::", "aten.", "version_counter")

@@ -109,28 +109,28 @@ class Unused(torch.Tensor):  # type: ignore[misc, name-defined]
 def computed(options: Any) -> Any:
     """``computeDispatchKey``: PyTorch's own answer, from the tensor that it makes with these options."""
     with core._ForceDispatchKeyGuard(*fresh):
-        made = torch.Tensor._make_wrapper_subclass(Unused, (2, 2), **options)
-        return core._dispatch_keys(made) & core._dispatch_keyset_full_after(core.DispatchKey.BackendSelect)
+        tensor = torch.Tensor._make_wrapper_subclass(Unused, (2, 2), **options)
+        return core._dispatch_keys(tensor) & core._dispatch_keyset_full_after(core.DispatchKey.BackendSelect)
 
 
 def given_to(name: str, arguments: Any) -> Any:
     """The options that a kernel was given, by the names and types of the arguments."""
-    values = dict(zip([one.name for one in operator(name)._schema.arguments], arguments))  # noqa: B905
+    values = dict(zip([argument.name for argument in operator(name)._schema.arguments], arguments))  # noqa: B905
     types = {"device": torch.device, "layout": torch.layout, "dtype": torch.dtype}
-    found = {}
+    results = {}
     for option, kind in types.items():
         of_type = [value for value in values.values() if isinstance(value, kind)]
         value = values[option] if option in values else of_type[0] if of_type else None
         if value is not None:
-            found[option] = value
-    return found
+            results[option] = value
+    return results
 
 
 def by_options(name: str, arguments: Any) -> Any:
     """The set with which PyTorch's own kernels at BackendSelect go on: torchgen's ``ComputeBackendSelect``."""
     chosen = computed(given_to(name, arguments))
-    tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
-    if not any("Tensor" in str(one.type) for one in operator(name)._schema.arguments):
+    tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+    if not any("Tensor" in str(argument.type) for argument in operator(name)._schema.arguments):
         return chosen
     for tensor in tensors:
         chosen = chosen | core._dispatch_keys(tensor)
@@ -149,7 +149,7 @@ def unwrapped(tensor: Any, level: int, kind: str) -> Any:
 
 def each_tensor(change: Callable[[Any], Any], arguments: Any) -> Any:
     if isinstance(arguments, (list, tuple)):
-        return [each_tensor(change, one) for one in arguments]
+        return [each_tensor(change, argument) for argument in arguments]
     return change(arguments) if isinstance(arguments, torch.Tensor) else arguments
 
 
@@ -200,7 +200,11 @@ def make_kernel(asked: Any, name: str, key: str, schema: str, goes: Any) -> Call
         slot = top
         if keyset.has(core.DispatchKey.PythonDispatcher):
             # the Python dispatcher gives a kernel more keys than it was chosen for
-            slot = next((one for one in reversed(covered) if rest.has(key_of(one))), top) if covered else key
+            slot = (
+                next((candidate for candidate in reversed(covered) if rest.has(key_of(candidate))), top)
+                if covered
+                else key
+            )
         own = rest.highestPriorityTypeId() if slot == top else key_of(slot)
         note("kernel", key, keys_in(keyset))
         if goes is not None:
@@ -244,10 +248,10 @@ def define_custom_op(name: str, schema: str) -> None:
         raise Ended
 
     given = core.parse_schema(name + schema).arguments
-    written = [one.name for one in given if one.alias_info and one.alias_info.is_write]
+    written = [argument.name for argument in given if argument.alias_info and argument.alias_info.is_write]
     with noting():
-        made = torch.library.custom_op(f"{NAMESPACE}::{name}", ended, mutates_args=written, schema=schema)
-        made.register_fake(ended)
+        custom_operator = torch.library.custom_op(f"{NAMESPACE}::{name}", ended, mutates_args=written, schema=schema)
+        custom_operator.register_fake(ended)
 
 
 def register_vmap(library: Any, name: str) -> None:
@@ -325,10 +329,10 @@ def fake_handler(entry: List[Any], real: Callable[..., Any]) -> Callable[..., An
 
 def looked_at(self: Any, func: Any, *rest: Any) -> Any:
     """``validate_and_convert_non_fake_tensors``, after which a call of ours is over."""
-    found = validate(self, func, *rest)
+    problems = validate(self, func, *rest)
     if is_ours(func):
         raise Ended
-    return found
+    return problems
 
 
 def by_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -548,24 +552,24 @@ def arguments(shape: str, tensors: List[Any], options: Any) -> List[Any]:  # noq
         "g": torch.Generator(),
     }
     left = list(tensors)
-    found: List[Any] = []  # noqa: UP006
-    for position, one in enumerate(shape):
-        if one in ("t", "o"):
-            found.append(left.pop(0) if left else None)
-        elif one == "l":
+    results: List[Any] = []  # noqa: UP006
+    for position, kind in enumerate(shape):
+        if kind in ("t", "o"):
+            results.append(left.pop(0) if left else None)
+        elif kind == "l":
             after = shape[position + 1 :].count("t") + shape[position + 1 :].count("o")
             count = len(left) - after
-            found.append([left.pop(0) for _ in range(count)])
-        elif one in others:
-            found.append(others[one])
+            results.append([left.pop(0) for _ in range(count)])
+        elif kind in others:
+            results.append(others[kind])
         else:
-            found.append(1)
-    return found
+            results.append(1)
+    return results
 
 
 def call(name: str, asked: Any) -> Any:
     log.clear()
-    said: Any = {"tensors": [], "included": "", "excluded": "", "error": None, "end": "returned", "log": []}
+    answer: Any = {"tensors": [], "included": "", "excluded": "", "error": None, "end": "returned", "log": []}
     try:
         tensors = [make_tensor(text) for text in asked["tensors"]]
     except Exception as error:
@@ -584,9 +588,9 @@ def call(name: str, asked: Any) -> Any:
                         pair[0] = wrap(pair[1][level], pair[0], level)
                     except Exception as error:
                         return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
-        said["tensors"] = [keys_of(tensors[at][0], text) for at, text in enumerate(asked["tensors"])]
-        said["included"] = keys_in(core._dispatch_tls_local_include_set())
-        said["excluded"] = keys_in(core._dispatch_tls_local_exclude_set())
+        answer["tensors"] = [keys_of(tensors[at][0], text) for at, text in enumerate(asked["tensors"])]
+        answer["included"] = keys_in(core._dispatch_tls_local_include_set())
+        answer["excluded"] = keys_in(core._dispatch_tls_local_exclude_set())
         given = arguments(asked["shape"], [tensor for tensor, _ in tensors], asked["options"])
         try:
             if asked["keyset"] is None:
@@ -594,14 +598,14 @@ def call(name: str, asked: Any) -> Any:
             else:
                 operator(name).redispatch(union(asked["keyset"]), *given)
         except Ended:
-            said["end"] = "ended"
+            answer["end"] = "ended"
         except (TooDeep, RecursionError):
-            said["end"] = "too deep"
+            answer["end"] = "too deep"
         except Exception as error:
-            said["end"] = "error"
-            said["error"] = [type(error).__name__, str(error)]
-    said["log"] = [list(entry) for entry in log]
-    return said
+            answer["end"] = "error"
+            answer["error"] = [type(error).__name__, str(error)]
+    answer["log"] = [list(entry) for entry in log]
+    return answer
 
 
 def main() -> None:

@@ -51,15 +51,15 @@ def outcome(call: Any, got: List[str]) -> Any:  # noqa: UP006
 def factory(asked: Any, keys: List[str]) -> List[Any]:  # noqa: UP006
     name, _, overload = asked["operator"].partition(".")
     operator = getattr(getattr(torch.ops.aten, name.removeprefix("aten::")), overload or "default")
-    said = []
+    results = []
     got: List[str] = []  # noqa: UP006
-    made = [[calls.make_tensor(text)[0] for text in one["tensors"]] for one in asked["calls"]]
+    tensors_of_calls = [[calls.make_tensor(text)[0] for text in call["tensors"]] for call in asked["calls"]]
     with noting(asked["operator"], keys, got):
-        for one, tensors in zip(asked["calls"], made):  # noqa: B905
+        for one, tensors in zip(asked["calls"], tensors_of_calls):  # noqa: B905
             positional, named = own.arguments_for(operator._schema, tensors, one["options"])
             with core._AutoDispatchBelowADInplaceOrView():
-                said.append(outcome(lambda args=(positional, named): operator(*args[0], **args[1]), got))
-    return said
+                results.append(outcome(lambda args=(positional, named): operator(*args[0], **args[1]), got))
+    return results
 
 
 def custom(number: int, asked: Any) -> Any:
@@ -71,9 +71,9 @@ def custom(number: int, asked: Any) -> Any:
         raise calls.Ended
 
     name = "live_factories::fill" + str(number)
-    made = torch.library.custom_op(name, fill, mutates_args=(), device_types=asked["registered"])
-    said = [outcome(lambda device=device: made(1, torch.device(device)), got) for device in asked["devices"]]
-    return {"dump": core._dispatch_dump(name), "said": said}
+    operator = torch.library.custom_op(name, fill, mutates_args=(), device_types=asked["registered"])
+    outcomes = [outcome(lambda device=device: operator(1, torch.device(device)), got) for device in asked["devices"]]
+    return {"dump": core._dispatch_dump(name), "said": outcomes}
 
 
 def with_generator(asked: Any) -> Any:
@@ -92,9 +92,9 @@ def main() -> None:
     calls.ids.update(asked["ids"])
     calls.functionalities.extend(asked["functionalities"])
     said = {
-        "factories": [factory(one, asked["keys"]) for one in asked["factories"]],
+        "factories": [factory(operator, asked["keys"]) for operator in asked["factories"]],
         "custom": [custom(number, one) for number, one in enumerate(asked["custom"])],
-        "generators": [with_generator(one) for one in asked["generators"]],
+        "generators": [with_generator(generator) for generator in asked["generators"]],
         "dtypes": [_number(name) for name in asked["dtypes"]],
         "layouts": [str(calls.LAYOUTS[name]) for name in asked["layouts"]],
         "layout_of": [_layout(number) for number in range(len(asked["layouts"]))],

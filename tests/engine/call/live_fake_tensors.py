@@ -42,17 +42,17 @@ def looked_at(self: Any, func: Any, *rest: Any) -> Any:
 
 def candidates() -> list[Any]:
     """Operators of ATen that can be called with tensors alone: every overload, the tensors without a default."""
-    found = []
+    results = []
     for full in sorted(torch._C._dispatch_get_all_op_names()):
         namespace, _, rest = full.partition("::")
         name, _, overload = rest.partition(".")
         if namespace != "aten":
             continue
         operator = getattr(getattr(torch.ops.aten, name), overload or "default")
-        needed = [one for one in operator._schema.arguments if not one.has_default_value()]
-        if needed and all(str(one.type) == "Tensor" and not one.kwarg_only for one in needed):
-            found.append((full, operator, len(needed)))
-    return found
+        needed = [argument for argument in operator._schema.arguments if not argument.has_default_value()]
+        if needed and all(str(argument.type) == "Tensor" and not argument.kwarg_only for argument in needed):
+            results.append((full, operator, len(needed)))
+    return results
 
 
 def dtype_for(operator: Any, size: int) -> Any:
@@ -99,16 +99,16 @@ def main(seed: int, count: int) -> None:
     Mode.validate_and_convert_non_fake_tensors = looked_at
     fake_tensor.render_call = lambda operator, _args, _kwargs: render_call(operator, (), {})
     operators = candidates()
-    always = [one for one in operators if one[0].removeprefix("aten::") in ALWAYS]
+    always = [operator for operator in operators if operator[0].removeprefix("aten::") in ALWAYS]
     assert len(always) == len(ALWAYS), always
-    found = []
+    results = []
     for number in range(count):
         name, operator, size = dice.choice(always if number % 5 == 0 else operators)
         texts, contexts = [dice.choice(TENSORS) for _ in range(size)], dice.choice(CONTEXTS)
         if contexts or any("fake" in text for text in texts):
             error = call(operator, texts, contexts)
-            found.append({"operator": name, "tensors": texts, "contexts": contexts, "error": error})
-    print(json.dumps(found))
+            results.append({"operator": name, "tensors": texts, "contexts": contexts, "error": error})
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

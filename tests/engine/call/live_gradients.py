@@ -31,7 +31,7 @@ def outcome(function, layout="strided", grad=True):
         result = function(x)
     if not result.requires_grad:
         return "no grad_fn"
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             torch.autograd.backward(result, result.detach().clone())
@@ -39,7 +39,7 @@ def outcome(function, layout="strided", grad=True):
             if "register_autograd" not in str(error):
                 raise
             return "raises"
-    lost = any("autograd kernel was not registered" in str(one.message) for one in said)
+    lost = any("autograd kernel was not registered" in str(warning.message) for warning in caught)
     return "warns" if lost and x.grad is None else "gives a gradient"
 
 

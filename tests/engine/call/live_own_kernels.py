@@ -64,7 +64,7 @@ def call(asked: Any) -> Any:
         got.append(calls.keys_in(keyset))
         raise calls.Ended
 
-    said: Any = {"keyset": None, "error": None}
+    answer: Any = {"keyset": None, "error": None}
     library = torch.library.Library("aten", "IMPL")
     try:
         tensors = [calls.make_tensor(text) for text in asked["tensors"]]
@@ -79,19 +79,19 @@ def call(asked: Any) -> Any:
             library.m.impl(asked["operator"], asked["key"], kernel, True)
             operator(*positional, **named)
     except calls.Ended:
-        said["keyset"] = got[0]
+        answer["keyset"] = got[0]
     except Exception as error:
-        said["error"] = type(error).__name__ + ": " + str(error)[:300]
+        answer["error"] = type(error).__name__ + ": " + str(error)[:300]
     finally:
         library.m.reset()
-    return said
+    return answer
 
 
 def main() -> None:
     asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     calls.ids.update(asked["ids"])
     calls.functionalities.extend(asked["functionalities"])
-    Path(sys.argv[2]).write_text(json.dumps([call(one) for one in asked["calls"]]), encoding="utf-8")
+    Path(sys.argv[2]).write_text(json.dumps([call(question) for question in asked["calls"]]), encoding="utf-8")
 
 
 if __name__ == "__main__":

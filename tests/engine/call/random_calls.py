@@ -142,17 +142,20 @@ class Generator:
             schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
             kernels, rule = self._kernels(), self.random.random() < 0.2
             if rule:
-                others = (one for one in kernels if one.key not in ("FuncTorchBatched", "Autograd", "CPU"))
+                others = (kernel for kernel in kernels if kernel.key not in ("FuncTorchBatched", "Autograd", "CPU"))
                 own = (AskedKernel("CPU"), self._kernel("Autograd"), self._kernel("FuncTorchBatched"))
                 kernels = (*own, *others)
             if ("Device" in schema or "Layout" in schema) and self.random.random() < 0.7:
-                kernels = (AskedKernel("BackendSelect"), *(one for one in kernels if one.key != "BackendSelect"))
+                kernels = (
+                    AskedKernel("BackendSelect"),
+                    *(kernel for kernel in kernels if kernel.key != "BackendSelect"),
+                )
             custom = schema in CUSTOM and self.random.random() < 0.2
             if custom:
-                kernels = tuple(one for one in kernels if one.key not in (*_of_custom_op(schema), *ALIASES))
+                kernels = tuple(kernel for kernel in kernels if kernel.key not in (*_of_custom_op(schema), *ALIASES))
             asked = [self._call(schema, kernels, TRANSFORMED if rule else CONTEXTS) for _ in range(calls)]
             if custom:  # where a gradient is required, an autograd.Function runs, which transforms treat apart
-                asked = [_without_gradients(one) for one in asked]
+                asked = [_without_gradients(text) for text in asked]
             yield AskedOperator(schema, kernels, tuple(asked), custom)
 
     def _kernels(self) -> tuple[AskedKernel, ...]:
@@ -162,7 +165,7 @@ class Generator:
         kernels = [self._kernel(key) for key in keys]
         if self.random.random() < 0.2:
             kernels += [AskedKernel(key, "python") for key in self.random.sample(KERNEL_KEYS[:28], 2)]
-        return tuple(one for one in kernels if one.key != "Python" or one.what != "python")
+        return tuple(kernel for kernel in kernels if kernel.key != "Python" or kernel.what != "python")
 
     def _kernel(self, key: str) -> AskedKernel:
         if key == "FuncTorchBatched" and self.random.random() < 0.3:
@@ -186,14 +189,14 @@ class Generator:
         contexts: list[str] = []
         for _ in range(self.random.choice((0, 1, 1, 2, 2, 3, 4))):
             context = self._context(of)
-            twice = context == "enable_functionalization" and any("unctionaliz" in one for one in contexts)
+            twice = context == "enable_functionalization" and any("unctionaliz" in context for context in contexts)
             both = [*contexts, context]
             if not twice and not ("vmap" in both and any(map(self._disturbs, both))):
                 contexts.append(context)
         shape = SCHEMAS[schema]
         count = sum(map(shape.count, "to")) + (self.random.randint(0, 2) if "l" in shape else 0)
         layers = [context for context in contexts if context in TRANSFORMS]
-        kinds = [one for one in shape if one in "to"]
+        kinds = [kind for kind in shape if kind in "to"]
         if self._is_unclear((), contexts, kernels):  # with any tensors
             contexts = [context for context in contexts if context != "python_dispatcher"]
         while True:
@@ -251,12 +254,14 @@ class Generator:
         """
         if any(f"{device} fake" in text for text in tensors for device in self.universe.plain_devices):
             return True
-        if any(one.goes == "below-key" and one.key.startswith("Composite") for one in kernels):
+        if any(kernel.goes == "below-key" and kernel.key.startswith("Composite") for kernel in kernels):
             return True
         aliases = ("Autograd", "FuncTorchBatchedDecomposition")
         several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta", "undefined", "Autograd")
         texts = [*tensors, *(context for context in contexts if context.startswith("include="))]
-        is_alias = any(one.key in aliases or (one.goes and self.universe.is_alias(one.key)) for one in kernels)
+        is_alias = any(
+            kernel.key in aliases or (kernel.goes and self.universe.is_alias(kernel.key)) for kernel in kernels
+        )
         return is_alias and any(word in text for text in texts for word in several)
 
     def _tensor(self, layers: list[str]) -> str:
@@ -307,15 +312,15 @@ def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, An
         },
         "operators": [
             {
-                "schema": one.schema,
-                "kernels": one.kernels,
-                "custom": one.custom,
+                "schema": operator.schema,
+                "kernels": operator.kernels,
+                "custom": operator.custom,
                 "calls": [
-                    {**call._asdict(), "options": call.options._asdict(), "shape": SCHEMAS[one.schema]}
-                    for call in one.calls
+                    {**call._asdict(), "options": call.options._asdict(), "shape": SCHEMAS[operator.schema]}
+                    for call in operator.calls
                 ],
             }
-            for one in operators
+            for operator in operators
         ],
     }
 
@@ -336,9 +341,11 @@ def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[Sta
         else:
             is_fallthrough = what == "fallthrough"
             function = None if is_fallthrough else "PythonKernelHolder"
-            said = None if goes is None else Redispatch.of_data(goes)
+            redispatch = None if goes is None else Redispatch.of_data(goes)
             debug = of_custom_op if asked.custom and what == "vmap" else here
-            dispatcher.implement(name, key, Kernel(debug, function, fallthrough=is_fallthrough, redispatches=said))
+            dispatcher.implement(
+                name, key, Kernel(debug, function, fallthrough=is_fallthrough, redispatches=redispatch)
+            )
     return State(dispatcher, declarations=Declarations(universe, python_kernels=tuple(python))), name
 
 

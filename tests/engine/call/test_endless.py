@@ -62,11 +62,11 @@ def test_a_python_function_among_them() -> None:
 
 
 def test_what_is_said() -> None:
-    *_, said = ended(Kernel("f", python=True, redispatches=ANEW))
-    assert said == "the kernels call one another endlessly, and Python raises RecursionError"
-    name, text, said = ended(Kernel("f", redispatches=ANEW))
+    *_, text_after = ended(Kernel("f", python=True, redispatches=ANEW))
+    assert text_after == "the kernels call one another endlessly, and Python raises RecursionError"
+    name, text, text_after = ended(Kernel("f", redispatches=ANEW))
     assert (name, text) == ("", "")
-    assert said == (
+    assert text_after == (
         "PyTorch raises no exception that could be caught: the kernels call one another endlessly, "
         "and the process crashes"
     )

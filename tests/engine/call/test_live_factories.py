@@ -84,8 +84,8 @@ def ask(directory: Path, universe: Universe, **asked: Any) -> dict[str, Any]:
     question.write_text(json.dumps(whole), encoding="utf-8")
     script = Path(__file__).with_name("live_factories.py")
     in_pytorch.run([torch_python(), str(script), str(question), str(answer)])
-    said: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
-    return said
+    answers: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    return answers
 
 
 def chosen(call: Call) -> str | list[str]:
@@ -103,9 +103,9 @@ def test_factories(tmp_path: Path) -> None:
     """Every operator of torchgen's kernels at BackendSelect, with options of all kinds."""
     dice = random.Random(seed := int(os.environ.get(SEED) or random.randrange(1 << 32)))
     picked = [
-        one
-        for one in live_state()["operators"]
-        if any("RegisterBackendSelect" in kernel["debug"] for kernel in one["kernels"].get("BackendSelect", ()))
+        operator
+        for operator in live_state()["operators"]
+        if any("RegisterBackendSelect" in kernel["debug"] for kernel in operator["kernels"].get("BackendSelect", ()))
     ]
     dispatcher = settled(picked)
     universe = dispatcher.universe
@@ -127,8 +127,8 @@ def test_factories(tmp_path: Path) -> None:
                 calls.append({"tensors": tensors, "options": options._asdict()})
                 ours.append((str(name), options, tensors, chosen(call)))
         asked.append({"operator": str(name), "calls": calls})
-    said = ask(tmp_path, universe, factories=asked)
-    theirs = [one for operator in said["factories"] for one in operator]
+    answers = ask(tmp_path, universe, factories=asked)
+    theirs = [one for operator in answers["factories"] for one in operator]
     assert [(one, live) for one, live in zip(ours, theirs, strict=True) if one[-1] != live] == [], f"seed {seed}"
     assert len(ours) > len(asked) * CALLS * 0.6
     assert len(asked) > 70
@@ -142,13 +142,13 @@ def test_custom_operators(tmp_path: Path) -> None:
     asked = [{"registered": registered, "devices": devices} for registered in CUSTOM]
     answers = ask(tmp_path, universe, custom=asked)["custom"]
     assert len(answers) == len(CUSTOM)
-    for number, said in enumerate(answers):
+    for number, answer in enumerate(answers):
         dispatcher, name = Dispatcher(universe), OperatorName(f"live_factories::fill{number}")
         dispatcher.define(parse_schema(f"{name}(SymInt n, Device device) -> Tensor"), "defined")
-        registered = re.findall(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (registered.+) :: ", said["dump"], re.M)
+        registered = re.findall(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (registered.+) :: ", answer["dump"], re.M)
         for key, debug in reversed(registered):
             dispatcher.implement(name, key, Kernel(debug))
-        for device, live in zip(devices, said["said"], strict=True):
+        for device, live in zip(devices, answer["said"], strict=True):
             call = simulate(dispatcher, name, options=Options(device))
             error = call.end.error
             ours = call.hops[-1].slot.lower() if error is None else [error.type, error.text]
@@ -159,7 +159,7 @@ def test_custom_operators(tmp_path: Path) -> None:
 def test_generators(tmp_path: Path) -> None:
     """Its key counts in an unboxed call, and in one that an unboxed kernel makes; not in a boxed one."""
     wanted = {operator for operator, *_ in GENERATORS}
-    dispatcher = settled([one for one in live_state()["operators"] if one["name"] in wanted])
+    dispatcher = settled([operator for operator in live_state()["operators"] if operator["name"] in wanted])
     asked, ours = [], []
     for (operator, code, tensors, unboxed), contexts in product(GENERATORS, GENERATOR_CONTEXTS):
         name = OperatorName.parse(operator)
@@ -167,12 +167,12 @@ def test_generators(tmp_path: Path) -> None:
         call = simulate(dispatcher, name, specs, entered, options=Options(generator="cpu" if unboxed else "cpu boxed"))
         registered = [hop for hop in call.hops if hop.live.rule.value == "kernel"]
         for hop in (registered[0], registered[-1]) if registered else ():
-            one = {"operator": operator, "call": code, "tensors": tensors, "contexts": contexts, "key": hop.slot}
-            if one not in asked:
-                asked.append(one)
+            question = {"operator": operator, "call": code, "tensors": tensors, "contexts": contexts, "key": hop.slot}
+            if question not in asked:
+                asked.append(question)
                 ours.append(names(hop.keyset))
-    said = ask(tmp_path, dispatcher.universe, generators=asked)["generators"]
-    wrong = [(one, keys, live) for one, keys, live in zip(asked, ours, said, strict=True) if keys != live]
+    answers = ask(tmp_path, dispatcher.universe, generators=asked)["generators"]
+    wrong = [(one, keys, live) for one, keys, live in zip(asked, ours, answers, strict=True) if keys != live]
     assert wrong == []
     assert len(asked) > 80
 
@@ -182,9 +182,9 @@ def test_numbers(tmp_path: Path) -> None:
     """The numbers of dtypes and of layouts, which default values in schemas are."""
     universe = universes.from_data(live_universe())
     words = [layout.value for layout in LAYOUT_NUMBERS]
-    said = ask(tmp_path, universe, dtypes=DTYPES, layouts=words)
-    assert {number for number, live in enumerate(said["dtypes"]) if live not in (number, None)} == set()
-    assert said["dtypes"].count(None) < len(DTYPES) / 2
-    for live, found in list(zip(said["layouts"], said["layout_of"], strict=True))[:-1]:
+    answers = ask(tmp_path, universe, dtypes=DTYPES, layouts=words)
+    assert {number for number, live in enumerate(answers["dtypes"]) if live not in (number, None)} == set()
+    assert answers["dtypes"].count(None) < len(DTYPES) / 2
+    for live, found in list(zip(answers["layouts"], answers["layout_of"], strict=True))[:-1]:
         plain = live.removeprefix("torch.").lstrip("_").replace("_", "")
         assert plain.removesuffix("coo") in found.lower().replace("_", ""), live

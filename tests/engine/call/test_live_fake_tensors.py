@@ -42,10 +42,10 @@ def test_which_tensors_are_refused(tmp_path: Path) -> None:
             ends["elsewhere"] += 1
             continue
         error = call.end.error
-        told = None if error is None else [error.type, error.text]
+        raised = None if error is None else [error.type, error.text]
         ends["none" if error is None else error.text.split(" ")[0]] += 1
-        if not is_error(told, case["error"], error is None or error.whole):
-            wrong.append((case, told))
+        if not is_error(raised, case["error"], error is None or error.whole):
+            wrong.append((case, raised))
     assert wrong == [], f"seed {seed}: {len(wrong)} of {ends}"
     assert set(ends) == {"none", "elsewhere", "Mixing", "Please", "Can't"}, f"seed {seed}: {ends}"
     assert ends["elsewhere"] < sum(ends.values()) / 2, f"seed {seed}: {ends}"

@@ -37,7 +37,7 @@ LOST = {"warns": GradientLoss.WARNS, "no grad_fn": GradientLoss.DROPPED, "raises
 
 @pytest.mark.live
 def test_what_pytorch_does() -> None:
-    asked = json.dumps({"operators": OPERATORS, "calls": [one[:3] for one in CALLS]})
+    asked = json.dumps({"operators": OPERATORS, "calls": [call[:3] for call in CALLS]})
     script = Path(__file__).with_name("live_gradients.py")
     done = in_pytorch.run([torch_python(), str(script)], asked)
     assert json.loads(done.stdout) == [seen for *_, seen in CALLS]

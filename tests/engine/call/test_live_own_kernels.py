@@ -70,8 +70,8 @@ PLAIN = ("int", "float", "bool", "number", "Scalar", "str", "SymInt")
 def can_be_called(schema: FunctionSchema) -> bool:
     """Whether an argument of any value can be made for everything that the operator needs."""
     most = most_tensors(schema)
-    others = [one for one in schema.arguments if not is_tensor(one.type) and one.default is None]
-    kinds = {one.type.text.split("[")[0] for one in others}
+    others = [argument for argument in schema.arguments if not is_tensor(argument.type) and argument.default is None]
+    kinds = {other.type.text.split("[")[0] for other in others}
     factory = option_argument(schema, "device") is not None
     few = most is not None and most <= 4 and (most > 0 or factory)
     return few and kinds <= {*PLAIN, "Device"}
@@ -100,8 +100,8 @@ def choose(
     dice, dispatcher = random.Random(seed), state.dispatcher
     # a kernel that is replaced at this key does not get into the table where the version does not refresh it
     unseen = {key for key in dispatcher.universe.aliases if not dispatcher.universe.refreshed_by(key)}
-    found: list[tuple[dict[str, Any], str]] = []
-    while len(found) < count:
+    results: list[tuple[dict[str, Any], str]] = []
+    while len(results) < count:
         name = dice.choice(operators)
         tensor, contexts = dice.choice(CASES) if not factories else ("cpu", dice.choice(FACTORY_CASES))
         options = random_options(dice, dispatcher.universe) if factories else NO_OPTIONS
@@ -118,8 +118,8 @@ def choose(
             continue
         asked = {"operator": str(name), "tensors": tensors, "contexts": contexts, "options": options._asdict()}
         asked["key"] = registration.key
-        found.append((asked, names(call.hops[-1].keyset)))
-    return found
+        results.append((asked, names(call.hops[-1].keyset)))
+    return results
 
 
 @pytest.mark.live
@@ -129,9 +129,17 @@ def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     python, count = torch_python(), FACTORIES if factories else COUNT
     state = live_state(python)
     universe = universes.from_data(state["universe"])
-    picked = [one for one in state["operators"] if one["name"].startswith("aten::") and one["schema"] is not None]
+    picked = [
+        operator
+        for operator in state["operators"]
+        if operator["name"].startswith("aten::") and operator["schema"] is not None
+    ]
     if factories:
-        picked = [one for one in picked if all(kind in one["schema"] for kind in ("Device", "Layout", "ScalarType"))]
+        picked = [
+            operator
+            for operator in picked
+            if all(kind in operator["schema"] for kind in ("Device", "Layout", "ScalarType"))
+        ]
     picked = random.Random(seed).sample(picked, min(COUNT, len(picked)))
     file = tmp_path / "capture.json"
     captured = {**state, "operators": picked, "higher_order_operators": []}
@@ -147,13 +155,13 @@ def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_own_kernels.py")
     in_pytorch.run([python, str(script), str(question), str(answer)])
-    said = json.loads(answer.read_text(encoding="utf-8"))
-    both = [(one, ours, live["keyset"], live["error"]) for (one, ours), live in zip(chosen, said, strict=True)]
+    answers = json.loads(answer.read_text(encoding="utf-8"))
+    both = [(one, ours, live["keyset"], live["error"]) for (one, ours), live in zip(chosen, answers, strict=True)]
     # An operator may refuse its arguments on the way, whose values mean nothing.
     ran = [(one, ours, theirs) for one, ours, theirs, _ in both if theirs is not None]
     silent = [one for one, _, theirs, error in both if theirs is None and error is None]
     refused = [(one, error) for one, _, _, error in both if error is not None]
-    wrong = [one for one in ran if one[1] != one[2]]
+    wrong = [row for row in ran if row[1] != row[2]]
     assert wrong == [], f"seed {seed}"
     assert silent == [], f"seed {seed}"
     assert len(ran) > count * 0.9, f"seed {seed}: {refused[:20]}"

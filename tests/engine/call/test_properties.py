@@ -34,7 +34,7 @@ def test_layout_of_2_13() -> None:
         pytest.skip("another PyTorch is named")
     differing = set(universes.differences(live, universes.load("torch-2.15")))
     assert differing == {"name", "torch", "git", "fallbacks", "wrapped", "torch_library", "fake_without_device"}
-    keys = [[fallback.key for fallback in one.fallbacks] for one in (live, universes.load("torch-2.15"))]
+    keys = [[fallback.key for fallback in universe.fallbacks] for universe in (live, universes.load("torch-2.15"))]
     assert keys[0] == keys[1]
     assert (live.fake_without_device, universes.load("torch-2.15").fake_without_device) == (False, True)
 

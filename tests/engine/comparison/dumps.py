@@ -72,7 +72,11 @@ def raw_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> RawDiffer
     return RawDifferences(
         set(after) - set(before),
         set(before) - set(after),
-        {name: found for name in both if (found := (before[name].schema, after[name].schema)) and found[0] != found[1]},
+        {
+            name: schemas
+            for name in both
+            if (schemas := (before[name].schema, after[name].schema)) and schemas[0] != schemas[1]
+        },
         {name for name in both if before[name].alias_analysis != after[name].alias_analysis},
         {(name, key): what for name in both for key, what in _registrations(before[name], after[name])},
         {
@@ -88,9 +92,9 @@ def _operator(dump: str, table: str) -> RawOperator:
     heading = dict(line.split(": ", 1) for line in dump.splitlines()[:4] if ": " in line)
     kernels: dict[str, list[Kernel]] = {}
     for line in dump.splitlines()[4 if "debug" in heading else 2 :]:
-        found = _LINE.fullmatch(line)
-        assert found is not None, line
-        kernels.setdefault(found[1], []).append(("fallthrough" in found[4].split(), found[3]))
+        match = _LINE.fullmatch(line)
+        assert match is not None, line
+        kernels.setdefault(match[1], []).append(("fallthrough" in match[4].split(), match[3]))
     slots = {}
     for line in table.splitlines():
         key, _, answer = line.partition(": ")
@@ -105,7 +109,9 @@ def _source(kernels: Mapping[str, list[Kernel]], key: str, debug: str, rule: str
     """The key at which the kernel in a slot is registered; nothing for a fallback and an ambiguous slot."""
     if rule == "kernel":
         return key
-    return next((one for one in _ALIASES_OF_RULES.get(rule, ()) if one in kernels and kernels[one][0][1] == debug), "")
+    return next(
+        (alias for alias in _ALIASES_OF_RULES.get(rule, ()) if alias in kernels and kernels[alias][0][1] == debug), ""
+    )
 
 
 def _registrations(old: RawOperator, new: RawOperator) -> Iterable[tuple[str, str]]:
@@ -130,7 +136,7 @@ def _same(old: Kernel, new: Kernel) -> bool:
     if old[0] != new[0]:
         return False
     # a Python kernel, of which older versions do not say the file, is not one of a C++ file
-    return files[0] == files[1] or ("null" in files and not any(one.endswith((".cpp", ".cu", ".h")) for one in files))
+    return files[0] == files[1] or ("null" in files and not any(file.endswith((".cpp", ".cu", ".h")) for file in files))
 
 
 @cache
@@ -146,31 +152,39 @@ def file_of(debug: str) -> str:
 def live(python: str) -> dict[str, Any]:
     """What a live build prints."""
     done = subprocess.run([python, "-c", RAW], check=True, capture_output=True, text=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
 
 
 def of_report(report: Mapping[str, Any]) -> RawDifferences:
     """The same of the JSON of ``dispatch-cli diff``; a kernel that moved has gone from some keys and come to others."""
-    registrations = {(one["operator"], one["key"]): one["change"] for one in report["registrations"]}
+    registrations = {
+        (registration["operator"], registration["key"]): registration["change"]
+        for registration in report["registrations"]
+    }
     for move in report["moved"]:
         registrations |= {(move["operator"], key): "removed" for key in move["old_keys"]}
         registrations |= {(move["operator"], key): "added" for key in move["new_keys"]}
-    alone = {one["operator"] for which in ("added", "removed") for one in report[f"operators_{which}"]}
+    alone = {row["operator"] for which in ("added", "removed") for row in report[f"operators_{which}"]}
     for key in report["keys"]:
         change = "removed" if key["side"] == report["old"]["universe"] else "added"
         registrations |= {(name, key["key"]): change for name in key["operators"] if name not in alone}
     return RawDifferences(
-        {one["operator"] for one in report["operators_added"]},
-        {one["operator"] for one in report["operators_removed"]},
+        {row["operator"] for row in report["operators_added"]},
+        {row["operator"] for row in report["operators_removed"]},
         {
-            one["operator"]: (one["old_schema"], one["new_schema"])
-            for one in report["schemas"]
-            if one["old_schema"] != one["new_schema"]
+            schema["operator"]: (schema["old_schema"], schema["new_schema"])
+            for schema in report["schemas"]
+            if schema["old_schema"] != schema["new_schema"]
         },
-        {one["operator"] for one in report["schemas"] if one["new_alias_analysis"] is not None},
+        {schema["operator"] for schema in report["schemas"] if schema["new_alias_analysis"] is not None},
         registrations,
-        {(one["operator"], key) for group in report["slots"] for key in group["keys"] for one in group["operators"]},
+        {
+            (operator["operator"], key)
+            for group in report["slots"]
+            for key in group["keys"]
+            for operator in group["operators"]
+        },
     )
 
 
@@ -182,9 +196,9 @@ def main(old_python: str, new_python: str, old: str, new: str) -> None:
     )
     ours = of_report(json.loads(done.stdout))
     for name in RawDifferences._fields:
-        one, other = getattr(ours, name), getattr(theirs, name)
+        mine, other = getattr(ours, name), getattr(theirs, name)
         print(
-            f"{name}: {len(other)} by the live builds, {len(one)} by diff, {'equal' if one == other else 'DIFFERENT'}"
+            f"{name}: {len(other)} by the live builds, {len(mine)} by diff, {'equal' if mine == other else 'DIFFERENT'}"
         )
     sys.exit(ours != theirs)
 

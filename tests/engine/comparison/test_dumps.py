@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def differences() -> tuple[RawDifferences, RawDifferences]:
     """Those of the command's JSON, and those of the dumps."""
     recorded = [load_recording(f"{version}.state") for version in ("2.4.1", "2.15.0")]
-    theirs = raw_differences(*({**one, "runtime": one["universe"]["runtime"]} for one in recorded))
+    theirs = raw_differences(*({**recording, "runtime": recording["universe"]["runtime"]} for recording in recorded))
     return of_report(json.loads(call("diff", "torch-2.4", "torch-2.15", "--format", "json").out)), theirs
 
 

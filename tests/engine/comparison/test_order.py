@@ -68,16 +68,16 @@ def test_another_order_of_the_same_registrations(tmp_path: Path) -> None:
 
 def test_slots_that_differ_are_those_of_the_live_tables(tmp_path: Path) -> None:
     states = [state(tmp_path, keys) for number in (2, 3) for keys in permutations(KEYS, number)]
-    for one in states:
-        live = one.dispatcher.operator(NAME).live
-        assert all(entry == live[key] for key, entry in one.dispatcher.live_table(NAME).items())
+    for case in states:
+        live = case.dispatcher.operator(NAME).live
+        assert all(entry == live[key] for key, entry in case.dispatcher.live_table(NAME).items())
     stale = 0
     for old in states[::3]:
         for new in states:
-            operators = [one.dispatcher.operator(NAME) for one in (old, new)]
+            operators = [case.dispatcher.operator(NAME) for case in (old, new)]
             stale += bool(operators[0].live.stale() or operators[1].live.stale())
             slots = old.dispatcher.universe.slots
-            before, after = ({key: answer(one.live[key]) for key in slots} for one in operators)
+            before, after = ({key: answer(operator.live[key]) for key in slots} for operator in operators)
             # the names of the kernels follow from the keys
             changed = {key for key in slots if before[key][:2] != after[key][:2]}
             assert differing(old, new) == changed

@@ -45,8 +45,8 @@ def test_nothing_differs_from_itself(name: str) -> None:
 def test_the_other_direction_says_the_same() -> None:
     forth, back = change("torch-2.4", "torch-2.15"), change("torch-2.15", "torch-2.4")
     assert (forth.only_old, forth.only_new) == (back.only_new, back.only_old)
-    assert [(one.key, one.before, one.after) for one in forth.fallbacks] == [
-        (one.key, one.after, one.before) for one in back.fallbacks
+    assert [(fallback.key, fallback.before, fallback.after) for fallback in forth.fallbacks] == [
+        (fallback.key, fallback.after, fallback.before) for fallback in back.fallbacks
     ]
     assert len(forth.operators) == len(back.operators)
     for one, other in zip(forth.operators, back.operators, strict=True):
@@ -115,7 +115,7 @@ def test_slots_and_their_causes(seed: int) -> None:
         "NestedTensorCPU",
     ]
     kernels = [Kernel("one"), Kernel("two"), Kernel("one", fallthrough=True)]
-    taken = {one.key for one in universe.fallbacks}
+    taken = {fallback.key for fallback in universe.fallbacks}
     free = [key for key in ("PrivateUse1", "HPU", "QuantizedCPU", "TESTING_ONLY_GenericMode") if key not in taken]
 
     def some(pool: list[str]) -> dict[str, Kernel]:
@@ -125,9 +125,9 @@ def test_slots_and_their_causes(seed: int) -> None:
     old, new = (state_of("torch-2.15", *side) for side in sides)
     name = OperatorName("mylib::f")
     differ = {key for key in universe.slots if _answer(old.dispatcher, name, key) != _answer(new.dispatcher, name, key)}
-    found = compare_states(old, new).operators
-    assert {key for one in found for slots in one.slots for key in slots.keys} == differ
-    for slots in (slots for one in found for slots in one.slots):
+    comparison = compare_states(old, new).operators
+    assert {key for operator in comparison for slots in operator.slots for key in slots.keys} == differ
+    for slots in (slots for operator in comparison for slots in operator.slots):
         assert slots.causes
         order = slots.causes[-1]
         for key in slots.keys:
@@ -205,10 +205,16 @@ def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
     before, after, over = embedded("torch-2.15"), api.load_state(["mine.yaml"]), api.load_state(["over.yaml"])
     assert compare_states(after, over).is_empty
     for old, new in ((before, after), (after, before), (before, over)):
-        found = compare_states(old, new)
-        changed = {(one.name, registration.key) for one in found.operators for registration in one.registrations}
+        comparison = compare_states(old, new)
+        changed = {
+            (operator.name, registration.key)
+            for operator in comparison.operators
+            for registration in operator.registrations
+        }
         assert changed == places
-        slots = {(one.name, key) for one in found.operators for slot in one.slots for key in slot.keys}
+        slots = {
+            (operator.name, key) for operator in comparison.operators for slot in operator.slots for key in slot.keys
+        }
         assert slots == places
 
 
@@ -216,9 +222,11 @@ def test_another_fallback_takes_the_place_of_one_that_is_taken_away(tmp_path: Pa
     file = tmp_path / "mine.yaml"
     text = "changes: [{remove: {fallback: AutogradCPU}}]\nfallbacks: {AutogradCPU: mine}\n"
     file.write_text(f"dispatch: 1\nextends: torch-2.15\n{text}")
-    found = compare_states(embedded("torch-2.15"), api.load_state([str(file)]))
-    assert [(one.key, one.change) for one in found.fallbacks] == [("AutogradCPU", ChangeKind.REPLACED)]
-    assert {key for one in found.operators for slot in one.slots for key in slot.keys} == {"AutogradCPU"}
+    comparison = compare_states(embedded("torch-2.15"), api.load_state([str(file)]))
+    assert [(fallback.key, fallback.change) for fallback in comparison.fallbacks] == [
+        ("AutogradCPU", ChangeKind.REPLACED)
+    ]
+    assert {key for operator in comparison.operators for slot in operator.slots for key in slot.keys} == {"AutogradCPU"}
 
 
 def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_another_one(
@@ -234,6 +242,8 @@ def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_anoth
     )
     Path("apart.yaml").write_text(f"{defined}{{CPU: mine}}\n")
     base, mine, apart = (api.load_state([f"{name}.yaml"]) for name in ("base", "mine", "apart"))
-    (found,) = compare_states(base, mine).operators
-    assert [(one.key, one.change) for one in found.registrations] == [("CPU", ChangeKind.REPLACED)]
+    (operator,) = compare_states(base, mine).operators
+    assert [(registration.key, registration.change) for registration in operator.registrations] == [
+        ("CPU", ChangeKind.REPLACED)
+    ]
     assert compare_states(base, apart).is_empty

@@ -17,12 +17,14 @@ def main() -> None:
         ask = "import torch; print(torch.__version__)"
         version = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
         name = f"torch-{'.'.join(version.split('.')[:2])}"
-        found = compare(api.load_state((), bases=(name,)).dispatcher, said_by(python))
-        known = sorted({operator for _, operator in found.known})
-        print(f"{version}: {found.operators} answers, {len(found.different)} different, {len(found.known)} by kernel")
+        report = compare(api.load_state((), bases=(name,)).dispatcher, said_by(python))
+        known = sorted({operator for _, operator in report.known})
+        print(
+            f"{version}: {report.operators} answers, {len(report.different)} different, {len(report.known)} by kernel"
+        )
         print(f"  by kernel: {' '.join(known)}")
-        for one in found.different[:20]:
-            print("  ", *one)
+        for difference in report.different[:20]:
+            print("  ", *difference)
 
 
 if __name__ == "__main__":

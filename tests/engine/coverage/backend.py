@@ -77,25 +77,25 @@ def definitions(
             if dice.random() < 0.5:
                 kernels.append((operator, key, f"calls {name}"))
             else:  # SparseCPU first: the live table of the other order is stale
-                kernels += [(operator, one, f"calls {name}") for one in ("SparseCPU", IMPLICIT)]
+                kernels += [(operator, kernel_key, f"calls {name}") for kernel_key in ("SparseCPU", IMPLICIT)]
     return schemas, kernels
 
 
 def registrations(dispatcher: Dispatcher, count: int, dice: random.Random) -> Iterator[tuple[str, str, str]]:
     """Kernels for operators of a live PyTorch, so that there are operators of every class: operator, key and kind."""
     classifier = Classifier(dispatcher, backend_of(dispatcher.universe, KEY))
-    found: dict[tuple[Service, Training], list[str]] = defaultdict(list)
+    results: dict[tuple[Service, Training], list[str]] = defaultdict(list)
     for name in dispatcher.names():
-        one = classifier.of(OperatorName.parse(name))
-        if name.startswith("aten::") and one.reach is Reach.TENSORS:
-            found[one.service, one.training].append(name)
-    for names in found.values():
+        class_ = classifier.of(OperatorName.parse(name))
+        if name.startswith("aten::") and class_.reach is Reach.TENSORS:
+            results[class_.service, class_.training].append(name)
+    for names in results.values():
         dice.shuffle(names)
-    lacking, math = found[Service.NOTHING, Training.GENERIC], found[Service.COMPOSITE, Training.MATH]
+    lacking, math = results[Service.NOTHING, Training.GENERIC], results[Service.COMPOSITE, Training.MATH]
     functional = [name for name in lacking if "!" not in (dispatcher.header(OperatorName.parse(name)).schema or "")]
     functional = functional[: 2 * count]
     lacking = [name for name in lacking if name not in functional]
-    explicit = found[Service.COMPOSITE, Training.GENERIC]
+    explicit = results[Service.COMPOSITE, Training.GENERIC]
     for kinds, names in (
         (((KEY, "cpu"),), lacking),
         (((KEY, "cpu"),), math),
@@ -129,10 +129,10 @@ def plan(dispatcher: Dispatcher, fallback: str | None, count: int, seed: int) ->
     for backend in TENSORS if fallback is None else (KEY,):
         classifier = Classifier(dispatcher, backend_of(dispatcher.universe, backend))
         for name in dispatcher.names():
-            one = classifier.of(OperatorName.parse(name))
-            if backend == KEY or one.training is Training.BROKEN:
-                groups[class_of(backend, one)].append(
-                    Asked(class_of(backend, one), name, backend, one, keys_of(dispatcher, name))
+            class_ = classifier.of(OperatorName.parse(name))
+            if backend == KEY or class_.training is Training.BROKEN:
+                groups[class_of(backend, class_)].append(
+                    Asked(class_of(backend, class_), name, backend, class_, keys_of(dispatcher, name))
                 )
     asked = []
     for group in sorted(groups):
@@ -147,7 +147,7 @@ def plan(dispatcher: Dispatcher, fallback: str | None, count: int, seed: int) ->
 
 def answers(python: str, asked: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """What happened in each call; of one in which PyTorch crashed only that."""
-    found: dict[int, dict[str, Any]] = {}
+    results: dict[int, dict[str, Any]] = {}
     rest = asked["calls"]
     while rest:
         text = json.dumps({**asked, "calls": rest})
@@ -155,19 +155,19 @@ def answers(python: str, asked: dict[str, Any]) -> dict[int, dict[str, Any]]:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         if not lines:
             raise RuntimeError(done.stderr[-2000:])
-        found.update({one["number"]: one for one in lines if "number" in one})
-        begun = [one["begins"] for one in lines if "begins" in one]
-        if begun[-1] not in found:
-            found[begun[-1]] = {"made": False, "crashed": True}
+        results.update({line["number"]: line for line in lines if "number" in line})
+        begun = [line["begins"] for line in lines if "begins" in line]
+        if begun[-1] not in results:
+            results[begun[-1]] = {"made": False, "crashed": True}
         rest = [call for call in rest if call[0] > begun[-1]]
-    return found
+    return results
 
 
 def judged(asked: Sequence[Asked], said: dict[int, dict[str, Any]], fallback: str | None) -> dict[Class, Tally]:
     """A tally for each class."""
-    found: dict[Class, Tally] = {}
+    results: dict[Class, Tally] = {}
     for number, one in enumerate(asked):
-        tally = found.setdefault(one.group, Tally(0, 0, [], []))
+        tally = results.setdefault(one.group, Tally(0, 0, [], []))
         answer = said[number]
         why = _not_judged(one, answer, fallback)
         if why is not None:
@@ -176,9 +176,9 @@ def judged(asked: Sequence[Asked], said: dict[int, dict[str, Any]], fallback: st
         wrong = wrong_in(one, answer) if answer["made"] else None
         if wrong is not None:
             tally.wrong.append((one.operator, wrong))
-        made = int(answer["made"])
-        found[one.group] = tally._replace(called=tally.called + made, not_makeable=tally.not_makeable + 1 - made)
-    return found
+        count = int(answer["made"])
+        results[one.group] = tally._replace(called=tally.called + count, not_makeable=tally.not_makeable + 1 - count)
+    return results
 
 
 def _not_judged(one: Asked, answer: dict[str, Any], fallback: str | None) -> str | None:
@@ -190,12 +190,12 @@ def _not_judged(one: Asked, answer: dict[str, Any], fallback: str | None) -> str
     plain, trained = answer["plain"], answer["trained"] or {}
     if any(part is not None and part["resized"] for part in (plain, trained or None, trained.get("backward"))):
         return "resizes"
-    if one.covered.served and f"Could not run '{one.operator}'" not in (said := plain["error"] or ""):
-        if said:
-            return said if fallback == "cpu" or one.covered.service is Service.KERNEL else None
-        said = trained.get("error") or ""
-        if said and fallback == "cpu" and not any(text in said for text in ("Could not run '", REFUSED)):
-            return said
+    if one.covered.served and f"Could not run '{one.operator}'" not in (message := plain["error"] or ""):
+        if message:
+            return message if fallback == "cpu" or one.covered.service is Service.KERNEL else None
+        message = trained.get("error") or ""
+        if message and fallback == "cpu" and not any(text in message for text in ("Could not run '", REFUSED)):
+            return message
     return None
 
 
@@ -210,27 +210,35 @@ def wrong_in(one: Asked, answer: dict[str, Any]) -> str | None:
 
 def _wrong_service(one: Asked, error: str | None, ran: Sequence[str]) -> str | None:
     covered, name = one.covered, one.operator
-    said = error or ""
+    message = error or ""
     here = f"Could not run '{name}' with arguments from the "
     if covered.training is Training.BROKEN:
-        ambiguous = "has kernels registered to both" in said and bool(covered.blockers)
-        missing = f"{here}'Autograd" in said and covered.autograd_rule is Rule.MISSING
-        return None if ambiguous or missing else f"broken: {said or 'works'}"
+        ambiguous = "has kernels registered to both" in message and bool(covered.blockers)
+        missing = f"{here}'Autograd" in message and covered.autograd_rule is Rule.MISSING
+        return None if ambiguous or missing else f"broken: {message or 'works'}"
     if covered.lack is NoService.MISSING:
-        return None if here in said and f"{here}'Autograd" not in said else f"missing: {said or 'works'}"
+        return None if here in message and f"{here}'Autograd" not in message else f"missing: {message or 'works'}"
     if covered.lack is NoService.SKIPPED and covered.reach is Reach.DEVICE:
-        return None if "fallthrough_kernel was executed" in said else f"skipped: {said or 'works'}"
+        return None if "fallthrough_kernel was executed" in message else f"skipped: {message or 'works'}"
     if covered.lack in (NoService.NO_TENSORS, NoService.SKIPPED):
-        return None if "There were no tensor arguments to this function" in said else f"no tensors: {said or 'works'}"
+        return (
+            None
+            if "There were no tensor arguments to this function" in message
+            else f"no tensors: {message or 'works'}"
+        )
     if covered.lack is NoService.RAISES:
-        return None if said.startswith("NotImplementedError") and here not in said else f"raises: {said or 'works'}"
+        return (
+            None
+            if message.startswith("NotImplementedError") and here not in message
+            else f"raises: {message or 'works'}"
+        )
     own, by_fallback = f"kernel {name}" in ran, f"fallback {name}" in ran
     if covered.service is Service.KERNEL and one.backend == KEY and name.startswith(OURS) and not own:
-        return f"own kernel: {said}"
+        return f"own kernel: {message}"
     if covered.service is Service.FALLBACK and not by_fallback:
-        return f"fallback: {said or ran}"
-    if covered.service in (Service.COMPOSITE, Service.ABOVE) and (own or by_fallback or here in said):
-        return f"composite: {said or ran}"
+        return f"fallback: {message or ran}"
+    if covered.service in (Service.COMPOSITE, Service.ABOVE) and (own or by_fallback or here in message):
+        return f"composite: {message or ran}"
     return None
 
 
@@ -260,12 +268,12 @@ def _wrong_training(one: Asked, said: dict[str, Any]) -> str | None:
 def table(tallies: dict[Class, Tally]) -> str:
     """The figures of each class, and what did not happen as said."""
     lines, total = [], Counter[str]()
-    for group, one in sorted(tallies.items()):
-        wrong = len(one.wrong)
-        total.update(called=one.called, wrong=wrong, not_makeable=one.not_makeable, other=len(one.other))
-        figures = (one.called, one.called - wrong, one.not_makeable, len(one.other))
+    for group, tally in sorted(tallies.items()):
+        wrong = len(tally.wrong)
+        total.update(called=tally.called, wrong=wrong, not_makeable=tally.not_makeable, other=len(tally.other))
+        figures = (tally.called, tally.called - wrong, tally.not_makeable, len(tally.other))
         lines.append(f"{' '.join(f'{number:5}' for number in figures)}  {' '.join(group)}")
-        lines += [f"        WRONG {operator}: {why}" for operator, why in one.wrong]
-        lines += [f"        {operator}: {why.splitlines()[0][:160]}" for operator, why in one.other]
+        lines += [f"        WRONG {operator}: {why}" for operator, why in tally.wrong]
+        lines += [f"        {operator}: {why.splitlines()[0][:160]}" for operator, why in tally.other]
     head = "called, as said, without arguments, not judged; class"
     return "\n".join([head, *lines, f"{dict(total)}"])

@@ -115,13 +115,13 @@ def reach_of(name):
 
 
 def main():
-    found = {}
+    results = {}
     for name in core._dispatch_get_all_op_names():
         reach, table = reach_of(name), table_of(name)
         for key in sys.argv[1:]:
-            said = [reach, *service(name, key, reach, table), training(name, f"Autograd{key}", reach, table)]
-            found.setdefault(key, {})[name] = said
-    json.dump(found, sys.stdout)
+            row = [reach, *service(name, key, reach, table), training(name, f"Autograd{key}", reach, table)]
+            results.setdefault(key, {})[name] = row
+    json.dump(results, sys.stdout)
 
 
 main()

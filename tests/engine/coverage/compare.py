@@ -29,8 +29,8 @@ def said_by(python: str, backends: Sequence[str] = BACKENDS) -> dict[str, dict[s
     """What brute force finds in the PyTorch of *python*."""
     script = Path(__file__).with_name("brute_force.py")
     done = in_pytorch.run([python, str(script), *backends])
-    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
-    return found
+    answer: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return answer
 
 
 def compare(dispatcher: Dispatcher, said: Mapping[str, Mapping[str, Any]]) -> Compared:

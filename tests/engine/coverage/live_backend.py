@@ -47,9 +47,9 @@ def say(**data):
 
 def put(value):
     """A tensor of the backend with the values of one on the CPU."""
-    made = core._acc.create_empty_tensor(tuple(value.shape), value.dtype)
-    HELD[made.untyped_storage()._cdata] = made, value.detach().clone()
-    return made
+    tensor = core._acc.create_empty_tensor(tuple(value.shape), value.dtype)
+    HELD[tensor.untyped_storage()._cdata] = tensor, value.detach().clone()
+    return tensor
 
 
 def got(value):
@@ -62,7 +62,7 @@ def got(value):
 
 def on_cpu(operator, args, kwargs):
     """The operator on copies on the CPU; what it returns of its arguments is what was given."""
-    flat = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, torch.Tensor)]
+    flat = [tensor for tensor in tree_flatten((args, kwargs))[0] if isinstance(tensor, torch.Tensor)]
     args, kwargs = tree_map(got, (args, kwargs))
     if operator.name() in ("aten::_copy_from", "aten::_copy_from_and_resize"):  # what copy_ calls on such a backend
         args[1].copy_(args[0])
@@ -71,7 +71,7 @@ def on_cpu(operator, args, kwargs):
     args = [torch.tensor(one) if kind == "TensorType" and is_number(one) else one for one, kind in zip(args, kinds)]  # noqa: B905
     if any(argument.name == "device" for argument in operator._schema.arguments):
         kwargs["device"] = "cpu"
-    inner = {id(got(one)): one for one in flat}
+    inner = {id(got(tensor)): tensor for tensor in flat}
 
     def back(value):
         if not isinstance(value, torch.Tensor):
@@ -81,7 +81,7 @@ def on_cpu(operator, args, kwargs):
     with core._AutoDispatchBelowAutograd():
         result = operator(*args, **kwargs)
     # a tensor that is made in Python cannot be resized
-    RESIZED.extend(operator.name() for one in flat if got(one).shape != one.shape)
+    RESIZED.extend(operator.name() for tensor in flat if got(tensor).shape != tensor.shape)
     return tree_map(back, result)
 
 
@@ -113,7 +113,7 @@ def kernel(name, kind):
         @staticmethod
         def forward(context, rebuild, *tensors):
             args, kwargs = rebuild(tensors)
-            context.shapes = [(one.shape, one.dtype) for one in tensors]
+            context.shapes = [(tensor.shape, tensor.dtype) for tensor in tensors]
             with core._AutoDispatchBelowAutograd():
                 return operator(*args, **kwargs)
 
@@ -128,8 +128,8 @@ def kernel(name, kind):
 
         def rebuild(tensors):
             values = list(flat)
-            for place, one in zip(places, tensors):  # noqa: B905
-                values[place] = one
+            for place, tensor in zip(places, tensors):  # noqa: B905
+                values[place] = tensor
             return torch.utils._pytree.tree_unflatten(values, spec)
 
         return Own.apply(rebuild, *(flat[place] for place in places))
@@ -253,7 +253,7 @@ def made(operator, dice, needs_cpu):
             signal.alarm(0)
             continue
         taken = args, kwargs
-        if any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in tree_flatten(taken)[0]):
+        if any(isinstance(tensor, torch.Tensor) and tensor.is_floating_point() for tensor in tree_flatten(taken)[0]):
             return taken
     return taken
 
@@ -290,9 +290,9 @@ def outcome(call):
             result, error = call(), None
         except Exception as raised:
             result, error = None, f"{type(raised).__name__}: {raised}"[:400]
-    said = {"error": error, "ran": list(RAN)[:6], "resized": list(RESIZED)}
-    said["warned"] = any("autograd kernel was not registered" in str(one.message) for one in caught)
-    return result, said
+    answer = {"error": error, "ran": list(RAN)[:6], "resized": list(RESIZED)}
+    answer["warned"] = any("autograd kernel was not registered" in str(warning.message) for warning in caught)
+    return result, answer
 
 
 def training(operator, args, kwargs, tensors):
@@ -302,31 +302,36 @@ def training(operator, args, kwargs, tensors):
     for place, argument in enumerate(operator._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = kwargs.get(argument.name) if argument.kwarg_only else args[place] if place < len(args) else None
-            written |= {id(one) for one in tree_flatten(value)[0]}
+            written |= {id(leaf) for leaf in tree_flatten(value)[0]}
     flat = tree_flatten((args, kwargs))[0]
     inputs = [
-        one
-        for one in flat
-        if isinstance(one, torch.Tensor) and one.is_floating_point() and id(one) not in written and one.is_leaf
+        tensor
+        for tensor in flat
+        if isinstance(tensor, torch.Tensor)
+        and tensor.is_floating_point()
+        and id(tensor) not in written
+        and tensor.is_leaf
     ]
-    for one in inputs:
-        one.requires_grad_()
+    for tensor in inputs:
+        tensor.requires_grad_()
     if not inputs:
         return None
-    result, said = outcome(lambda: operator(*args, **kwargs))
-    outputs = [one for one in tree_flatten(result)[0] if isinstance(one, torch.Tensor) and id(one) not in written]
-    said["floating"] = any(one.is_floating_point() for one in outputs)
-    said["inputs_returned"] = any(one is other for one in outputs for other in inputs)
-    outputs = [one for one in outputs if one.requires_grad]
-    said["requires_grad"] = bool(outputs)
-    said["nodes"] = sorted({one.grad_fn.name().rpartition("::")[2] for one in outputs})
-    said["backward"] = None
-    if outputs and said["error"] is None:
-        ones = [put(torch.ones(one.shape, dtype=one.dtype)) for one in outputs]
-        found, back = outcome(lambda: torch.autograd.grad(outputs, inputs, ones, allow_unused=True))
-        back["gradients"] = 0 if found is None else sum(one is not None for one in found)
-        said["backward"] = back
-    return said
+    result, answer = outcome(lambda: operator(*args, **kwargs))
+    outputs = [
+        tensor for tensor in tree_flatten(result)[0] if isinstance(tensor, torch.Tensor) and id(tensor) not in written
+    ]
+    answer["floating"] = any(output.is_floating_point() for output in outputs)
+    answer["inputs_returned"] = any(output is other for output in outputs for other in inputs)
+    outputs = [output for output in outputs if output.requires_grad]
+    answer["requires_grad"] = bool(outputs)
+    answer["nodes"] = sorted({output.grad_fn.name().rpartition("::")[2] for output in outputs})
+    answer["backward"] = None
+    if outputs and answer["error"] is None:
+        ones = [put(torch.ones(output.shape, dtype=output.dtype)) for output in outputs]
+        gradients, back = outcome(lambda: torch.autograd.grad(outputs, inputs, ones, allow_unused=True))
+        back["gradients"] = 0 if gradients is None else sum(gradient is not None for gradient in gradients)
+        answer["backward"] = back
+    return answer
 
 
 def tell(plan):
@@ -335,8 +340,8 @@ def tell(plan):
         operator = found(name)
         keys = re.findall(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: .* :: ", core._dispatch_dump(name), re.M)
         taken = made(operator, random.Random(f"{plan['seed']} {name}"), needs_cpu)
-        said = {"made": False} if taken is None else happened(operator, taken, tensors)
-        say(number=number, keys=sorted(set(keys)), **said)
+        answer = {"made": False} if taken is None else happened(operator, taken, tensors)
+        say(number=number, keys=sorted(set(keys)), **answer)
 
 
 def happened(operator, taken, tensors):

@@ -78,8 +78,8 @@ def test_classes(
     one: Covered, service: str, source: str | None, lack: str | None, training: str, gradient: str | None
 ) -> None:
     """Each is what calls of such operators do in PyTorch (`tests.engine.coverage.calls`)."""
-    found = (one.service, None if one.lack is NoService.SKIPPED else one.source, one.lack, one.training, one.gradient)
-    assert found == (
+    facts = (one.service, None if one.lack is NoService.SKIPPED else one.source, one.lack, one.training, one.gradient)
+    assert facts == (
         Service(service),
         source,
         None if lack is None else NoService(lack),
@@ -122,8 +122,8 @@ def test_backends() -> None:
     keys = backend_keys(UNIVERSE)
     assert {"CPU", "PrivateUse1", "SparseCUDA", "MkldnnCPU", "FPGA", "NestedTensorCPU", "Meta"} <= set(keys)
     assert not {"AutogradCPU", "Undefined", "BackendSelect", "Python", "Dense", "FuncTorchBatched"} & set(keys)
-    found = {name: backend_named(UNIVERSE, name) for name in ("mps", "sparsecuda", "hip", "autogradcpu", "npu")}
-    assert {name: one and (one.key, one.device, one.autograd) for name, one in found.items()} == {
+    backends = {name: backend_named(UNIVERSE, name) for name in ("mps", "sparsecuda", "hip", "autogradcpu", "npu")}
+    assert {name: one and (one.key, one.device, one.autograd) for name, one in backends.items()} == {
         "mps": ("MPS", "mps", "AutogradMPS"),
         "sparsecuda": ("SparseCUDA", None, "AutogradCUDA"),
         "hip": ("HIP", "hip", "AutogradOther"),

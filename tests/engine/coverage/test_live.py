@@ -35,10 +35,10 @@ def dispatcher(loaded: Dispatcher) -> Iterator[Dispatcher]:
 
 @pytest.mark.live
 def test_every_class_is_what_brute_force_finds(dispatcher: Dispatcher) -> None:
-    found = compare(dispatcher, said_by(torch_python()))
-    assert found.different == []
-    assert found.operators > 3000 * len(BACKENDS)
-    assert len(found.known) < found.operators / 100
+    comparison = compare(dispatcher, said_by(torch_python()))
+    assert comparison.different == []
+    assert comparison.operators > 3000 * len(BACKENDS)
+    assert len(comparison.known) < comparison.operators / 100
 
 
 @pytest.mark.live
@@ -51,4 +51,4 @@ def test_calls_do_what_coverage_says(fallback: str | None, dispatcher: Dispatche
     asked, ours = plan(dispatcher, fallback, OPERATORS, seed)
     tallies = judged(ours, answers(torch_python(), asked), fallback)
     assert {group: one.wrong for group, one in tallies.items() if one.wrong} == {}, f"seed {seed}"
-    assert sum(one.called for one in tallies.values()) > len(ours) * 0.3
+    assert sum(tally.called for tally in tallies.values()) > len(ours) * 0.3

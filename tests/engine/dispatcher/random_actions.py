@@ -90,13 +90,13 @@ def everything(dispatcher: Dispatcher, names: tuple[str, ...]) -> dict[str, Any]
             seen[text] = (
                 dump_registrations(dispatcher, name),
                 dispatcher.dump_table(name),
-                [(one.live.kernel, one.live.decision) for one in dispatcher.stale_entries(name)],
+                [(entry.live.kernel, entry.live.decision) for entry in dispatcher.stale_entries(name)],
                 [
-                    (one.cause.cause.kernel.debug, one.cause.came, one.cause.time)
-                    for one in dispatcher.stale_entries(name)
+                    (entry.cause.cause.kernel.debug, entry.cause.came, entry.cause.time)
+                    for entry in dispatcher.stale_entries(name)
                 ],
                 [operator.live[key].kernel for key in dispatcher.universe.slots],
-                [[one.overrides for one in operator.kernels[key]] for key in operator.kernels],
+                [[kernel.overrides for kernel in operator.kernels[key]] for key in operator.kernels],
                 operator.visits.ids(),
                 operator.holds,
                 # the errors of later steps

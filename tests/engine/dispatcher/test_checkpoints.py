@@ -135,7 +135,9 @@ def test_a_stale_entry_comes_back_with_its_cause() -> None:
     dispatcher.implement(NAME, "QuantizedCPU", Kernel("quantized"))
     stale = dispatcher.checkpoint()
     entries = dispatcher.stale_entries(NAME)
-    assert [(one.canonical.key, one.cause.cause.kernel.debug) for one in entries] == [("AutogradOther", "quantized")]
+    assert [(entry.canonical.key, entry.cause.cause.kernel.debug) for entry in entries] == [
+        ("AutogradOther", "quantized")
+    ]
     dispatcher.implement(NAME, "Autograd", Kernel("autograd"))
     assert dispatcher.stale_entries(NAME) == []
     dispatcher.restore(stale)
@@ -195,9 +197,9 @@ def test_nothing_happened_is_one_checkpoint() -> None:
 
 
 def test_a_checkpoint_of_another_dispatcher_is_an_error() -> None:
-    one, other = (Dispatcher(universes.load("torch-2.15")) for _ in range(2))
+    first, other = (Dispatcher(universes.load("torch-2.15")) for _ in range(2))
     with pytest.raises(ValueError, match="of another dispatcher"):
-        one.restore(other.checkpoint())
+        first.restore(other.checkpoint())
 
 
 def test_what_was_kept_goes_when_nobody_holds_the_checkpoint() -> None:

@@ -130,8 +130,8 @@ def test_live() -> None:
     asked = (
         "import inspect, torch; print('allow_override' in inspect.signature(torch.library.register_fake).parameters)"
     )
-    said = in_pytorch.run([python, "-c", asked])
-    may_override = said.stdout.strip() == "True"
+    run = in_pytorch.run([python, "-c", asked])
+    may_override = run.stdout.strip() == "True"
     universe = universes.from_data(live_universe(python))
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
     rng = random.Random(seed)
@@ -143,9 +143,9 @@ def test_live() -> None:
         for errors, active, metas in json.loads(done.stdout)
     ]
     wrong = [
-        one
-        for one in zip(sequences, answers, (predicted(universe, steps) for steps in sequences), strict=True)
-        if one[1] != one[2]
+        row
+        for row in zip(sequences, answers, (predicted(universe, steps) for steps in sequences), strict=True)
+        if row[1] != row[2]
     ]
     assert wrong == [], f"seed {seed}"
 

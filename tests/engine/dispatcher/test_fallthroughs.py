@@ -27,8 +27,8 @@ def test_of_pytorch(version: str) -> None:
     base = bases.load(UNIVERSE_OF[version])
     dispatcher = Dispatcher(base.universe, base=base)
     names = [OperatorName.parse(name) for name in list(dispatcher.names())[::25]]
-    found = {dispatcher.operator(name).live.fallthroughs() for name in names}
-    assert len(found) > 3
+    fallthroughs = {dispatcher.operator(name).live.fallthroughs() for name in names}
+    assert len(fallthroughs) > 3
     for name in names:
         assert dispatcher.operator(name).live.fallthroughs() == slot_by_slot(dispatcher, name), name
 

@@ -42,19 +42,19 @@ def predicted(steps: Steps) -> list[str | None]:
     dispatcher = Dispatcher(universes.load("torch-2.15"))
     dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "")
     registered = {}
-    found = []
+    results = []
     for kind, *rest in steps:
         if kind == "drop":
             dispatcher.drop(registered.pop(rest[0]))
             continue
         key, name = rest
         kernel = Kernel(name, signature=TYPED) if kind == "cpp" else Kernel(name, python=True)
-        one = registered[name] = dispatcher.implement(NAME, key, kernel)
-        if one.warns:
-            found.append(one.warning_names)
-            real = one.overrides.debug if one.overrides is not None else None
-            assert one.misnamed == (None if one.warning_names == real else one.warning_names)
-    return found
+        registration = registered[name] = dispatcher.implement(NAME, key, kernel)
+        if registration.warns:
+            results.append(registration.warning_names)
+            real = registration.overrides.debug if registration.overrides is not None else None
+            assert registration.misnamed == (None if registration.warning_names == real else registration.warning_names)
+    return results
 
 
 @pytest.mark.parametrize(("steps", "names"), PRINTED)
@@ -88,7 +88,7 @@ def test_live() -> None:
     sequences = [steps for steps, _ in PRINTED] + [steps_of(rng) for _ in range(300)]
     answers = live(sequences)
     assert answers[: len(PRINTED)] == [names for _, names in PRINTED]
-    wrong = [one for one in zip(sequences, answers, map(predicted, sequences), strict=True) if one[1] != one[2]]
+    wrong = [row for row in zip(sequences, answers, map(predicted, sequences), strict=True) if row[1] != row[2]]
     assert wrong == [], f"seed {seed}"
 
 

@@ -130,17 +130,17 @@ def test_declarations_for_another_state_are_refused(write: Write, text: str, cod
 
 def _steps(namespace: str, history: list[list[list[str]]], function: str | None = None) -> list[Step]:
     """The steps of blocks. function: what every kernel's function is taken to be."""
-    found: list[Step] = []
+    results: list[Step] = []
     name, signature = OperatorName(f"{namespace}::foo"), parse_signature("(Tensor _0) -> Tensor _0")
     for number, steps in enumerate(history):
         block = Block(LibraryKind.FRAGMENT, namespace, None, "/dev/null", number)
         for step in steps:
             if step[0] == "def":
-                found.append(Define(block, parse_schema(step[1]), AliasAnalysisKind.FROM_SCHEMA))
+                results.append(Define(block, parse_schema(step[1]), AliasAnalysisKind.FROM_SCHEMA))
             else:
                 kernel = Kernel(step[2], function, signature, unboxed=True)
-                found.append(Implement(block, name, step[1], kernel))
-    return found
+                results.append(Implement(block, name, step[1], kernel))
+    return results
 
 
 @pytest.mark.live

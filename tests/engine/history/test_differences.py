@@ -45,7 +45,7 @@ def fresh() -> Dispatcher:
 
 def shown(found: tuple[Difference, ...] | None) -> list[tuple[Any, ...]]:
     """Each change in short: its type, whom it is about, what happened, and both sides."""
-    return [_shown(one) for one in found or ()]
+    return [_shown(change) for change in found or ()]
 
 
 def _shown(one: Difference) -> tuple[Any, ...]:
@@ -89,17 +89,21 @@ def test_an_operator_comes_and_goes() -> None:
     assert differences(empty, dispatcher) is None
     dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "here", span=Span("x.yaml", 1, 1))
     dispatcher.implement(NAME, "CPU", Kernel("cpu", span=Span("x.yaml", 2, 1)))
-    found = differences(empty, dispatcher)
-    assert shown(found) == [
+    changes = differences(empty, dispatcher)
+    assert shown(changes) == [
         ("operator", "demo::op", "added"),
         ("kernel", "demo::op", "CPU", "added", None, "cpu", ["cpu"], []),
         *(("slot", "demo::op", entry.key, ("missing", entry.rule.value), None, _text(entry.kernel))
           for entry in dispatcher.table(NAME).values() if entry.kernel is not None),
     ]  # fmt: skip
-    assert [str(place) for one in found or () for place in one.places] == ["x.yaml:1:1", "x.yaml:2:1", "x.yaml:2:1"]
+    assert [str(place) for change in changes or () for place in change.places] == [
+        "x.yaml:1:1",
+        "x.yaml:2:1",
+        "x.yaml:2:1",
+    ]
     back = differences(dispatcher, empty)
-    assert [one.kind for one in back or ()][:2] == [ChangeKind.REMOVED, ChangeKind.REMOVED]
-    assert len(back or ()) == len(found or ())
+    assert [change.kind for change in back or ()][:2] == [ChangeKind.REMOVED, ChangeKind.REMOVED]
+    assert len(back or ()) == len(changes or ())
 
 
 def test_kernels_are_replaced_and_active_again() -> None:
@@ -114,7 +118,7 @@ def test_kernels_are_replaced_and_active_again() -> None:
     dispatcher.drop(third)
 
     def kernels(before: Checkpoint, after: Checkpoint | Dispatcher) -> list[tuple[Any, ...]]:
-        return [one[3:] for one in shown(differences(before, after)) if one[0] == "kernel"]
+        return [line[3:] for line in shown(differences(before, after)) if line[0] == "kernel"]
 
     assert kernels(first, both) == [("replaced", "first", "second", ["second"], [])]
     assert kernels(both, first) == [("reactivated", "second", "first", [], ["second"])]
@@ -218,16 +222,24 @@ def test_random_states(seed: int) -> None:
     operators = [OperatorName.parse(name) for name in names]
     for _ in range(60):
         (before, _), (after, _) = random.choices(points, k=2)
-        found, back = differences(before, after, operators), differences(after, before, operators)
+        forth, back = differences(before, after, operators), differences(after, before, operators)
         assert dispatcher.checkpoint() is now, "the dispatcher is as it was"
-        one, other = _content(dispatcher, before, operators), _content(dispatcher, after, operators)
+        earlier, other = _content(dispatcher, before, operators), _content(dispatcher, after, operators)
         dispatcher.restore(now)
-        assert (found is None) is (one == other)
-        assert len(found or ()) == len(back or ())
-        slots = [(one.operator, one.key) for one in found or () if isinstance(one, SlotDifference)]
-        assert slots == [key for key in one["slots"] if one["slots"][key] != other["slots"][key]]
-        stale = {(one.operator, one.key) for one in found or () if isinstance(one, StaleDifference)}
-        assert stale >= set(one["stale"]) ^ set(other["stale"])
+        assert (forth is None) is (earlier == other)
+        assert len(forth or ()) == len(back or ())
+        slots = [
+            (difference.operator, difference.key)
+            for difference in forth or ()
+            if isinstance(difference, SlotDifference)
+        ]
+        assert slots == [key for key in earlier["slots"] if earlier["slots"][key] != other["slots"][key]]
+        stale = {
+            (difference.operator, difference.key)
+            for difference in forth or ()
+            if isinstance(difference, StaleDifference)
+        }
+        assert stale >= set(earlier["stale"]) ^ set(other["stale"])
 
 
 def _content(dispatcher: Dispatcher, point: Checkpoint, names: Sequence[OperatorName]) -> dict[str, Any]:
@@ -271,7 +283,7 @@ class CountingSource:
 def test_untouched_operators_of_a_base_are_not_looked_at() -> None:
     source = CountingSource()
     universe = source.base.universe
-    one, other = (Dispatcher(universe, base=source) for _ in range(2))
+    first, other = (Dispatcher(universe, base=source) for _ in range(2))
     before = other.checkpoint()
     other.implement(ADD, "PrivateUse1", Kernel("mine"))
     other.fall_back("PrivateUse1", Kernel("fallback"))
@@ -279,17 +291,17 @@ def test_untouched_operators_of_a_base_are_not_looked_at() -> None:
         ("fallback", "PrivateUse1", "added", None, "fallback"),
         ("kernel", "aten::add.Tensor", "PrivateUse1", "added", None, "mine", ["mine"], []),
     ]
-    for found in (differences(one, other), differences(before, other)):
-        assert [line for line in shown(found) if line[0] != "slot"] == expected
-        assert ("slot", "aten::add.Tensor", "PrivateUse1") in [line[:3] for line in shown(found)]
+    for changes in (differences(first, other), differences(before, other)):
+        assert [line for line in shown(changes) if line[0] != "slot"] == expected
+        assert ("slot", "aten::add.Tensor", "PrivateUse1") in [line[:3] for line in shown(changes)]
     assert set(source.read) == {str(ADD)}
-    assert one.is_untouched(ADD), "an operator is not taken in for a comparison"
-    assert differences(one, before) is None
+    assert first.is_untouched(ADD), "an operator is not taken in for a comparison"
+    assert differences(first, before) is None
 
 
 def test_states_have_python_kernels_and_higher_order_operators_too(tmp_path: Any) -> None:
-    one, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
-    one.write_text(
+    first, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
+    first.write_text(
         "dispatch: 1\nextends: [torch-2.15]\noperators:\n"
         "  - func: demo::op(Tensor x) -> Tensor\n    python_dispatch: {CPU: first, CUDA: second}\n"
     )
@@ -298,17 +310,17 @@ def test_states_have_python_kernels_and_higher_order_operators_too(tmp_path: Any
         "  - func: demo::op(Tensor x) -> Tensor\n    python_dispatch: {CPU: first, Meta: third}\n"
         "higher_order_operators:\n  - {name: mine, dispatch: {CompositeExplicitAutograd: mine_impl}}\n"
     )
-    before, after = (load_state([str(path)]) for path in (one, other))
-    found = differences(before, after)
-    assert [line for line in shown(found) if line[0] not in ("operator", "python")] == [
+    before, after = (load_state([str(path)]) for path in (first, other))
+    changes = differences(before, after)
+    assert [line for line in shown(changes) if line[0] not in ("operator", "python")] == [
         ("higher order", "mine", "added")
     ]
-    assert [line[2:] for line in shown(found) if line[0] == "python"] == [
+    assert [line[2:] for line in shown(changes) if line[0] == "python"] == [
         ("CPU", "replaced"),  # it is declared in another file
         ("CUDA", "removed"),
         ("Meta", "added"),
     ]
-    assert differences(before, load_state([str(one)])) is None
+    assert differences(before, load_state([str(first)])) is None
 
 
 def test_states_of_different_universes_can_not_be_compared() -> None:
@@ -337,7 +349,7 @@ def test_the_kernels_that_are_left_stay_what_they_are(gone: str) -> None:
     source, operator = bases.load("torch-2.15"), "debug_mode_ops::annotate"
     whole = functions(source, operator, looked_at=True)
     assert sorted(whole) == ["Autograd", "CompositeExplicitAutograd", "Meta"]
-    assert all(any(one) for one in whole.values())
+    assert all(any(value) for value in whole.values())
     without = ReducedSource(source, [CapturedRegistration(operator, gone)])
     for looked_at in (False, True):
         assert functions(without, operator, looked_at) == {key: one for key, one in whole.items() if key != gone}

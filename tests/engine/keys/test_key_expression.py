@@ -54,8 +54,8 @@ UNIVERSE = universes.load("torch-2.15")
     ],
 )
 def test_what_an_expression_comes_to(text: str, reading: str, keys: list[str]) -> None:
-    found = evaluate(UNIVERSE, text)
-    assert (found.text, found.reading, list(found.keys)) == (text, reading, keys)
+    result = evaluate(UNIVERSE, text)
+    assert (result.text, result.reading, list(result.keys)) == (text, reading, keys)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_the_brackets_that_are_shown_change_nothing() -> None:
     rng = random.Random(4)
     for _ in range(300):
         text = expression(rng, UNIVERSE.runtime, [*UNIVERSE.per_backend])
-        found = evaluate(UNIVERSE, text)
-        assert evaluate(UNIVERSE, found.reading).keys == found.keys
+        result = evaluate(UNIVERSE, text)
+        assert evaluate(UNIVERSE, result.reading).keys == result.keys
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
@@ -173,11 +173,11 @@ def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]
 def test_what_is_refused(text: str, problems: list[tuple[int, str, str | None]]) -> None:
     with pytest.raises(InputError) as caught:
         evaluate(UNIVERSE, text, "KEYS")
-    found = caught.value.problems
-    assert [(one.span and one.span.column, one.message, one.hint) for one in found] == problems
-    assert {one.span and one.span.file for one in found} == {"KEYS"}
+    raised = caught.value.problems
+    assert [(problem.span and problem.span.column, problem.message, problem.hint) for problem in raised] == problems
+    assert {problem.span and problem.span.file for problem in raised} == {"KEYS"}
     lines = text.split("\n")
-    assert all(one.span is not None and one.line_text == lines[one.span.line - 1] for one in found)
+    assert all(problem.span is not None and problem.line_text == lines[problem.span.line - 1] for problem in raised)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ SCRIPT = Path(__file__).with_name("live_expressions.py")
 
 
 def answers(python: str, texts: list[str]) -> list[Any]:
-    text = "".join(f"{one}\n" for one in texts)
+    text = "".join(f"{text}\n" for text in texts)
     done = in_pytorch.run([python, str(SCRIPT)], text)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

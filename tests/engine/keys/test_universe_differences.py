@@ -25,16 +25,16 @@ def changed(field: str, **values: Any) -> Mapping[str, Any]:
 def test_a_universe_does_not_differ_from_itself() -> None:
     assert universe_differences(UNIVERSE, UNIVERSE) == ()
     build = replace(UNIVERSE, name="mine", torch="3.0", git="0")
-    moved_lines = replace(build, fallbacks=tuple(one._replace(debug="elsewhere") for one in build.fallbacks))
+    moved_lines = replace(build, fallbacks=tuple(fallback._replace(debug="elsewhere") for fallback in build.fallbacks))
     assert universe_differences(UNIVERSE, moved_lines) == ()
 
 
 def test_the_recorded_universes() -> None:
     """Every recorded field, compared in another way."""
     one, other = (load_recording(f"{version}.state")["universe"] for version in UNIVERSE_OF)
-    found = universe_differences(*map(universes.load, UNIVERSE_OF.values()))
+    changes = universe_differences(*map(universes.load, UNIVERSE_OF.values()))
     by_aspect: dict[Aspect, list[UniverseDifference]] = {}
-    for difference in found:
+    for difference in changes:
         by_aspect.setdefault(difference.aspect, []).append(difference)
     for aspect, field in ((Aspect.COVERAGE, "alias"), (Aspect.AUTOGRAD_BACKENDS, "autograd_backends")):
         expected = {}
@@ -43,7 +43,9 @@ def test_the_recorded_universes() -> None:
             sides = ([k for k in first if k not in second], [k for k in second if k not in first])
             if any(sides):
                 expected[key] = sides
-        assert {one.subject: (list(one.one), list(one.other)) for one in by_aspect[aspect]} == expected
+        assert {
+            difference.subject: (list(difference.one), list(difference.other)) for difference in by_aspect[aspect]
+        } == expected
     gone, new = (
         {key for key in first["ids"] if key not in second["ids"]} for first, second in ((one, other), (other, one))
     )
@@ -112,7 +114,7 @@ def test_the_recorded_universes() -> None:
 )
 def test_one_change(other: Universe, expected: list[UniverseDifference]) -> None:
     assert list(universe_differences(UNIVERSE, other)) == expected
-    turned = [one._replace(one=one.other, other=one.one) for one in expected]
+    turned = [difference._replace(one=difference.other, other=difference.one) for difference in expected]
     assert sorted(universe_differences(other, UNIVERSE)) == sorted(turned)
 
 
@@ -148,11 +150,11 @@ def test_the_fewest_moves_are_named() -> None:
         for key in rng.sample(keys, count):
             order.remove(key)
             order.insert(rng.randrange(len(order) + 1), key)
-        found = universe_differences(UNIVERSE, replace(UNIVERSE, functionalities=tuple(order)))
-        assert {one.aspect for one in found} <= {Aspect.PRIORITY}
-        assert len(found) <= count
-        rebuilt = [key for key in keys if key not in {one.subject for one in found}]
+        changes = universe_differences(UNIVERSE, replace(UNIVERSE, functionalities=tuple(order)))
+        assert {change.aspect for change in changes} <= {Aspect.PRIORITY}
+        assert len(changes) <= count
+        rebuilt = [key for key in keys if key not in {change.subject for change in changes}]
         assert rebuilt == [key for key in order if key in rebuilt]
-        for one in found:
-            place = order.index(one.subject)
-            assert one.other == tuple(order[place - 1 : place])
+        for change in changes:
+            place = order.index(change.subject)
+            assert change.other == tuple(order[place - 1 : place])

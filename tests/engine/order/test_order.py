@@ -58,7 +58,9 @@ def every_order(dispatcher: Dispatcher, blocks: Sequence[Sequence[Call]]) -> Bru
             shortest[stale] = min(count, shortest.get(stale, count))
         if count == len(blocks):
             whole |= found
-    fewest = {slot: min(shortest[one] for one in whole if one.slot == slot) for slot in {one.slot for one in whole}}
+    fewest = {
+        slot: min(shortest[entry] for entry in whole if entry.slot == slot) for slot in {entry.slot for entry in whole}
+    }
     return BruteForce(frozenset(whole), fewest)
 
 
@@ -125,32 +127,34 @@ def check(dispatcher: Dispatcher, blocks: Sequence[Sequence[Call]], in_blocks: b
     truth = every_order(dispatcher, blocks)
     before = dispatcher.checkpoint()
     placed = [[dispatcher.implement(NAME, call.key, call.kernel) for call in block] for block in blocks]
-    found = Orders(dispatcher).sensitive_slots(NAME, placed if in_blocks else None)
+    sensitive_slots = Orders(dispatcher).sensitive_slots(NAME, placed if in_blocks else None)
     dispatcher.restore(before)
-    assert [one.live.key for one in found] == sorted(truth.shortest, key=dispatcher.universe.slot.__getitem__), blocks
-    for one in found:
-        assert run(dispatcher, one.order) >= {shown(one)}, (one, blocks)
-        assert shown(one) in truth.stale
-        assert len(one.order) == sum(map(len, blocks))
-        assert count_blocks(one.shortest, placed) == truth.shortest[one.live.key], (one, blocks)
-        keys = {(stale.slot, stale.live, stale.canonical) for stale in run(dispatcher, one.shortest)}
-        assert keys & truth.stale, (one, blocks)
+    assert [slot.live.key for slot in sensitive_slots] == sorted(
+        truth.shortest, key=dispatcher.universe.slot.__getitem__
+    ), blocks
+    for slot in sensitive_slots:
+        assert run(dispatcher, slot.order) >= {shown(slot)}, (slot, blocks)
+        assert shown(slot) in truth.stale
+        assert len(slot.order) == sum(map(len, blocks))
+        assert count_blocks(slot.shortest, placed) == truth.shortest[slot.live.key], (slot, blocks)
+        keys = {(stale.slot, stale.live, stale.canonical) for stale in run(dispatcher, slot.shortest)}
+        assert keys & truth.stale, (slot, blocks)
         if in_blocks:
-            assert is_in_blocks(one.order, placed)
-            assert is_in_blocks(one.shortest, placed)
-    return len(found)
+            assert is_in_blocks(slot.order, placed)
+            assert is_in_blocks(slot.shortest, placed)
+    return len(sensitive_slots)
 
 
 def run(dispatcher: Dispatcher, registrations: Sequence[Registration]) -> frozenset[Stale]:
     """What these leave stale, registered anew in this order."""
     before = dispatcher.checkpoint()
-    for one in registrations:
+    for registration in registrations:
         # a kernel of a function of its own is the same one again here
-        kernel = one.kernel._replace(function=one.kernel.function or one.kernel.debug)
-        dispatcher.implement(NAME, None if one.catch_all else one.key, kernel)
-    found = stale_slots(dispatcher)
+        kernel = registration.kernel._replace(function=registration.kernel.function or registration.kernel.debug)
+        dispatcher.implement(NAME, None if registration.catch_all else registration.key, kernel)
+    stale = stale_slots(dispatcher)
     dispatcher.restore(before)
-    return found
+    return stale
 
 
 def shown(one: SensitiveSlot) -> Stale:
@@ -159,7 +163,9 @@ def shown(one: SensitiveSlot) -> Stale:
 
 
 def count_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequence[Registration]]) -> int:
-    return len({number for one in registrations for number, block in enumerate(blocks) if one in block})
+    return len(
+        {number for registration in registrations for number, block in enumerate(blocks) if registration in block}
+    )
 
 
 def is_in_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequence[Registration]]) -> bool:
@@ -194,8 +200,8 @@ def dispatcher_with(*keys: str, functions: Sequence[str | None] = ()) -> Dispatc
 
 def answers(dispatcher: Dispatcher) -> list[tuple[str, str, str, list[str]]]:
     return [
-        (one.live.key, one.live.rule.value, one.canonical.rule.value, [kernel.key for kernel in one.shortest])
-        for one in Orders(dispatcher).sensitive_slots(NAME)
+        (slot.live.key, slot.live.rule.value, slot.canonical.rule.value, [kernel.key for kernel in slot.shortest])
+        for slot in Orders(dispatcher).sensitive_slots(NAME)
     ]
 
 
@@ -220,8 +226,8 @@ def test_functions_count_as_pytorch_counts_them() -> None:
 def test_a_catch_all_refreshes_every_slot() -> None:
     dispatcher = dispatcher_with("QuantizedCPU")
     dispatcher.implement(NAME, None, Kernel("catch all"))
-    (one,) = Orders(dispatcher).sensitive_slots(NAME)
-    assert [kernel.kernel.debug for kernel in one.shortest] == ["catch all", "fn_QuantizedCPU"]
+    (slot,) = Orders(dispatcher).sensitive_slots(NAME)
+    assert [kernel.kernel.debug for kernel in slot.shortest] == ["catch all", "fn_QuantizedCPU"]
 
 
 @pytest.mark.slow
@@ -234,12 +240,12 @@ def test_many_registrations_at_few_keys(universe: str) -> None:
         for key in keys:
             for number in range(count):
                 dispatcher.implement(NAME, key, Kernel(f"{key} {number}"))
-    expected, found = (Orders(dispatcher).sensitive_slots(NAME) for dispatcher in (few, many))
-    assert [shown(one) for one in found] == [shown(one) for one in expected]
-    assert [[one.key for one in slot.shortest] for slot in found] == [
-        [one.key for one in slot.shortest] for slot in expected
+    expected, slots = (Orders(dispatcher).sensitive_slots(NAME) for dispatcher in (few, many))
+    assert [shown(slot) for slot in slots] == [shown(slot) for slot in expected]
+    assert [[registration.key for registration in slot.shortest] for slot in slots] == [
+        [registration.key for registration in slot.shortest] for slot in expected
     ]
-    for one in found:
+    for one in slots:
         assert len(one.order) == 500 * len(keys)
         assert run(Dispatcher(few.universe), one.order) >= {shown(one)}
 
@@ -254,14 +260,14 @@ def test_operators_of_pytorch(base: str) -> None:
     sensitive = [name for name in names if orders.sensitive_slots(name)]
     assert sensitive, "something is tried"
     for name in random.sample(sensitive, min(40, len(sensitive))):
-        for one in orders.sensitive_slots(name):
-            assert run(plain, one.order) >= {shown(one)}
-            assert {stale.slot for stale in run(plain, one.shortest)} >= {one.live.key}
+        for slot in orders.sensitive_slots(name):
+            assert run(plain, slot.order) >= {shown(slot)}
+            assert {stale.slot for stale in run(plain, slot.shortest)} >= {slot.live.key}
     small = [name for name in names if 2 <= len(dispatcher.active(name)) <= 4]
     for name in random.sample(small, 40):
         kernels = {key: one.kernel._replace(fake=None) for key, one in dispatcher.active(name).items()}
         calls = [[Call(key, kernel)] for key, kernel in kernels.items()]  # a fake kernel needs a definition
-        slots = {one.live.key for one in orders.sensitive_slots(name)}
+        slots = {slot.live.key for slot in orders.sensitive_slots(name)}
         if not dispatcher.header(name).overridden:
             assert slots == set(every_order(plain, calls).shortest)
 
@@ -287,7 +293,7 @@ def test_fallbacks_do_nothing_that_having_them_first_does_not(universe: str) -> 
                     dispatcher.implement(NAME, step.key, step.kernel)
                 else:
                     dispatcher.fall_back(step, Kernel(f"fallback {step}"))
-            stale |= {one.slot for one in stale_slots(dispatcher)}
+            stale |= {slot.slot for slot in stale_slots(dispatcher)}
             dispatcher.restore(start)
         for key in fallbacks:
             dispatcher.fall_back(key, Kernel(f"fallback {key}"))
@@ -339,14 +345,14 @@ def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
     for calls, each, holds in zip(sets, orders, json.loads(done.stdout), strict=True):
         where = f"seed {seed}: {[(call.key, call.kernel.debug) for call in calls]}"
         registered = [dispatcher.implement(NAME, call.key, call.kernel) for call in calls]
-        found = Orders(dispatcher).sensitive_slots(NAME)
-        assert bool(found) is not all(holds), where
-        for one in found:
-            order = tuple(registered.index(registration) for registration in one.order)
-            assert not holds[each.index(order)], f"{where}: {one.live.key} in order {order}"
+        sensitive_slots = Orders(dispatcher).sensitive_slots(NAME)
+        assert bool(sensitive_slots) is not all(holds), where
+        for slot in sensitive_slots:
+            order = tuple(registered.index(registration) for registration in slot.order)
+            assert not holds[each.index(order)], f"{where}: {slot.live.key} in order {order}"
         assert holds[0] is (dispatcher.stale_entries(NAME) == []), where
         dispatcher.restore(empty)
-        sensitive += bool(found)
+        sensitive += bool(sensitive_slots)
         stale_today += not holds[0]
     assert 300 < sensitive < 2700, f"seed {seed}"
     assert stale_today > 100, f"seed {seed}"
@@ -360,9 +366,9 @@ def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
     orders, sets = Orders(dispatcher), []
     ids = live_universe()["ids"]
     for name in dispatcher.names():
-        for one in orders.sensitive_slots(OperatorName.parse(name)):
-            kinds = {one.live.decision.source: "def", one.canonical.decision.source: "impl"}
-            for order in (one.order, one.shortest):
+        for slot in orders.sensitive_slots(OperatorName.parse(name)):
+            kinds = {slot.live.decision.source: "def", slot.canonical.decision.source: "impl"}
+            for order in (slot.order, slot.shortest):
                 calls = [[registration.key, kinds.get(registration.key, "python")] for registration in order]
                 if all(key in ids for key, _ in calls):  # other versions may not have them all
                     sets.append({"calls": calls, "orders": [list(range(len(calls)))]})

@@ -37,10 +37,10 @@ def test_what_a_call_finds() -> None:
     operator = state.higher_order_operator("call_torchbind")
     assert operator is not None
     table = state.higher_order_table(operator)
-    found = {
+    entries = {
         key: table.entry(key) for key in ("CPU", "Undefined", "Python", "BackendSelect", "Conjugate", "AutocastHPU")
     }
-    assert {key: entry.slot for key, entry in found.items()} == {
+    assert {key: entry.slot for key, entry in entries.items()} == {
         "CPU": Slot.IMPL,
         "Undefined": Slot.IMPL,
         "Python": Slot.MODES,
@@ -49,19 +49,20 @@ def test_what_a_call_finds() -> None:
         "AutocastHPU": Slot.MISSING,
     }
     # As live PyTorch 2.13.0 and 2.15.0 word it.
-    assert found["Conjugate"].error == (
+    assert entries["Conjugate"].error == (
         "could not find kernel for HigherOrderOperator call_torchbind at dispatch key DispatchKey.Conjugate "
         "(resolved from DispatchKey.Conjugate)"
     )
     assert (
-        found["AutocastHPU"].error == "could not find kernel for call_torchbind at dispatch key DispatchKey.AutocastHPU"
+        entries["AutocastHPU"].error
+        == "could not find kernel for call_torchbind at dispatch key DispatchKey.AutocastHPU"
     )
 
 
 def test_modes_that_support_them_are_captured() -> None:
     state = api.load_state([], bases=["torch-2.15"])
-    found = {name for name, mode in state.modes.items() if mode.supports_higher_order_operators}
-    assert found == {"DebugMode", "_AnalyzeCustomOpInputOutputMode"}
+    modes = {name for name, mode in state.modes.items() if mode.supports_higher_order_operators}
+    assert modes == {"DebugMode", "_AnalyzeCustomOpInputOutputMode"}
 
 
 def rule(name: str, kernel: str) -> HigherOrderImpl:
@@ -135,18 +136,18 @@ def test_what_is_refused(name: str, write: Write) -> None:
     text, expected = REFUSED[name]
     with pytest.raises(InputError) as caught:
         api.load_state([write(text)])
-    found = []
+    results = []
     for problem in caught.value.problems:
         assert problem.span is not None
-        places = [one.span for one in problem.related if one.span is not None]
+        places = [place.span for place in problem.related if place.span is not None]
         earlier = (places[0].line, places[0].column) if places else None
-        found.append((problem.message, problem.span.line, problem.span.column, earlier))
-    assert found == expected
+        results.append((problem.message, problem.span.line, problem.span.column, earlier))
+    assert results == expected
 
 
 def test_a_new_operator_of_a_state_takes_its_place(write: Write) -> None:
     state = api.load_state([write("extends: [torch-2.15]\nhigher_order_operators:\n  - {name: cond, autograd: x}\n")])
     operator = state.higher_order_operator("cond")
     assert operator is not None
-    assert [one.kernel for one in operator.impls] == ["x"]
+    assert [impl.kernel for impl in operator.impls] == ["x"]
     assert len(state.higher_order_operators) == 48

@@ -54,12 +54,16 @@ def test_divergences_are_where_the_answers_differ(version: str) -> None:
         entries = dispatcher.table(name).values()
         cpp = [resolve_answer(entry.key, entry.decision) for entry in entries]
         expected = [key for key, ours, theirs in zip(slots, cpp, recording["rows"][row], strict=True) if ours != theirs]
-        found = list(python_table.divergences(dispatcher, name, python_keys))
+        divergences = list(python_table.divergences(dispatcher, name, python_keys))
         # A fallback is at the slot's own key, and so is a kernel of its own: C++ and Python can differ in that.
-        own = [one.key for one in found if resolve_answer(one.key, one.cpp) == resolve_answer(one.key, one.python)]
-        assert [one.key for one in found if one.key not in own] == expected
-        assert all(python_keys for one in found if one.reason is Reason.PYTHON_KERNEL)
-        reasons |= {one.reason for one in found}
+        own = [
+            divergence.key
+            for divergence in divergences
+            if resolve_answer(divergence.key, divergence.cpp) == resolve_answer(divergence.key, divergence.python)
+        ]
+        assert [divergence.key for divergence in divergences if divergence.key not in own] == expected
+        assert all(python_keys for divergence in divergences if divergence.reason is Reason.PYTHON_KERNEL)
+        reasons |= {divergence.reason for divergence in divergences}
     assert reasons == set(Reason)
 
 
@@ -73,8 +77,14 @@ def dispatcher_with(*keys: str) -> Dispatcher:
 
 def answers(found: list[Divergence]) -> set[tuple[str, str, str, Reason, tuple[str, ...]]]:
     return {
-        (one.key, resolve_answer(one.key, one.cpp), resolve_answer(one.key, one.python), one.reason, one.because)
-        for one in found
+        (
+            divergence.key,
+            resolve_answer(divergence.key, divergence.cpp),
+            resolve_answer(divergence.key, divergence.python),
+            divergence.reason,
+            divergence.because,
+        )
+        for divergence in found
     }
 
 
@@ -99,8 +109,8 @@ def test_a_python_kernel_takes_its_own_slot_and_others() -> None:
 
 def test_a_python_kernel_makes_autograd_other_ambiguous() -> None:
     dispatcher = dispatcher_with("QuantizedCPU", "Autograd")
-    found = list(python_table.divergences(dispatcher, NAME, ["CompositeImplicitAutograd"]))
-    other = next(one for one in found if one.key == "AutogradOther")
+    divergences = list(python_table.divergences(dispatcher, NAME, ["CompositeImplicitAutograd"]))
+    other = next(divergence for divergence in divergences if divergence.key == "AutogradOther")
     assert resolve_answer(other.key, other.cpp) == "Autograd"
     assert resolve_answer(other.key, other.python) == "error: ambiguous autogradother kernel"
     assert (other.reason, other.because) == (Reason.PYTHON_KERNEL, ("CompositeImplicitAutograd",))
@@ -109,8 +119,8 @@ def test_a_python_kernel_makes_autograd_other_ambiguous() -> None:
 def test_python_kernels_that_stand_in_for_one_another() -> None:
     """Without any one of them the math kernel would still be taken away: both are named."""
     dispatcher = dispatcher_with("CompositeImplicitAutograd")
-    found = list(python_table.divergences(dispatcher, NAME, ["SparseCPU", "SparseCUDA"]))
-    other = next(one for one in found if one.key == "AutogradOther")
+    divergences = list(python_table.divergences(dispatcher, NAME, ["SparseCPU", "SparseCUDA"]))
+    other = next(divergence for divergence in divergences if divergence.key == "AutogradOther")
     assert other.because == ("SparseCPU", "SparseCUDA")
 
 

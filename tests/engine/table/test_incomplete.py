@@ -25,12 +25,12 @@ def _patterns(name: str) -> set[int]:
     """The sets of keys with a kernel: those of a state, and random ones."""
     base = bases.load(name)
     bit = layout_of(base.universe).registered_bit
-    found = {sum(bit[key] for key in base.header(operator).kernels) for operator in base.names[::3]}
+    masks = {sum(bit[key] for key in base.header(operator).kernels) for operator in base.names[::3]}
     dice = random.Random(14)
     likely = [*base.universe.aliases, *MPS, "AutogradMPS", "AutogradOther", "AutogradNestedTensor", "CPU", "SparseCPU"]
     for _ in range(200):
-        found.add(sum(bit[key] for key in dice.sample(likely, dice.randint(0, 5))))
-    return found
+        masks.add(sum(bit[key] for key in dice.sample(likely, dice.randint(0, 5))))
+    return masks
 
 
 @pytest.mark.parametrize("name", ["torch-2.15", "torch-2.4"])

@@ -49,11 +49,12 @@ def test_every_case_of_every_operator_is_in_a_variant_that_is_consistent() -> No
         for variant in variants.variants:
             assert consistent(variant.known)
         for unit, family in variants.family_of.items():
-            own = [one for one in steps if isinstance(one, Implement) and one.operator.name == unit]
-            conditions = {all_of(one.when) for one in own if one.when}
+            own = [item for item in steps if isinstance(item, Implement) and item.operator.name == unit]
+            conditions = {all_of(item.when) for item in own if item.when}
             texts = dict.fromkeys(atom for condition in conditions for atom in atoms(condition))
             every = {
-                frozenset(one for one in conditions if value(one, known)) for known in assignments(groups_of(texts))
+                frozenset(condition for condition in conditions if value(condition, known))
+                for known in assignments(groups_of(texts))
             }
             looked_at = set()
             for variant in variants.variants:
@@ -99,4 +100,4 @@ def test_very_many_combinations_are_cut_short_and_said() -> None:
 
 def test_conditions_are_texts_that_read_the_same() -> None:
     conditions: list[Condition] = [parse_condition(text) for text in TEXTS]
-    assert [parse_condition(str(one)) for one in conditions] == conditions
+    assert [parse_condition(str(condition)) for condition in conditions] == conditions

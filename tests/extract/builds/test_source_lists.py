@@ -44,7 +44,7 @@ def together(build: str, text: str) -> set[tuple[str, str]]:
     work = WorkBudget()
     lists = FileLists(FILES, FILES, work.spend)
     lists.add("p", (cmake_lists if build == "cmake" else setup_lists)(text, "p/build", work.spend))
-    return {(one, two) for one in FILES for two in FILES if one < two and lists.has_both(one, two)}
+    return {(file, two) for file in FILES for two in FILES if file < two and lists.has_both(file, two)}
 
 
 @pytest.mark.parametrize(

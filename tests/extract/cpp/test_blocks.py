@@ -33,9 +33,9 @@ def kernels(found: Extraction) -> list[ExtractedKernel]:
 
 def in_block(folder: Path, body: str, head: str = "TORCH_LIBRARY(my, m)", before: str = "") -> Extraction:
     """What a block says whose body this is; all of it has to be understood."""
-    found = extracted(folder, f"{before}\n{head} {{\n{body}\n}}\n")
-    assert found.not_understood == ()
-    return found
+    extraction = extracted(folder, f"{before}\n{head} {{\n{body}\n}}\n")
+    assert extraction.not_understood == ()
+    return extraction
 
 
 def test_a_definition_and_a_kernel_have_their_places(tmp_path: Path) -> None:
@@ -73,13 +73,13 @@ def test_a_definition_and_a_kernel_have_their_places(tmp_path: Path) -> None:
 def test_forms_of_blocks(
     tmp_path: Path, head: str, kind: LibraryKind, namespace: str | Unknown, key: str | Unknown | None
 ) -> None:
-    found = in_block(tmp_path, 'm.impl("f", f);', head)
-    (block,) = blocks(found)
+    extraction = in_block(tmp_path, 'm.impl("f", f);', head)
+    (block,) = blocks(extraction)
     assert (block.kind, block.namespace, block.dispatch_key) == (kind, namespace, key)
-    (kernel,) = kernels(found)
+    (kernel,) = kernels(extraction)
     assert kernel.key == key
     unknown = {value.expression for value in (namespace, key) if isinstance(value, Unknown)}
-    assert {name for name, _ in found.missing} == unknown
+    assert {name for name, _ in extraction.missing} == unknown
 
 
 def test_wrappers_of_blocks_and_macros_of_the_command_line(tmp_path: Path) -> None:
@@ -89,14 +89,14 @@ def test_wrappers_of_blocks_and_macros_of_the_command_line(tmp_path: Path) -> No
         '#define OTHER(op) MY_OP(op, CPU) \\\n\\\n  TORCH_LIBRARY_FRAGMENT(my, m) { m.def(#op "(Tensor a) -> ()"); }\n',
         "a.cpp": '#include "reg.h"\nMY_LIB(EXT, ops) {\n  ops.def("f() -> ()");\n}\n\nOTHER(g);\n',
     }
-    found = extracted(tmp_path, files, ReadSettings(defines=(("EXT", "_C"),)))
-    assert found.not_understood == ()
-    assert [(block.namespace, block.at.line) for block in blocks(found)] == [("_C", 2), ("my", 6), ("my", 6)]
-    assert [definition.schema for definition in definitions(found)] == ["_C::f() -> ()", "my::g(Tensor a) -> ()"]
-    (kernel,) = kernels(found)
+    extraction = extracted(tmp_path, files, ReadSettings(defines=(("EXT", "_C"),)))
+    assert extraction.not_understood == ()
+    assert [(block.namespace, block.at.line) for block in blocks(extraction)] == [("_C", 2), ("my", 6), ("my", 6)]
+    assert [definition.schema for definition in definitions(extraction)] == ["_C::f() -> ()", "my::g(Tensor a) -> ()"]
+    (kernel,) = kernels(extraction)
     assert (kernel.operator, kernel.key, kernel.kernel, kernel.at.line) == ("my::g", "CPU", "g_CPU", 6)
     header = str(tmp_path / "reg.h")
-    assert {(header, 2), (header, 3), (header, 6)} <= found.accounted
+    assert {(header, 2), (header, 3), (header, 6)} <= extraction.accounted
 
 
 def test_the_body_may_follow_a_wrapper_and_m_may_have_any_name(tmp_path: Path) -> None:
@@ -152,10 +152,10 @@ def test_forms_of_definitions(
         "std::vector<at::Tag> tags = {at::Tag::pt2_compliant_tag, at::Tag::core};\n"
         f"at::Tag one = at::Tag::needs_fixed_stride_order;\nm.def({arguments});"
     )
-    found = in_block(tmp_path, body)
-    (definition,) = definitions(found)
+    extraction = in_block(tmp_path, body)
+    (definition,) = definitions(extraction)
     assert (definition.tags, definition.alias_analysis) == (tags, alias_analysis)
-    assert [(one.kernel, one.key) for one in kernels(found)] == ([] if kernel is None else [kernel])
+    assert [(kernel.kernel, kernel.key) for kernel in kernels(extraction)] == ([] if kernel is None else [kernel])
 
 
 @pytest.mark.parametrize(
@@ -201,13 +201,13 @@ def test_fallbacks(tmp_path: Path) -> None:
         "TORCH_LIBRARY(_, m) { m.fallback(torch::dispatch(c10::DispatchKey::XPU, boxed())); }\n"
         'TORCH_LIBRARY_IMPL(_, Meta, m) { m.impl("aten::add.Tensor", f); }\n'
     )
-    found = extracted(tmp_path, text)
-    fallbacks = [item for item in found.found if isinstance(item, ExtractedFallback)]
-    assert [(one.key, one.kernel, one.fallthrough) for one in fallbacks] == [
+    extraction = extracted(tmp_path, text)
+    fallbacks = [item for item in extraction.found if isinstance(item, ExtractedFallback)]
+    assert [(fallback.key, fallback.kernel, fallback.fallthrough) for fallback in fallbacks] == [
         ("AutogradXLA", "fallthrough", True),
         ("XPU", "boxed()", False),
     ]
-    assert [one.operator for one in kernels(found)] == ["aten::add.Tensor"]
+    assert [kernel.operator for kernel in kernels(extraction)] == ["aten::add.Tensor"]
 
 
 def test_a_definition_by_name_takes_the_signature_of_its_function(tmp_path: Path) -> None:
@@ -219,23 +219,25 @@ def test_a_definition_by_name_takes_the_signature_of_its_function(tmp_path: Path
         '  m.def("f", &f);\n  m.def("g", my::g);\n  m.def("h", h);\n'
         '  m.def("l", [](bool a, std::vector<std::vector<int64_t>> b) -> c10::SymInt { return 1; });\n}\n',
     }
-    found = extracted(tmp_path, files)
-    assert [(one.name, one.schema, one.alias_analysis) for one in definitions(found)] == [
+    extraction = extracted(tmp_path, files)
+    assert [
+        (definition.name, definition.schema, definition.alias_analysis) for definition in definitions(extraction)
+    ] == [
         ("my::f", "my::f(Tensor _0, float _1, str _2) -> ()", "CONSERVATIVE"),
         ("my::g", "my::g(Tensor _0, Tensor? _1, int[] _2, bool[] _3) -> (Tensor _0, int _1)", "CONSERVATIVE"),
         ("my::h", None, "CONSERVATIVE"),
         ("my::l", "my::l(bool _0, int[][] _1) -> SymInt _0", "CONSERVATIVE"),
     ]
-    assert definitions(found)[2].why_unknown is not None
-    assert len(kernels(found)) == 4
+    assert definitions(extraction)[2].why_unknown is not None
+    assert len(kernels(extraction)) == 4
 
 
 def test_schemas_that_are_not_known(tmp_path: Path) -> None:
-    found = in_block(tmp_path, 'm.def(make_schema("f"));\nm.impl(name_of(F), f);')
-    (definition,) = definitions(found)
+    extraction = in_block(tmp_path, 'm.def(make_schema("f"));\nm.impl(name_of(F), f);')
+    (definition,) = definitions(extraction)
     assert (definition.name, definition.schema) == (Unknown('make_schema("f")'), None)
     assert definition.why_unknown == "the schema is the value of 'make_schema(\"f\")', which is not known"
-    assert [one.operator for one in kernels(found)] == [Unknown("name_of(F)")]
+    assert [kernel.operator for kernel in kernels(extraction)] == [Unknown("name_of(F)")]
 
 
 def test_what_registers_no_operator_is_harmless(tmp_path: Path) -> None:
@@ -252,8 +254,8 @@ def test_the_python_module_is_that_of_later_definitions(tmp_path: Path) -> None:
         'm.impl_abstract_pystub("other", "//x");\nm.def("h() -> ()");\n'
         'm.set_python_module(chosen());\nm.def("i() -> ()");\n'
     )
-    found = in_block(tmp_path, body)
-    modules = {one.name: one.python_module for one in definitions(found)}
+    extraction = in_block(tmp_path, body)
+    modules = {definition.name: definition.python_module for definition in definitions(extraction)}
     assert modules == {"my::f": (), "my::g": ("my.ops",), "my::h": ("other", "//x"), "my::i": ()}
 
 
@@ -272,9 +274,11 @@ def test_register_operators(tmp_path: Path) -> None:
         'static torch::jit::RegisterOperators jit({Operator("aten::x() -> ()", [](Stack& s) {})});\n'
         'void later() { auto r = torch::RegisterOperators().op("my::k() -> ()"); }\n'
     )
-    found = extracted(tmp_path, text)
-    assert found.not_understood == ()
-    assert [(one.schema, one.alias_analysis, one.at.line) for one in definitions(found)] == [
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    assert [
+        (definition.schema, definition.alias_analysis, definition.at.line) for definition in definitions(extraction)
+    ] == [
         ("my::f(Tensor a) -> Tensor", "default", 3),
         ("my::g(Tensor _0) -> Tensor _0", "default", 4),
         ("my::h(Tensor a) -> Tensor", None, 5),
@@ -282,7 +286,7 @@ def test_register_operators(tmp_path: Path) -> None:
         ("my::j() -> ()", "default", 10),
         ("my::k() -> ()", "default", 12),
     ]
-    assert [(one.operator, one.key, one.kernel) for one in kernels(found)] == [
+    assert [(kernel.operator, kernel.key, kernel.kernel) for kernel in kernels(extraction)] == [
         ("my::f", None, "f"),
         ("my::g", None, "f"),
         ("my::h", "CPU", "f"),
@@ -290,8 +294,8 @@ def test_register_operators(tmp_path: Path) -> None:
         ("my::h", None, "Functor"),
         ("my::j", None, "f"),
     ]
-    assert all(block.implicit for block in blocks(found))
-    assert [str(condition) for condition in definitions(found)[-1].when] == ["later is called"]
+    assert all(block.implicit for block in blocks(extraction))
+    assert [str(condition) for condition in definitions(extraction)[-1].when] == ["later is called"]
 
 
 def test_library_objects(tmp_path: Path) -> None:
@@ -299,11 +303,11 @@ def test_library_objects(tmp_path: Path) -> None:
         "void init() {\n  static auto lib = MAKE_TORCH_LIBRARY_IMPL(_, Lazy);\n  lib.fallback(f());\n  other();\n}\n"
         'void test() { auto m = MAKE_TORCH_LIBRARY(my); m.def("f() -> ()"); { m.def("g() -> ()"); } }\n'
     )
-    found = extracted(tmp_path, text)
-    assert found.not_understood == ()
-    assert [(one.namespace, one.dispatch_key, str(one.when[0])) for one in blocks(found)] == [
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    assert [(block.namespace, block.dispatch_key, str(block.when[0])) for block in blocks(extraction)] == [
         ("_", "Lazy", "init is called"),
         ("my", None, "test is called"),
     ]
-    assert [one.name for one in definitions(found)] == ["my::f", "my::g"]
-    assert len([one for one in found.found if isinstance(one, ExtractedFallback)]) == 1
+    assert [definition.name for definition in definitions(extraction)] == ["my::f", "my::g"]
+    assert len([item for item in extraction.found if isinstance(item, ExtractedFallback)]) == 1

@@ -25,7 +25,7 @@ def lines(result: Extraction) -> list[int]:
 
 
 def reasons(result: Extraction) -> list[str]:
-    return [one.why for one in result.not_understood]
+    return [gap.why for gap in result.not_understood]
 
 
 # ---- lines that are joined

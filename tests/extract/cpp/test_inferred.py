@@ -38,6 +38,6 @@ int64_t sample(const std::vector<edge_t>& edges, const c10::Dict<std::string, at
     ],
 )
 def test_inferred_schemas(tmp_path: Path, function: str, schema: str | None) -> None:
-    found = extracted(tmp_path, f'{BEFORE}TORCH_LIBRARY(my, m) {{\n  m.def("f", {function});\n}}\n')
-    (definition,) = (item for item in found.found if isinstance(item, ExtractedDefinition))
+    extraction = extracted(tmp_path, f'{BEFORE}TORCH_LIBRARY(my, m) {{\n  m.def("f", {function});\n}}\n')
+    (definition,) = (item for item in extraction.found if isinstance(item, ExtractedDefinition))
     assert definition.schema == (None if schema is None else f"my::f{schema}")

@@ -45,25 +45,25 @@ QUIET_TORCH_LIBRARY_IMPL(my, CPU, m) {
 }
 """
     other = '#include "library.h"\nQUIET_TORCH_LIBRARY_IMPL(my, CPU, m) {\n  m.impl("h", &h);\n}\n'
-    found = extracted(tmp_path, {"library.h": MACRO, "a.cpp": use, "b.cpp": other})
-    assert found.not_understood == ()
+    extraction = extracted(tmp_path, {"library.h": MACRO, "a.cpp": use, "b.cpp": other})
+    assert extraction.not_understood == ()
     assert [
         (item.block.kind, item.operator, item.key, Path(item.at.file).name, item.block.at.line, item.at.line)
-        for item in found.found
+        for item in extraction.found
         if isinstance(item, ExtractedKernel)
     ] == [
         (LibraryKind.IMPL, "my::f", "CPU", "a.cpp", 3, 4),
         (LibraryKind.IMPL, "my::g", "CPU", "a.cpp", 6, 7),
         (LibraryKind.IMPL, "my::h", "CPU", "b.cpp", 2, 3),
     ]
-    assert {(str(tmp_path / "a.cpp"), line) for line in (3, 4, 6, 7)} <= found.accounted
+    assert {(str(tmp_path / "a.cpp"), line) for line in (3, 4, 6, 7)} <= extraction.accounted
 
 
 def test_the_function_of_an_initialiser_may_call_another_one(tmp_path: Path) -> None:
     use = '#include "library.h"\nQUIET_TORCH_LIBRARY_FRAGMENT(my, m) {\n  m.def("f(Tensor a) -> Tensor");\n}\n'
-    found = extracted(tmp_path, {"library.h": MACRO, "a.cpp": use})
-    assert found.not_understood == ()
-    block, definition = found.found
+    extraction = extracted(tmp_path, {"library.h": MACRO, "a.cpp": use})
+    assert extraction.not_understood == ()
+    block, definition = extraction.found
     assert isinstance(block, ExtractedBlock)
     assert (block.kind, block.namespace, block.dispatch_key, block.at.line) == (LibraryKind.FRAGMENT, "my", None, 2)
     assert isinstance(definition, ExtractedDefinition)
@@ -83,15 +83,15 @@ def test_an_initialiser_in_a_function_registers_when_that_is_called(tmp_path: Pa
   return true;
 }
 """
-    found = extracted(tmp_path, text)
-    assert found.not_understood == ()
-    block, kernel = found.found
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    block, kernel = extraction.found
     assert isinstance(block, ExtractedBlock)
     assert isinstance(kernel, ExtractedKernel)
     assert (block.namespace, block.dispatch_key, block.at.line) == ("vision", "XPU", 9)
     assert (block.when, kernel.when) == ((Atom("lazily is called"),),) * 2
     assert (kernel.operator, kernel.key, kernel.at.line) == ("vision::nms", "XPU", 3)
-    assert (str(tmp_path / "a.cpp"), 3) in found.accounted
+    assert (str(tmp_path / "a.cpp"), 3) in extraction.accounted
 
 
 def test_a_lambda_may_be_the_argument(tmp_path: Path) -> None:
@@ -99,17 +99,17 @@ def test_a_lambda_may_be_the_argument(tmp_path: Path) -> None:
         "static torch::detail::TorchLibraryInit init{\n"
         '    torch::Library::DEF, [](torch::Library& lib) { lib.def("f() -> ()"); }, "my", {}, __FILE__, __LINE__};\n'
     )
-    found = extracted(tmp_path, text)
-    assert found.not_understood == ()
-    assert [(item.schema, item.block.kind) for item in found.found if isinstance(item, ExtractedDefinition)] == [
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    assert [(item.schema, item.block.kind) for item in extraction.found if isinstance(item, ExtractedDefinition)] == [
         ("my::f() -> ()", LibraryKind.DEF)
     ]
 
 
 def test_a_function_that_is_not_there_is_said(tmp_path: Path) -> None:
     text = 'torch::detail::TorchLibraryInit init(torch::Library::IMPL, elsewhere, "my", key, __FILE__, __LINE__);\n'
-    (one,) = extracted(tmp_path, text).not_understood
-    assert (one.at.line, one.why) == (1, "the function of this library is not found in this file")
+    (gap,) = extracted(tmp_path, text).not_understood
+    assert (gap.at.line, gap.why) == (1, "the function of this library is not found in this file")
 
 
 def test_the_class_itself_is_no_registration(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ TORCH_LIBRARY(my, m) {
   m.def("f() -> ()");
 }
 """
-    found = extracted(tmp_path, text)
-    assert found.not_understood == ()
-    assert len(found.found) == 2
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    assert len(extraction.found) == 2
 
 
 def test_registrations_in_tests_are_left_out_with_their_number(tmp_path: Path) -> None:
@@ -147,11 +147,11 @@ TORCH_LIBRARY(my, m) {
   m.def("f() -> ()");
 }
 """
-    found = extracted(tmp_path, text)
-    assert [item.name for item in found.found if isinstance(item, ExtractedDefinition)] == ["my::f"]
-    (one,) = found.not_understood
-    assert (one.at.line, one.why) == (
+    extraction = extracted(tmp_path, text)
+    assert [item.name for item in extraction.found if isinstance(item, ExtractedDefinition)] == ["my::f"]
+    (gap,) = extraction.not_understood
+    assert (gap.at.line, gap.why) == (
         2,
         "4 statements with registrations, which are in the bodies of tests and hold only while those run, left out",
     )
-    assert {(str(tmp_path / "a.cpp"), line) for line in (2, 5, 8, 9, 12)} <= found.accounted
+    assert {(str(tmp_path / "a.cpp"), line) for line in (2, 5, 8, 9, 12)} <= extraction.accounted

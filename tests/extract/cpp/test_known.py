@@ -52,21 +52,21 @@ TORCH_LIBRARY_IMPL(aten, Autocast, m) {
 
 def operators(path: Path, text: str, include: tuple[str, ...]) -> list[tuple[object, object, bool, int]]:
     path.write_text(text, encoding="utf-8")
-    found = extract_cpp(Sources({SourceKind.CPP: [str(path)]}, frozenset(), include))
-    assert found.not_understood == ()
-    kernels = [item for item in found.found if isinstance(item, ExtractedKernel)]
+    extraction = extract_cpp(Sources({SourceKind.CPP: [str(path)]}, frozenset(), include))
+    assert extraction.not_understood == ()
+    kernels = [item for item in extraction.found if isinstance(item, ExtractedKernel)]
     return [(kernel.operator, kernel.key, kernel.boxed_only, kernel.at.line) for kernel in kernels]
 
 
 def test_they_are_known_without_the_headers(tmp_path: Path) -> None:
-    found = operators(tmp_path / "a.cpp", INCLUDES + MACROS, ())
-    assert [name for name, key, _, _ in found if key == "AutocastPrivateUse1"] == [
+    result = operators(tmp_path / "a.cpp", INCLUDES + MACROS, ())
+    assert [name for name, key, _, _ in result if key == "AutocastPrivateUse1"] == [
         *("aten::softmax.int", "aten::relu", "aten::norm.Scalar")
     ]
-    assert [str(name) for name, _, boxed, _ in found if boxed] == [
+    assert [str(name) for name, _, boxed, _ in result if boxed] == [
         f"aten::{name}" for name in ("a", "x.y", "c", "z", "q", "r")
     ]
-    assert ("aten::foo.bar", "FuncTorchBatched", False, 13) in found
+    assert ("aten::foo.bar", "FuncTorchBatched", False, 13) in result
 
 
 def test_macros_of_older_versions(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_macros_of_older_versions(tmp_path: Path) -> None:
 
 def test_a_definition_of_the_project_comes_first(tmp_path: Path) -> None:
     own = '#define OP_DECOMPOSE(op) m.impl("mine::" #op, f);\n'
-    found = operators(tmp_path / "a.cpp", own + "TORCH_LIBRARY_IMPL(mine, CPU, m) { OP_DECOMPOSE(x) }\n", ())
-    assert found == [("mine::x", "CPU", False, 2)]
+    result = operators(tmp_path / "a.cpp", own + "TORCH_LIBRARY_IMPL(mine, CPU, m) { OP_DECOMPOSE(x) }\n", ())
+    assert result == [("mine::x", "CPU", False, 2)]
 
 
 @pytest.mark.live

@@ -18,9 +18,9 @@ REG = "#pragma once\n#define REG(K, E, F) TORCH_LIBRARY_IMPL({}, K, m) {{ m.impl
 
 
 def kernels(folder: Path, files: Mapping[str, str]) -> list[tuple[object, object, object]]:
-    found = extracted(folder, files)
-    assert found.not_understood == ()
-    return [(one.operator, one.key, one.kernel) for one in found.found if isinstance(one, ExtractedKernel)]
+    extraction = extracted(folder, files)
+    assert extraction.not_understood == ()
+    return [(item.operator, item.key, item.kernel) for item in extraction.found if isinstance(item, ExtractedKernel)]
 
 
 def extracted(folder: Path, files: Mapping[str, str]) -> Extraction:
@@ -71,7 +71,7 @@ def test_other_macros_of_headers_are_not_looked_for(tmp_path: Path) -> None:
 def test_macros_of_headers_in_a_template(tmp_path: Path) -> None:
     template = "{% for name in names %}\nTORCH_LIBRARY_FRAGMENT(my, m) {\n  TO_CUDA({{ name }});\n}\n{% endfor %}\n"
     files = {"ops.h": "#define TO_CUDA(F) m.impl(#F, F)\n#define LOUD(F) m.shout(F)\n", "a.cpp": template + "LOUD(f);"}
-    assert [one.at.line for one in extracted(tmp_path, files).not_understood] == [2, 3]
+    assert [gap.at.line for gap in extracted(tmp_path, files).not_understood] == [2, 3]
 
 
 # Macros that stand for registration blocks through many others.

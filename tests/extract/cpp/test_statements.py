@@ -31,9 +31,9 @@ def block(body: str, head: str = "TORCH_LIBRARY_IMPL(my, CPU, m)") -> str:
 
 
 def conditions(folder: Path, text: str) -> dict[str, str]:
-    found = extracted(folder, text)
-    assert found.not_understood == ()
-    return registered(found)
+    extraction = extracted(folder, text)
+    assert extraction.not_understood == ()
+    return registered(extraction)
 
 
 def test_preprocessor_conditions(tmp_path: Path) -> None:
@@ -41,14 +41,14 @@ def test_preprocessor_conditions(tmp_path: Path) -> None:
         '#ifdef A\nm.impl("f", f1);\n#elif B >= 2\nm.impl("f", f2);\n#else\nm.impl("f", f3);\n#endif\n'
         'm.impl("g", g);\n#if 0\nm.impl("h", h);\n#endif\n'
     )
-    found = extracted(tmp_path, block(body))
-    assert registered(found) == {
+    extraction = extracted(tmp_path, block(body))
+    assert registered(extraction) == {
         "my::f f1": "defined(A)",
         "my::f f2": "not defined(A) and B >= 2",
         "my::f f3": "not defined(A) and not B >= 2",
         "my::g g": "",
     }
-    assert (str(tmp_path / "a.cpp"), 11) in found.accounted
+    assert (str(tmp_path / "a.cpp"), 11) in extraction.accounted
 
 
 def test_settings_decide_conditions(tmp_path: Path) -> None:
@@ -57,16 +57,16 @@ def test_settings_decide_conditions(tmp_path: Path) -> None:
     settings = ReadSettings(defines=(("B", "3"),), undefines=frozenset({"A"}))
     assert registered(extracted(tmp_path, text, settings)) == {"my::f f2": ""}
     when = ReadSettings(when=(Atom("built for CUDA"),), undefines=frozenset({"A", "B"}))
-    found = extracted(tmp_path, text, when)
-    assert registered(found) == {"my::f f3": "built for CUDA"}
-    assert [item.when for item in found.found if isinstance(item, ExtractedBlock)] == [(Atom("built for CUDA"),)]
+    extraction = extracted(tmp_path, text, when)
+    assert registered(extraction) == {"my::f f3": "built for CUDA"}
+    assert [item.when for item in extraction.found if isinstance(item, ExtractedBlock)] == [(Atom("built for CUDA"),)]
 
 
 def test_whole_blocks_are_conditional(tmp_path: Path) -> None:
     text = "#ifndef GUARD\n#define GUARD\n#ifdef A\n" + block('m.impl("f", f);') + "#endif\n#endif\n"
-    found = extracted(tmp_path, text)
-    assert registered(found) == {"my::f f": "defined(A)"}
-    assert [item.when for item in found.found if isinstance(item, ExtractedBlock)] == [(Atom("defined(A)"),)]
+    extraction = extracted(tmp_path, text)
+    assert registered(extraction) == {"my::f f": "defined(A)"}
+    assert [item.when for item in extraction.found if isinstance(item, ExtractedBlock)] == [(Atom("defined(A)"),)]
 
 
 @pytest.mark.parametrize(
@@ -133,28 +133,28 @@ def test_conditions_at_run_time(tmp_path: Path, body: str, expected: dict[str, s
     ids=["argument", "heads", "if", "else", "macros", "same"],
 )
 def test_branches_that_cannot_be_read_together(tmp_path: Path, text: str, expected: dict[str, str]) -> None:
-    found = extracted(tmp_path, text)
-    assert found.not_understood == ()
-    made: dict[str, str] = {}
-    for item in found.found:
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    results: dict[str, str] = {}
+    for item in extraction.found:
         if isinstance(item, ExtractedKernel):
             when = " and ".join(map(str, item.when))
             name = f"{item.operator} {item.kernel}"
-            if made.get(name, when) != when:
-                assert (made[name], when) in (
+            if results.get(name, when) != when:
+                assert (results[name], when) in (
                     ("defined(A) and x", "not defined(A)"),
                     ("defined(A) and not x", "not defined(A)"),
                 )
                 continue
-            made[name] = when
-    assert made == {name: when for name, when in expected.items() if not name.endswith(" ")}
+            results[name] = when
+    assert results == {name: when for name, when in expected.items() if not name.endswith(" ")}
 
 
 def test_blocks_of_separate_readings_are_one(tmp_path: Path) -> None:
-    found = extracted(tmp_path, block('m.impl("f",\n#ifdef A\n  f1\n#else\n  f2\n#endif\n);\nm.impl("g", g);'))
-    (one,) = [item for item in found.found if isinstance(item, ExtractedBlock)]
-    assert one.when == ()
-    assert all(item.block == one for item in found.found if isinstance(item, ExtractedKernel))
+    extraction = extracted(tmp_path, block('m.impl("f",\n#ifdef A\n  f1\n#else\n  f2\n#endif\n);\nm.impl("g", g);'))
+    (part,) = [item for item in extraction.found if isinstance(item, ExtractedBlock)]
+    assert part.when == ()
+    assert all(item.block == part for item in extraction.found if isinstance(item, ExtractedKernel))
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ def test_functions_of_other_files(tmp_path: Path) -> None:
         "a.cpp": "void add(torch::Library& m, const char* suffix);\n" + block('if (x) add(m, ".out");'),
         "b.cpp": 'void add(torch::Library& lib, const char* suffix) {\n  lib.impl(std::string("f") + suffix, f);\n}\n',
     }
-    found = extracted(tmp_path, files)
-    assert found.not_understood == ()
-    assert registered(found) == {"my::f.out f": "x"}
-    (kernel,) = [item for item in found.found if isinstance(item, ExtractedKernel)]
+    extraction = extracted(tmp_path, files)
+    assert extraction.not_understood == ()
+    assert registered(extraction) == {"my::f.out f": "x"}
+    (kernel,) = [item for item in extraction.found if isinstance(item, ExtractedKernel)]
     assert (kernel.at.file, kernel.at.line) == (str(tmp_path / "b.cpp"), 2)
 
 
@@ -213,10 +213,10 @@ def test_functions_of_other_files(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_understood_is_said(tmp_path: Path, body: str, line: int, why: str) -> None:
-    found = extracted(tmp_path, block(body, "TORCH_LIBRARY(my, m)"))
-    assert [(one.at.line, one.why) for one in found.not_understood] == [(line, why)]
+    extraction = extracted(tmp_path, block(body, "TORCH_LIBRARY(my, m)"))
+    assert [(gap.at.line, gap.why) for gap in extraction.not_understood] == [(line, why)]
     if body.startswith("UNKNOWN"):
-        assert [name for name, _ in found.missing] == [body.rstrip("(f);")]
+        assert [name for name, _ in extraction.missing] == [body.rstrip("(f);")]
 
 
 @pytest.mark.parametrize(
@@ -239,17 +239,17 @@ def test_what_is_not_understood_is_said(tmp_path: Path, body: str, line: int, wh
     ],
 )
 def test_what_is_in_no_block_is_said(tmp_path: Path, text: str, why: str) -> None:
-    found = extracted(tmp_path, text)
-    assert [(one.at.line, one.why) for one in found.not_understood][-1] == (2, why)
+    extraction = extracted(tmp_path, text)
+    assert [(gap.at.line, gap.why) for gap in extraction.not_understood][-1] == (2, why)
 
 
 def test_a_bound_that_is_exceeded_leaves_the_other_files(tmp_path: Path) -> None:
     grow = "".join(f"#define A{n} A{n + 1} A{n + 1}\n" for n in range(30))
-    found = extracted(tmp_path, {"a.cpp": grow + block("A0"), "b.cpp": block('m.impl("f", f);')})
-    assert registered(found) == {"my::f f": ""}
-    (one,) = found.not_understood
-    assert "steps to read" in one.why
-    assert one.bound
+    extraction = extracted(tmp_path, {"a.cpp": grow + block("A0"), "b.cpp": block('m.impl("f", f);')})
+    assert registered(extraction) == {"my::f f": ""}
+    (gap,) = extraction.not_understood
+    assert "steps to read" in gap.why
+    assert gap.bound
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ def test_a_bound_that_is_exceeded_leaves_the_other_files(tmp_path: Path) -> None
     ids=["angles", "parentheses", "sums", "not", "branches", "comments", "strings", "braces"],
 )
 def test_deep_and_long_sources_end(tmp_path: Path, body: str) -> None:
-    found = extracted(tmp_path, {"a.cpp": block(body), "b.cpp": block('m.impl("last", f);')})
-    assert registered(found)["my::last f"] == ""
+    extraction = extracted(tmp_path, {"a.cpp": block(body), "b.cpp": block('m.impl("last", f);')})
+    assert registered(extraction)["my::last f"] == ""
 
 
 def test_a_parameter_without_a_type_has_no_signature(tmp_path: Path) -> None:
-    found = extracted(tmp_path, "void f(int64_t a, = 3) {}\n" + block('m.def("f", f);', "TORCH_LIBRARY(my, m)"))
-    assert registered(found) == {"None": "", "my::f f": ""}
+    extraction = extracted(tmp_path, "void f(int64_t a, = 3) {}\n" + block('m.def("f", f);', "TORCH_LIBRARY(my, m)"))
+    assert registered(extraction) == {"None": "", "my::f f": ""}

@@ -44,12 +44,12 @@ IS_READ = (
 
 def read(folder: Path, name: str, count: int) -> tuple[Extraction, WorkBudget, int]:
     """Result of a kind of input, the work that it took, and the bytes of its files."""
-    made = HOSTILE[name].files(count)
-    for file, text in made.items():
+    files = HOSTILE[name].files(count)
+    for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
-    names = frozenset(str(folder / file) for file in made)
+    names = frozenset(str(folder / file) for file in files)
     sources = Sources({SourceKind.CPP: [str(folder / "a.cpp")]}, names)
-    return extract_cpp(sources), sources.work, sum(map(len, made.values()))
+    return extract_cpp(sources), sources.work, sum(map(len, files.values()))
 
 
 @pytest.mark.slow
@@ -95,8 +95,8 @@ def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_a_comment_accepts_that_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HOSTILE["macros that double"].files(40)["a.cpp"]
     comment = "// dispatch-cli: ignore[unread-sources] generated, and looked at by hand\n"
-    head, found, tail = text.partition("TORCH_LIBRARY")
-    write({"a.cpp": head + comment + found + tail, "b.cpp": FINE}, str(tmp_path))
+    head, separator, tail = text.partition("TORCH_LIBRARY")
+    write({"a.cpp": head + comment + separator + tail, "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert call("check-invariants", "src").code == 0
 

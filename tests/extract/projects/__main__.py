@@ -44,7 +44,7 @@ def _run(project: Project, folder: Path | None, with_list: bool) -> None:
         start = time.perf_counter()
         extractions = extract(project, sources)
         seconds = time.perf_counter() - start
-        accounted = frozenset().union(*(one.accounted for one in extractions))
+        accounted = frozenset().union(*(extraction.accounted for extraction in extractions))
         files = [*sources.files[SourceKind.CPP], *(sources.files[SourceKind.PYTHON] if project.python else [])]
         unaccounted = audit(files, sources.read, accounted)
         ours = rows_of(extractions)
@@ -56,7 +56,7 @@ def _run(project: Project, folder: Path | None, with_list: bool) -> None:
             f"{project.name} | {result.found} of {result.live} | {result.placed} of {result.with_place} | "
             f"{len(result.unconditional)} | {len(result.conditional)} | "
             f"{result.definitions - len(result.missing_definitions)} of {result.definitions} | {result.equal} | "
-            f"{len(result.extra_definitions)} | {sum(len(one.not_understood) for one in extractions)} | "
+            f"{len(result.extra_definitions)} | {sum(len(extraction.not_understood) for extraction in extractions)} | "
             f"{len(unaccounted)} | {tables.slots - len(tables.different):,} of {tables.slots:,} | {seconds:.2f} | "
             f"{part:.1%} {most.removeprefix(f'{root}/') or 'of the run'}"
         )
@@ -66,10 +66,10 @@ def _run(project: Project, folder: Path | None, with_list: bool) -> None:
                 print("  undecided:", text)
             for operator, key, one_answer, other in tables.different:
                 print(f"  slot: {operator} {key}: {one_answer} from the sources, {other} live")
-            for one in extractions:
-                for statement in one.not_understood:
+            for extraction in extractions:
+                for statement in extraction.not_understood:
                     print(f"  not understood: {_short(statement.at, root)}: {statement.why} | {statement.text}")
-                print("  missing names:", one.missing)
+                print("  missing names:", extraction.missing)
             for place in unaccounted:
                 print(f"  not accounted for: {_short(place.at, root)}: {place.text}")
 
@@ -92,10 +92,10 @@ def _list(result: Comparison, root: Path) -> None:
         print(f"  missing definition: {name}")
     for name, text, schemas in result.different:
         print(f"  schema: {name}\n     live {text}")
-        for one in schemas:
-            print(f"     here {one.schema} {_short(one.at, root)}")
-    for one in result.extra_definitions:
-        print(f"  extra definition: {one.operator} {_short(one.at, root)}")
+        for schema in schemas:
+            print(f"     here {schema.schema} {_short(schema.at, root)}")
+    for definition in result.extra_definitions:
+        print(f"  extra definition: {definition.operator} {_short(definition.at, root)}")
 
 
 if __name__ == "__main__":

@@ -47,27 +47,28 @@ def compare(live: Live, ours: Rows, root: Path, python: bool) -> Comparison:
     wanted = [row for row in live.rows if python or not row.python]
     pairs = {(row.operator, row.key) for row in live.rows}
     missing = [row for row in wanted if (row.operator, row.key) not in by_pair]
-    found = [row for row in wanted if (row.operator, row.key) in by_pair]
+    matched = [row for row in wanted if (row.operator, row.key) in by_pair]
     misplaced = [
         (row, by_pair[row.operator, row.key])
-        for row in found
-        if row.place is not None and not any(same_place(row.place, one, root) for one in by_pair[row.operator, row.key])
+        for row in matched
+        if row.place is not None
+        and not any(same_place(row.place, place, root) for place in by_pair[row.operator, row.key])
     ]
     extra = [row for row in ours.rows if (row.operator, row.key) not in pairs]
     boxed = {(row.operator, row.key): row.boxed for row in live.rows}
     named: dict[str, list[Schema]] = defaultdict(list)
-    for one in ours.schemas:
-        named[one.operator].append(one)
-    with_place = sum(row.place is not None for row in found)
+    for schema in ours.schemas:
+        named[schema.operator].append(schema)
+    with_place = sum(row.place is not None for row in matched)
     different = [
         (name, text, named[name])
         for name, text in live.schemas.items()
-        if name in named and not any(same_schema(one.schema, text) for one in named[name])
+        if name in named and not any(same_schema(definition.schema, text) for definition in named[name])
     ]
     missing_definitions = [name for name in live.schemas if name not in named]
     return Comparison(
         live=len(wanted),
-        found=len(found),
+        found=len(matched),
         with_place=with_place,
         placed=with_place - len(misplaced),
         missing=missing,
@@ -83,7 +84,9 @@ def compare(live: Live, ours: Rows, root: Path, python: bool) -> Comparison:
         equal=len(live.schemas) - len(missing_definitions) - len(different),
         missing_definitions=missing_definitions,
         different=different,
-        extra_definitions=[one for one in ours.schemas if one.operator not in live.schemas and not one.when],
+        extra_definitions=[
+            schema for schema in ours.schemas if schema.operator not in live.schemas and not schema.when
+        ],
     )
 
 

@@ -51,8 +51,8 @@ def load_live(folder: Path, project: Project) -> Live:
     for operator, key, _, debug, signature in data["registrations"]:
         place = _PLACE.match(debug)
         python = _PYTHON.match(debug) is not None
-        found = None if place is None or python else (place[1], int(place[2]))
-        rows.append(LiveRow(operator, key, found, python, signature == "(none)"))
+        position = None if place is None or python else (place[1], int(place[2]))
+        rows.append(LiveRow(operator, key, position, python, signature == "(none)"))
     kept = tuple(row for row in rows if not (row.python and is_pytorchs(row.operator)))
     definitions = data["definitions"]
     schemas = {

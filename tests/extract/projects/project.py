@@ -42,11 +42,11 @@ class Project(NamedTuple):
 
     def settings_of(self, file: str) -> ReadSettings:
         """How a file is read, by its path in the project."""
-        found = [one for one in self.files if fnmatch(file, one.glob)]
+        files = [one for one in self.files if fnmatch(file, one.glob)]
         return ReadSettings(
-            defines=tuple({name: text for one in found for name, text in one.defines}.items()),
+            defines=tuple({name: text for file in files for name, text in file.defines}.items()),
             undefines=self.undefines,
-            when=tuple(Atom(text) for one in found for text in one.when),
+            when=tuple(Atom(text) for file in files for text in file.when),
         )
 
 

@@ -37,9 +37,9 @@ def sources_of(project: Project, root: Path) -> Sources:
 
 def extract(project: Project, sources: Sources) -> list[Extraction]:
     """What its sources say; Python only where the recording has Python."""
-    found = [extract_cpp(sources)]
+    extractions = [extract_cpp(sources)]
     if project.python:
         from dispatch_cli.extract.python import extract_python
 
-        found.append(extract_python(sources))
-    return found
+        extractions.append(extract_python(sources))
+    return extractions

@@ -55,37 +55,45 @@ class Rows(NamedTuple):
 
 def rows_of(extractions: Sequence[Extraction]) -> Rows:
     """The registrations and definitions of extractions, those of ``torch.library`` as PyTorch 2.6 makes them."""
-    found = Rows([], [], [])
-    custom = {one.name for extraction in extractions for one in extraction.found if isinstance(one, CustomOperator)}
+    rows = Rows([], [], [])
+    custom = {item.name for extraction in extractions for item in extraction.found if isinstance(item, CustomOperator)}
     for extraction in extractions:
-        for one in extraction.found:
-            match one:
+        for item in extraction.found:
+            match item:
                 case ExtractedDefinition():
-                    if isinstance(one.name, Unknown):
-                        found.undecided.append(f"{one.at}: {one.name}")
+                    if isinstance(item.name, Unknown):
+                        rows.undecided.append(f"{item.at}: {item.name}")
                     else:
-                        found.schemas.append(Schema(one.name, one.schema, one.at, _both(one.when, one.block)))
+                        rows.schemas.append(Schema(item.name, item.schema, item.at, _both(item.when, item.block)))
                 case ExtractedKernel(operator=str(operator), key=None | str() as key):
-                    block = None if one.block.python else (one.block.at.file, one.block.at.line)
-                    when = _both(one.when, one.block)
-                    found.rows.append(
-                        Row(operator, _name(key), one.at, when, block, one.fallthrough, one.block.python or one.python)
+                    block = None if item.block.python else (item.block.at.file, item.block.at.line)
+                    when = _both(item.when, item.block)
+                    rows.rows.append(
+                        Row(
+                            operator,
+                            _name(key),
+                            item.at,
+                            when,
+                            block,
+                            item.fallthrough,
+                            item.block.python or item.python,
+                        )
                     )
                 case CustomOperator(name=str(name)):
-                    found.schemas.append(Schema(name, one.schema, one.at, one.when))
-                    found.rows.extend(Row(name, key, one.at, one.when, python=True) for key in _custom_keys(one))
+                    rows.schemas.append(Schema(name, item.schema, item.at, item.when))
+                    rows.rows.extend(Row(name, key, item.at, item.when, python=True) for key in _custom_keys(item))
                 case OperatorFunction(operator=str(operator)):
-                    keys = _function_keys(one, is_custom=operator in custom)
-                    found.rows.extend(Row(operator, key, one.at, one.when, python=True) for key in keys)
+                    keys = _function_keys(item, is_custom=operator in custom)
+                    rows.rows.extend(Row(operator, key, item.at, item.when, python=True) for key in keys)
                 case ExtractedBlock() | ExtractedFallback():
                     pass
                 case _:
-                    found.undecided.append(f"{one.at}: {one}")
-    return found
+                    rows.undecided.append(f"{item.at}: {item}")
+    return rows
 
 
 def _both(when: tuple[Condition, ...], block: ExtractedBlock) -> tuple[Condition, ...]:
-    return (*block.when, *(one for one in when if one not in block.when))
+    return (*block.when, *(condition for condition in when if condition not in block.when))
 
 
 def _name(key: str | None) -> str:

@@ -39,12 +39,12 @@ def compare_tables(project: Project, extractions: Sequence[Extraction], live: Li
         name = OperatorName.parse(operator)
         # an operator that has kernels only at a key that the universe does not know is in neither
         wanted = theirs.table(name) if name in theirs else {}
-        found = ours.table(name) if name in ours else {}
-        for key in wanted or found:
+        table = ours.table(name) if name in ours else {}
+        for key in wanted or table:
             slots += 1
-            one, other = _answer(found.get(key)), _answer(wanted.get(key))
-            if one != other:
-                different.append((operator, key, one, other))
+            mine, other = _answer(table.get(key)), _answer(wanted.get(key))
+            if mine != other:
+                different.append((operator, key, mine, other))
     return Slots(len(operators), slots, different)
 
 
@@ -79,11 +79,11 @@ def _library(libraries: dict[str, dict[str, Any]], operator: str) -> dict[str, A
 
 def in_build(data: Mapping[str, Any], project: Project) -> dict[str, object]:
     """A document without what the recorded build does not have, without conditions, and without backend fallbacks."""
-    facts = {**dict.fromkeys((atom for one in project.files for atom in one.when), False), **dict(project.facts)}
-    found = _kept(data, facts)
-    assert isinstance(found, dict)
-    found["libraries"] = [one for one in found.get("libraries", ()) if "fallback" not in one]
-    return {name: one for name, one in found.items() if name not in ("undecided", "not_understood")}
+    facts = {**dict.fromkeys((atom for file in project.files for atom in file.when), False), **dict(project.facts)}
+    kept = _kept(data, facts)
+    assert isinstance(kept, dict)
+    kept["libraries"] = [library for library in kept.get("libraries", ()) if "fallback" not in library]
+    return {name: one for name, one in kept.items() if name not in ("undecided", "not_understood")}
 
 
 def _kept(data: Any, facts: Mapping[str, bool]) -> Any:
@@ -92,16 +92,19 @@ def _kept(data: Any, facts: Mapping[str, bool]) -> Any:
         kept = {key: _kept(one, facts) for key, one in data.items() if key != "when" and _holds(one, facts)}
         return {key: one for key, one in kept.items() if one != [] and one != {}}
     if isinstance(data, list | tuple):
-        return [_kept(one, facts) for one in data if _holds(one, facts)]
+        return [_kept(entry, facts) for entry in data if _holds(entry, facts)]
     return data
 
 
 def _holds(entry: Any, facts: Mapping[str, bool]) -> bool:
     if not isinstance(entry, dict) or "when" not in entry:
         return True
-    said = entry["when"]
-    found = {one: value(parse_condition(one), facts) for one in ([said] if isinstance(said, str) else said)}
-    if False in found.values():
+    conditions = entry["when"]
+    values = {
+        condition: value(parse_condition(condition), facts)
+        for condition in ([conditions] if isinstance(conditions, str) else conditions)
+    }
+    if False in values.values():
         return False
-    assert None not in found.values(), f"whether {found} holds in the recorded build is not said"
+    assert None not in values.values(), f"whether {values} holds in the recorded build is not said"
     return True

@@ -29,4 +29,4 @@ def read_text(folder: Path, text: str, settings: ReadSettings | None = None) -> 
 
 def places(extraction: Extraction) -> list[tuple[str, int]]:
     """The kind and line of each thing that was found."""
-    return [(type(one).__name__, one.at.line) for one in extraction.found]
+    return [(type(item).__name__, item.at.line) for item in extraction.found]

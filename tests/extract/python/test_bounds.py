@@ -16,20 +16,20 @@ _START = 'import torch\nlib = torch.library.Library("ns", "FRAGMENT")\n'
 
 @pytest.mark.parametrize("name", ['f"f{y}() -> ()"', '"%d" % y', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])
 def test_numbers_that_python_does_not_print_are_not_known(tmp_path: Path, name: str) -> None:
-    found = read_text(tmp_path, f"{_START}y = 0x{'f' * 5000}\nlib.define({name})\nlib.define('g() -> ()')\n")
-    definitions = [one.schema for one in found.found if isinstance(one, ExtractedDefinition)]
-    assert "ns::g() -> ()" in definitions and len(definitions) + len(found.not_understood) >= 2
+    extraction = read_text(tmp_path, f"{_START}y = 0x{'f' * 5000}\nlib.define({name})\nlib.define('g() -> ()')\n")
+    definitions = [item.schema for item in extraction.found if isinstance(item, ExtractedDefinition)]
+    assert "ns::g() -> ()" in definitions and len(definitions) + len(extraction.not_understood) >= 2
     read_text(tmp_path, f"{_START}lib.define({name})\n", ReadSettings(values=(("y", f"0x{'f' * 5000}"),)))
 
 
 def test_a_file_whose_tree_would_be_large_is_said(tmp_path: Path) -> None:
-    found = read_text(tmp_path, f"{_START}x = [{'1,' * MAX_TOKENS}]\n")
-    assert not found.found
-    assert [one.why for one in found.not_understood] == ["the file has too many expressions"]
+    extraction = read_text(tmp_path, f"{_START}x = [{'1,' * MAX_TOKENS}]\n")
+    assert not extraction.found
+    assert [gap.why for gap in extraction.not_understood] == ["the file has too many expressions"]
 
 
 def test_a_loop_that_registers_nothing_does_not_use_up_the_steps(tmp_path: Path) -> None:
-    found = read_text(
+    extraction = read_text(
         tmp_path,
         f"""\
 {_START}
@@ -46,8 +46,8 @@ last(None)
 lib.define("f() -> ()")
 """,
     )
-    assert [type(one) for one in found.found][-1] is ExtractedDefinition
-    assert not found.not_understood
+    assert [type(item) for item in extraction.found][-1] is ExtractedDefinition
+    assert not extraction.not_understood
 
 
 def test_a_module_that_is_imported_for_a_value_has_its_own_steps(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ for each in range(15000):
 lib.define("g() -> ()")
 """,
     }
-    found = read_files(tmp_path, files)
-    schemas = [one.schema for one in found.found if isinstance(one, ExtractedDefinition)]
+    extraction = read_files(tmp_path, files)
+    schemas = [item.schema for item in extraction.found if isinstance(item, ExtractedDefinition)]
     assert schemas == ["ns::f() -> ()", "ns::g() -> ()"]
-    assert not found.not_understood
+    assert not extraction.not_understood
 
 
 @pytest.mark.parametrize("value", ["False", "0", "None", "''", "true", "2"])
@@ -83,7 +83,7 @@ def test_what_is_said_decides_whether_it_is_true_or_false(tmp_path: Path, name: 
         test = "other is not None"
     text = f"{_START}{head}if {test}:\n    lib.impl('f', lambda x: x, 'CPU')\n"
     text += "else:\n    lib.impl('f', lambda x: x, 'CUDA')\n"
-    found = read_files(tmp_path, {"ops.py": text}, ReadSettings(values=((name, value),)))
-    kernels = [(one.key, one.when) for one in found.found if isinstance(one, ExtractedKernel)]
+    extraction = read_files(tmp_path, {"ops.py": text}, ReadSettings(values=((name, value),)))
+    kernels = [(item.key, item.when) for item in extraction.found if isinstance(item, ExtractedKernel)]
     assert kernels == [("CPU" if value in ("true", "2") else "CUDA", ())]
-    assert not found.missing and not found.not_understood
+    assert not extraction.missing and not extraction.not_understood

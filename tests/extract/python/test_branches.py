@@ -13,8 +13,8 @@ _START = 'import torch, os\nlib = torch.library.Library("ns", "FRAGMENT")\nUSE =
 
 
 def _when(found: object) -> list[list[str]]:
-    things = [one for one in found.found if not isinstance(one, ExtractedBlock)]  # type: ignore[attr-defined]
-    return [[str(each) for each in one.when] for one in things]
+    things = [item for item in found.found if not isinstance(item, ExtractedBlock)]  # type: ignore[attr-defined]
+    return [[str(each) for each in thing.when] for thing in things]
 
 
 def test_where_a_branch_raises_the_other_holds(tmp_path: Path) -> None:
@@ -33,9 +33,9 @@ elif os.environ.get("MORE"):
 else:
     lib.define("g() -> ()")
 """
-    found = read_text(tmp_path, _START + text)
-    assert _when(found) == [[], ["os.environ.get('MORE')"], ["not os.environ.get('MORE')"]]
-    assert not found.not_understood
+    extraction = read_text(tmp_path, _START + text)
+    assert _when(extraction) == [[], ["os.environ.get('MORE')"], ["not os.environ.get('MORE')"]]
+    assert not extraction.not_understood
 
 
 def test_where_an_exception_is_caught_both_branches_stay(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ for name in []:
     lib.define(name)
 USE and lib.define(USE)
 """
-    found = read_text(tmp_path, _START + text, ReadSettings(values=(("USE", "False"),)))
-    assert not _when(found) and not found.not_understood
+    extraction = read_text(tmp_path, _START + text, ReadSettings(values=(("USE", "False"),)))
+    assert not _when(extraction) and not extraction.not_understood
 
 
 def test_attributes_of_functions_are_remembered(tmp_path: Path) -> None:
@@ -89,13 +89,13 @@ if USE:
 if other.flag:
     lib.define("g() -> ()")
 """
-    found = read_text(tmp_path, _START + text)
-    assert _when(found) == [[], ["USE"]]
-    assert [one.schema for one in found.found if isinstance(one, ExtractedDefinition)] == [
+    extraction = read_text(tmp_path, _START + text)
+    assert _when(extraction) == [[], ["USE"]]
+    assert [item.schema for item in extraction.found if isinstance(item, ExtractedDefinition)] == [
         "ns::f() -> ()",
         "ns::g() -> ()",
     ]
-    assert not found.not_understood
+    assert not extraction.not_understood
 
 
 def test_what_a_handler_returns_is_another_value(tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ __import__("torch").library.define("a::g", "() -> ()")
 eval("lib.define")("c() -> ()")
 exec('lib.define("b() -> ()")')
 """
-    found = read_text(tmp_path, _START + text)
-    assert _when(found) == [[], []]
-    assert [(one.at.line, one.why) for one in found.not_understood] == [
+    extraction = read_text(tmp_path, _START + text)
+    assert _when(extraction) == [[], []]
+    assert [(gap.at.line, gap.why) for gap in extraction.not_understood] == [
         (7, "`eval` runs a text"),
         (8, "`exec` runs a text"),
     ]
@@ -130,8 +130,8 @@ exec('lib.define("b() -> ()")')
 
 def test_conditions_of_settings_are_not_missing(tmp_path: Path) -> None:
     settings = ReadSettings(when=(Atom("BUILD_CUDA"),))
-    found = read_text(tmp_path, _START + "if USE:\n    lib.define('f() -> ()')\n", settings)
-    assert _when(found) == [["BUILD_CUDA", "USE"]] and found.missing == (("USE", 1),)
+    extraction = read_text(tmp_path, _START + "if USE:\n    lib.define('f() -> ()')\n", settings)
+    assert _when(extraction) == [["BUILD_CUDA", "USE"]] and extraction.missing == (("USE", 1),)
 
 
 def test_what_leaves_within_try_leaves_what_follows(tmp_path: Path) -> None:

@@ -38,11 +38,11 @@ def read(folder: Path, name: str, count: int) -> tuple[Extraction, Sources]:
 
 
 def schemas(found: Extraction) -> list[str | None]:
-    return [one.schema for one in found.found if isinstance(one, ExtractedDefinition)]
+    return [item.schema for item in found.found if isinstance(item, ExtractedDefinition)]
 
 
 def bounds(found: Extraction) -> list[NotUnderstood]:
-    return [one for one in found.not_understood if one.bound]
+    return [gap for gap in found.not_understood if gap.bound]
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def test_all_work_is_paid_for(name: str, tmp_path: Path) -> None:
     """Of a budget that is small, no more is done than it pays for; what runs in C is no line."""
     kind = PYTHON[name]
     with counted() as steps:
-        found, sources = read(tmp_path, name, max(kind.size >> 4, min(kind.size, 40)))
+        extraction, sources = read(tmp_path, name, max(kind.size >> 4, min(kind.size, 40)))
     units = sum(sources.work.spent.values())
     size = sum(Path(file).stat().st_size for file in sources.files[SourceKind.PYTHON])
     assert steps[0] <= 40 * units + 20 * size + 50_000
-    for one in bounds(found):
-        lines = Path(one.at.file).read_bytes().count(b"\n") + 1
-        assert 1 <= one.at.line <= lines
+    for bound in bounds(extraction):
+        lines = Path(bound.at.file).read_bytes().count(b"\n") + 1
+        assert 1 <= bound.at.line <= lines
 
 
 @pytest.mark.parametrize("name", OF_REPORT)
@@ -73,9 +73,9 @@ def test_what_doubles_with_each_line_is_read_to_the_end(name: str, tmp_path: Pat
     size = PYTHON[name].size
     units = []
     for count in (size, 2 * size, 4 * size):
-        found, sources = read(tmp_path, name, count)
-        assert schemas(found) == ["my::a(Tensor x) -> Tensor"]
-        assert not found.not_understood
+        extraction, sources = read(tmp_path, name, count)
+        assert schemas(extraction) == ["my::a(Tensor x) -> Tensor"]
+        assert not extraction.not_understood
         units += sources.work.spent.values()
     # each value, and each class, is looked at with all that it is made of: a square, and no power of two
     assert units[2] - units[1] <= 5 * (units[1] - units[0]), units
@@ -99,9 +99,11 @@ def test_the_size_of_a_value_counts_shared_parts_each_time() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_the_rest_of_the_run_goes_on_and_the_place_is_said(tmp_path: Path) -> None:
-    found = read_files(tmp_path, {"a.py": f"{HEAD}{OPERATOR}{LOOPS}lib.define('c() -> ()')\n", "b.py": HEAD + OPERATOR})
-    assert schemas(found) == ["my::a(Tensor x) -> Tensor"] * 2
-    (end,) = bounds(found)
+    extraction = read_files(
+        tmp_path, {"a.py": f"{HEAD}{OPERATOR}{LOOPS}lib.define('c() -> ()')\n", "b.py": HEAD + OPERATOR}
+    )
+    assert schemas(extraction) == ["my::a(Tensor x) -> Tensor"] * 2
+    (end,) = bounds(extraction)
     assert (Path(end.at.file).name, end.at.line, end.at.column) == ("a.py", 8, 13)
     assert end.text == "x = i"
     assert "takes more than" in end.why
@@ -110,8 +112,8 @@ def test_the_rest_of_the_run_goes_on_and_the_place_is_said(tmp_path: Path) -> No
 @pytest.mark.usefixtures("small")
 def test_the_place_is_in_the_file_that_is_read(tmp_path: Path) -> None:
     helper = f"def f(lib):\n    lib.define('b() -> ()')\n{''.join(f'    {line}' for line in LOOPS.splitlines(True))}"
-    found = read_files(tmp_path, {"a.py": f"{HEAD}from h import f\n\nf(lib)\n", "h.py": helper})
-    assert {(Path(end.at.file).name, end.at.line) for end in bounds(found)} == {("a.py", 6)}
+    extraction = read_files(tmp_path, {"a.py": f"{HEAD}from h import f\n\nf(lib)\n", "h.py": helper})
+    assert {(Path(end.at.file).name, end.at.line) for end in bounds(extraction)} == {("a.py", 6)}
 
 
 @pytest.mark.parametrize(
@@ -128,21 +130,21 @@ def test_the_place_is_in_the_file_that_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_too_large_is_a_bound(text: str, why: str, tmp_path: Path) -> None:
-    found = read_text(tmp_path, f"{HEAD}{text}")
-    assert [one.why for one in bounds(found)] == [why]
+    extraction = read_text(tmp_path, f"{HEAD}{text}")
+    assert [bound.why for bound in bounds(extraction)] == [why]
 
 
 def test_a_file_that_is_no_python_is_none(tmp_path: Path) -> None:
-    found = read_text(tmp_path, f"{HEAD}x = (\n")
-    assert [one.bound for one in found.not_understood] == [False]
+    extraction = read_text(tmp_path, f"{HEAD}x = (\n")
+    assert [gap.bound for gap in extraction.not_understood] == [False]
 
 
 def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_path: Path) -> None:
     branches = "".join(f"elif a == {number}:\n    {{}}\n" for number in range(150))
-    found = read_text(
+    extraction = read_text(
         tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "lib.define('x() -> ()')")
     )
-    (end,) = bounds(found)
+    (end,) = bounds(extraction)
     assert (end.at.line, "nest more than 100 deep" in end.why) == (203, True)
     assert not bounds(read_text(tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "x = 1")))
 
@@ -156,9 +158,11 @@ def test_check_invariants_fails_where_a_bound_ended_the_reading(
     result = call("check-invariants", "loops.py", "--format", "json")
     assert result.code == 1
     findings = json.loads(result.out)["findings"]
-    assert [(one["check"], one["declared_at"]["line"]) for one in findings if one["check"] == "unread-sources"] == [
-        ("unread-sources", 8)
-    ]
+    assert [
+        (finding["check"], finding["declared_at"]["line"])
+        for finding in findings
+        if finding["check"] == "unread-sources"
+    ] == [("unread-sources", 8)]
     suppressed = LOOPS.replace("x = i", "x = i  # dispatch-cli: ignore[unread-sources] it registers nothing")
     Path("loops.py").write_text(f"{HEAD}{OPERATOR}{suppressed}")
     assert call("check-invariants", "loops.py").code == 0

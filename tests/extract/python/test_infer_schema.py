@@ -136,10 +136,10 @@ def _schema(reader: PythonReader, function: object, mutates: object) -> str | No
 
 def test_schemas_are_those_that_were_recorded(tmp_path: Path) -> None:
     recorded = json.loads((HERE / "recorded_schemas.json").read_text(encoding="utf-8"))
-    for number, one in enumerate(recorded):
+    for number, case in enumerate(recorded):
         file = tmp_path / f"module{number}.py"
-        file.write_text(one["text"], encoding="utf-8")
-        assert ours(file) == one["schemas"]
+        file.write_text(case["text"], encoding="utf-8")
+        assert ours(file) == case["schemas"]
 
 
 @pytest.mark.live

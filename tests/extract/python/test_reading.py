@@ -43,27 +43,27 @@ def live(python: str) -> Dumps:
 
 def recorded() -> Dumps:
     """What it registered when it was recorded."""
-    found: Dumps = json.loads(RECORDED.read_text(encoding="utf-8"))
-    return found
+    answer: Dumps = json.loads(RECORDED.read_text(encoding="utf-8"))
+    return answer
 
 
 def ours(names: list[str]) -> Dumps:
     """What we read in the modules: the dumps of these operators and of those of the modules' own namespaces."""
     dispatcher = load_state([document_of_sources([str(MODULES)])], universe=UNIVERSE).dispatcher
     own = [str(name) for name in dispatcher.names() if str(name).startswith("pyx_")]
-    found: Dumps = {}
+    results: Dumps = {}
     for name in dict.fromkeys([*names, *own]):
         base, _, overload = name.partition(".")
-        found[name] = _lines(name, dump_registrations(dispatcher, OperatorName(base, overload)))
-    return found
+        results[name] = _lines(name, dump_registrations(dispatcher, OperatorName(base, overload)))
+    return results
 
 
 def _lines(name: str, dump: str) -> list[str]:
     lines = []
     for line in dump.splitlines():
         if not line.startswith("debug: "):
-            found = _LINE.fullmatch(line)
-            lines.append(found[1] + found[2] if found else line)
+            match = _LINE.fullmatch(line)
+            lines.append(match[1] + match[2] if match else line)
     return lines if name.startswith("pyx_") else [line for line in lines if _KEY in line]
 
 
@@ -72,7 +72,7 @@ if __name__ == "__main__":
 
 
 def test_a_decorator_of_another_module_registers_at_the_line_of_its_use(tmp_path: Path) -> None:
-    found = read_files(
+    extraction = read_files(
         tmp_path,
         {
             "pkg/__init__.py": "",
@@ -100,14 +100,14 @@ def test_a_decorator_of_another_module_registers_at_the_line_of_its_use(tmp_path
                 """,
         },
     )
-    kernel = next(one for one in found.found if isinstance(one, ExtractedKernel))
+    kernel = next(item for item in extraction.found if isinstance(item, ExtractedKernel))
     assert (kernel.operator, kernel.key, kernel.kernel) == ("ns::sin", "CUDA", "my_sin")
     assert kernel.at.file.endswith("ops.py") and kernel.at.line == 3
-    assert not kernel.when and not found.not_understood
+    assert not kernel.when and not extraction.not_understood
 
 
 def test_an_import_that_may_fail_is_a_condition(tmp_path: Path) -> None:
-    found = read_text(
+    extraction = read_text(
         tmp_path,
         """\
         import torch
@@ -124,10 +124,10 @@ def test_an_import_that_may_fail_is_a_condition(tmp_path: Path) -> None:
                 return x
         """,
     )
-    operator, fake = found.found
+    operator, fake = extraction.found
     assert isinstance(operator, CustomOperator) and isinstance(fake, OperatorFunction)
     assert operator.schema == "ns::sin(Tensor x) -> Tensor"
-    assert [str(one) for one in operator.when] == ["import triton"]
+    assert [str(condition) for condition in operator.when] == ["import triton"]
     assert fake.operator == "ns::sin"
 
 
@@ -139,13 +139,13 @@ def test_a_key_that_the_platform_decides_is_unknown_until_it_is_said(tmp_path: P
         lib.impl("sin", lambda x: x, current_platform.dispatch_key)
         lib.impl("cos", lambda x: x, dispatch_key=current_platform.dispatch_key)
         """
-    found = read_text(tmp_path, text)
-    kernels = [one for one in found.found if isinstance(one, ExtractedKernel)]
-    assert [one.key for one in kernels] == [Unknown("current_platform.dispatch_key")] * 2
-    assert found.missing == (("current_platform.dispatch_key", 2),)
-    said = read_text(tmp_path, text, ReadSettings(values=(("current_platform.dispatch_key", "CUDA"),)))
-    assert [one.key for one in said.found if isinstance(one, ExtractedKernel)] == ["CUDA", "CUDA"]
-    assert not said.missing
+    extracted_file = read_text(tmp_path, text)
+    kernels = [item for item in extracted_file.found if isinstance(item, ExtractedKernel)]
+    assert [kernel.key for kernel in kernels] == [Unknown("current_platform.dispatch_key")] * 2
+    assert extracted_file.missing == (("current_platform.dispatch_key", 2),)
+    extraction = read_text(tmp_path, text, ReadSettings(values=(("current_platform.dispatch_key", "CUDA"),)))
+    assert [item.key for item in extraction.found if isinstance(item, ExtractedKernel)] == ["CUDA", "CUDA"]
+    assert not extraction.missing
 
 
 def test_a_test_that_is_not_decided_gives_both_branches(tmp_path: Path) -> None:
@@ -160,19 +160,23 @@ def test_a_test_that_is_not_decided_gives_both_branches(tmp_path: Path) -> None:
             key = "CUDA"
         lib.impl("sin", lambda x: x, key)
         """
-    found = read_text(tmp_path, text)
-    kernels = {one.key: [str(each) for each in one.when] for one in found.found if isinstance(one, ExtractedKernel)}
+    extracted_file = read_text(tmp_path, text)
+    kernels = {
+        item.key: [str(each) for each in item.when]
+        for item in extracted_file.found
+        if isinstance(item, ExtractedKernel)
+    }
     assert kernels == {
         "HIP": ["torch.version.hip"],
         "CPU": ["not torch.version.hip", "not torch.cuda.is_available()"],
         "CUDA": ["not torch.version.hip", "torch.cuda.is_available()"],
     }
-    said = read_text(tmp_path, text, ReadSettings(values=(("torch.version.hip", "None"),)))
-    assert {one.key for one in said.found if isinstance(one, ExtractedKernel)} == {"CPU", "CUDA"}
+    extraction = read_text(tmp_path, text, ReadSettings(values=(("torch.version.hip", "None"),)))
+    assert {item.key for item in extraction.found if isinstance(item, ExtractedKernel)} == {"CPU", "CUDA"}
 
 
 def test_what_registers_only_when_it_is_called_is_said(tmp_path: Path) -> None:
-    found = read_text(
+    extraction = read_text(
         tmp_path,
         """\
         import torch
@@ -187,22 +191,23 @@ def test_what_registers_only_when_it_is_called_is_said(tmp_path: Path) -> None:
             lib.impl(name, lambda x: x, "CPU")
         """,
     )
-    kernels = [one for one in found.found if isinstance(one, ExtractedKernel)]
-    assert [(one.operator, one.when) for one in kernels] == [("ns::sin", ())]
-    assert [(one.name, one.at.line, [place.line for place in one.places]) for one in found.functions] == [
-        ("register", 3, [4])
-    ]
-    assert [(one.at.line, one.why) for one in found.not_understood] == [
+    kernels = [item for item in extraction.found if isinstance(item, ExtractedKernel)]
+    assert [(kernel.operator, kernel.when) for kernel in kernels] == [("ns::sin", ())]
+    assert [
+        (function.name, function.at.line, [place.line for place in function.places])
+        for function in extraction.functions
+    ] == [("register", 3, [4])]
+    assert [(gap.at.line, gap.why) for gap in extraction.not_understood] == [
         (6, "`register_one` registers it when it is called, and no call of it was found"),
         (8, "it is not known what `some_library` is"),
         (10, "it is in a loop over `open('names')`, which the source does not say"),
     ]
     file = str(tmp_path / "ops.py")
-    assert {(file, line) for line in (2, 4, 6, 8, 10)} <= found.accounted
+    assert {(file, line) for line in (2, 4, 6, 8, 10)} <= extraction.accounted
 
 
 def test_functions_that_nobody_calls_and_those_that_register_the_same_have_conditions(tmp_path: Path) -> None:
-    found = read_text(
+    extraction = read_text(
         tmp_path,
         """\
         import torch
@@ -220,7 +225,7 @@ def test_functions_that_nobody_calls_and_those_that_register_the_same_have_condi
             lib.impl("sin", lambda x, out: x, "CPU")
         """,
     )
-    whens = sorted((one.at.line, [str(each) for each in one.when]) for one in found.found)
+    whens = sorted((item.at.line, [str(each) for each in item.when]) for item in extraction.found)
     assert whens == [
         (2, []),
         (4, ["_nobody() is called"]),
@@ -237,7 +242,7 @@ def test_files_that_register_nothing_are_read(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
-    found = read_files(
+    extraction = read_files(
         tmp_path,
         {
             "broken.py": "import torch.library\ndef (:\n",
@@ -247,8 +252,13 @@ def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
             "good.py": "import torch\ntorch.library.define('ns::f', '() -> ()')\n",
         },
     )
-    assert [Path(one.at.file).name for one in found.not_understood] == ["broken.py", "zero.py", "deep.py", "long.py"]
-    assert places(found) == [("ExtractedBlock", 2), ("ExtractedDefinition", 2)]
+    assert [Path(gap.at.file).name for gap in extraction.not_understood] == [
+        "broken.py",
+        "zero.py",
+        "deep.py",
+        "long.py",
+    ]
+    assert places(extraction) == [("ExtractedBlock", 2), ("ExtractedDefinition", 2)]
 
 
 @pytest.mark.parametrize(
@@ -308,7 +318,7 @@ def test_higher_order_operators_are_read_where_functions_and_loops_register_for_
             """)
     )
     state = load_state([document_of_sources([str(tmp_path)])], bases=["torch-2.15"])
-    own = {one.name: one for one in state.own_higher_order_operators()}
+    own = {operator.name: operator for operator in state.own_higher_order_operators()}
     registered = {name: {(impl.kind.value, impl.name) for impl in one.impls} for name, one in own.items()}
     assert registered["twice"] == {
         ("dispatch", "CompositeExplicitAutograd"),
@@ -318,11 +328,11 @@ def test_higher_order_operators_are_read_where_functions_and_loops_register_for_
     }
     assert registered["once"] == {("mode", "ProxyTorchDispatchMode"), ("mode", "FakeTensorMode")}
     assert ("dispatch", "PrivateUse1") in registered["wrap"]
-    assert [one.at.line for one in state.declarations.functions] == [21] and not state.declarations.unread
+    assert [function.at.line for function in state.declarations.functions] == [21] and not state.declarations.unread
 
 
 def test_the_folder_of_all_files_may_be_a_package(tmp_path: Path) -> None:
-    found = read_files(
+    extraction = read_files(
         tmp_path,
         {
             "kernels/library.py": """\
@@ -335,12 +345,12 @@ def test_the_folder_of_all_files_may_be_a_package(tmp_path: Path) -> None:
                 """,
         },
     )
-    definition = found.found[-1]
+    definition = extraction.found[-1]
     assert isinstance(definition, ExtractedDefinition) and definition.schema == "ns::f(Tensor x) -> Tensor"
 
 
 def test_a_decorator_that_a_function_returns_registers_at_the_line_of_its_use(tmp_path: Path) -> None:
-    found = read_files(
+    extraction = read_files(
         tmp_path,
         {
             "pkg/__init__.py": "",
@@ -379,8 +389,8 @@ def test_a_decorator_that_a_function_returns_registers_at_the_line_of_its_use(tm
                 """,
         },
     )
-    named = [one for one in found.found if isinstance(one, ExtractedKernel | OperatorFunction)]
-    assert {(one.operator, type(one).__name__): (Path(one.at.file).name, one.at.line) for one in named} == {
+    named = [item for item in extraction.found if isinstance(item, ExtractedKernel | OperatorFunction)]
+    assert {(item.operator, type(item).__name__): (Path(item.at.file).name, item.at.line) for item in named} == {
         ("ns::sin", "ExtractedKernel"): ("ops.py", 3),
         ("ns::sin", "OperatorFunction"): ("ops.py", 7),
         ("ns::cos", "ExtractedKernel"): ("ops.py", 11),
@@ -389,7 +399,7 @@ def test_a_decorator_that_a_function_returns_registers_at_the_line_of_its_use(tm
 
 
 def test_what_is_registered_in_a_library_that_pytorch_makes_is_not_understood(tmp_path: Path) -> None:
-    found = read_text(
+    extraction = read_text(
         tmp_path,
         """\
         import torch
@@ -406,8 +416,8 @@ def test_what_is_registered_in_a_library_that_pytorch_makes_is_not_understood(tm
         """,
     )
     why = "it is not known what `torch.ao.quantization.fx._decomposed.quantized_decomposed_lib` is"
-    assert [(one.at.line, one.why) for one in found.not_understood] == [(5, why), (7, why)]
-    assert places(found) == [("ExtractedBlock", 11), ("ExtractedKernel", 11)]
+    assert [(gap.at.line, gap.why) for gap in extraction.not_understood] == [(5, why), (7, why)]
+    assert places(extraction) == [("ExtractedBlock", 11), ("ExtractedKernel", 11)]
 
 
 # Modules with every way to register, against what live PyTorch registers when it imports them.

@@ -31,10 +31,10 @@ def _tags(name: str) -> list[str] | None:
     """The tags of an operator; None where Python has no access to it."""
     base, _, overload = name.partition(".")
     try:
-        found = torch._C._get_operation_overload(base, overload)
+        overload_parts = torch._C._get_operation_overload(base, overload)
     except RuntimeError:
         return None
-    return None if found is None else sorted(str(tag).rpartition(".")[2] for tag in found[2])
+    return None if overload_parts is None else sorted(str(tag).rpartition(".")[2] for tag in overload_parts[2])
 
 
 if __name__ == "__main__":

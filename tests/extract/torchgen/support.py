@@ -37,8 +37,8 @@ class Found:
     @property
     def kernels(self) -> dict[tuple[str, str], ExtractedKernel]:
         """By operator without namespace, and key."""
-        found = [one for one in self.extraction.found if isinstance(one, ExtractedKernel)]
-        return {(str(one.operator).partition("::")[2], str(one.key)): one for one in found}
+        kernels = [item for item in self.extraction.found if isinstance(item, ExtractedKernel)]
+        return {(str(kernel.operator).partition("::")[2], str(kernel.key)): kernel for kernel in kernels}
 
     def keys(self, operator: str) -> set[str]:
         """The keys of an operator's kernels."""
@@ -46,11 +46,11 @@ class Found:
 
     @property
     def definitions(self) -> dict[str, ExtractedDefinition]:
-        found = [one for one in self.extraction.found if isinstance(one, ExtractedDefinition)]
-        return {str(one.name): one for one in found}
+        definitions = [item for item in self.extraction.found if isinstance(item, ExtractedDefinition)]
+        return {str(definition.name): definition for definition in definitions}
 
     @property
     def said(self) -> list[tuple[int, str]]:
         """Line and reason of what is not understood, then code and message of the problems."""
-        problems = [(one.span.line if one.span else 0, one.message) for one in self.extraction.problems]
-        return [(one.at.line, one.why) for one in self.extraction.not_understood] + problems
+        problems = [(problem.span.line if problem.span else 0, problem.message) for problem in self.extraction.problems]
+        return [(gap.at.line, gap.why) for gap in self.extraction.not_understood] + problems

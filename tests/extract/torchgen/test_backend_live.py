@@ -87,7 +87,7 @@ class BackendFileMaker:
         elif kind == 7 and lines:
             lines[at] = lines[at].replace(":", "", 1)
         elif kind == 8 and lines and lines[at].startswith("  - "):
-            lines += ["autograd:", lines[at]] if not any(one.startswith("autograd") for one in lines) else []
+            lines += ["autograd:", lines[at]] if not any(line.startswith("autograd") for line in lines) else []
         elif lines:
             lines.insert(at, f"  - {random.choice(self._operators)}")
 
@@ -140,9 +140,9 @@ def test_random_files_against_torchgen(tmp_path: Path) -> None:
     theirs = [None if pairs is None else [(name, key) for name, key in pairs] for pairs in json.loads(run.stdout)]
     assert 0.2 < sum(pairs is not None for pairs in theirs) / count < 0.8
     for text, expected in zip(texts, theirs, strict=True):
-        found = ours(tmp_path / "backend.yaml", text, known)
-        assert (found is None) == (expected is None), (text, expected, found)
-        assert found is None or sorted(found) == sorted(set(expected or ())), text
+        extraction = ours(tmp_path / "backend.yaml", text, known)
+        assert (extraction is None) == (expected is None), (text, expected, extraction)
+        assert extraction is None or sorted(extraction) == sorted(set(expected or ())), text
 
 
 def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
@@ -158,11 +158,11 @@ def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
     both = {SourceKind.NATIVE_FUNCTIONS: [str(native)], SourceKind.BACKEND_YAML: [str(path)]}
     kernels = [
         {
-            (one.operator, one.key, one.at)
-            for one in found
-            if isinstance(one, ExtractedKernel) and one.at.file == str(path)
+            (kernel.operator, kernel.key, kernel.at)
+            for kernel in items
+            if isinstance(kernel, ExtractedKernel) and kernel.at.file == str(path)
         }
-        for found in (from_schemas.found, extract_torchgen(Sources(both)).found)
+        for items in (from_schemas.found, extract_torchgen(Sources(both)).found)
     ]
     assert kernels[0] == kernels[1]
     assert ("aten::add.out", "XLA") in {(operator, key) for operator, key, _ in kernels[0]}

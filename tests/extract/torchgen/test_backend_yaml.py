@@ -33,7 +33,7 @@ def test_in_place_and_out_forms_are_registered_with_the_functional_one(tmp_path:
     assert set(kernels) == {("f", "XLA"), ("f_", "XLA"), ("f.out", "XLA"), ("g", "AutogradXLA")}
     assert kernels["f", "XLA"].kernel == "mine::XLANativeFunctions::f_symint"
     assert {one.at for pair, one in kernels.items() if pair[1] == "XLA"} == {Span(str(tmp_path / "backend.yaml"), 4, 5)}
-    assert not any(one.when or one.block.when for one in kernels.values())
+    assert not any(kernel.when or kernel.block.when for kernel in kernels.values())
 
 
 def test_forms_stay_away_where_the_out_form_is_primary(tmp_path: Path) -> None:

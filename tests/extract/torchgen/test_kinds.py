@@ -89,15 +89,15 @@ def test_registrations_and_definitions_equal_those_of_torchgen(parent: str) -> N
         SourceKind.DERIVATIVES: [str(packaged / "autograd" / "derivatives.yaml")],
     }
     extraction = extract_torchgen(Sources(files))
-    kernels = [one for one in extraction.found if isinstance(one, ExtractedKernel)]
-    ours = {(str(one.operator).removeprefix("aten::"), str(one.key)) for one in kernels}
+    kernels = [item for item in extraction.found if isinstance(item, ExtractedKernel)]
+    ours = {(str(kernel.operator).removeprefix("aten::"), str(kernel.key)) for kernel in kernels}
     template = (packaged / "ATen" / "templates" / "RegisterBackendSelect.cpp").read_text(encoding="utf-8")
     by_hand = {(name, "BackendSelect") for name in BACKEND_SELECT_BY_HAND if f'"aten::{name}"' in template}
     expected = {(name, key) for name, key in pairs} | by_hand
     assert sorted(expected - ours) == []
     assert sorted(ours - expected) == []
-    definitions = [one for one in extraction.found if isinstance(one, ExtractedDefinition)]
-    tags = {str(one.schema).removeprefix("aten::"): sorted(one.tags) for one in definitions}
+    definitions = [item for item in extraction.found if isinstance(item, ExtractedDefinition)]
+    tags = {str(definition.schema).removeprefix("aten::"): sorted(definition.tags) for definition in definitions}
     assert tags == {_without_dimname(schema): those for schema, those in schemas.items()}
     assert extraction.not_understood == ()
 

@@ -33,8 +33,8 @@ pytestmark = pytest.mark.live
 def live() -> dict[str, Any]:
     script = Path(__file__).with_name("live_registrations.py")
     run = in_pytorch.run([torch_python(), str(script)])
-    said: dict[str, Any] = json.loads(run.stdout)
-    return said
+    answer: dict[str, Any] = json.loads(run.stdout)
+    return answer
 
 
 @cache
@@ -53,28 +53,28 @@ def backends() -> tuple[str, ...]:
 
 def generated() -> set[tuple[str, str]]:
     """Operator and key of each registration whose debug text names a generated file."""
-    found = set()
+    results = set()
     for name, dump in live()["dumps"].items():
         for line in dump.splitlines():
             kernel = _KERNEL.match(line)
             if kernel is not None and _GENERATED.search(kernel[2]) is not None:
-                found.add((name, kernel[1]))
-    return found
+                results.add((name, kernel[1]))
+    return results
 
 
 def test_codegen_registrations_equal_the_live_ones() -> None:
-    ours = [one for one in extracted(backends()).found if isinstance(one, ExtractedKernel)]
-    pairs = {(str(one.operator), str(one.key)) for one in ours}
+    ours = [item for item in extracted(backends()).found if isinstance(item, ExtractedKernel)]
+    pairs = {(str(kernel.operator), str(kernel.key)) for kernel in ours}
     expected = generated()
     assert len(expected) > 10_000
     assert len(pairs) == len(ours)
     assert sorted(expected - pairs) == []
     assert sorted(pairs - expected) == []
-    assert not any(one.when or one.block.when for one in ours)
+    assert not any(kernel.when or kernel.block.when for kernel in ours)
 
 
 def test_definitions_equal_the_live_ones() -> None:
-    ours = {str(one.name): one for one in extracted(backends()).found if isinstance(one, ExtractedDefinition)}
+    ours = {str(item.name): item for item in extracted(backends()).found if isinstance(item, ExtractedDefinition)}
     expected = {}
     for name, dump in live()["dumps"].items():
         lines = dump.splitlines()
@@ -100,21 +100,21 @@ def test_definitions_equal_the_live_ones() -> None:
 
 
 def test_what_depends_on_the_build_is_conditional() -> None:
-    whole = [one for one in extracted(None).found if isinstance(one, ExtractedKernel)]
-    without = {(one.operator, one.key) for one in extracted(("CPU",)).found if isinstance(one, ExtractedKernel)}
-    assert {(one.operator, one.key) for one in whole if not one.block.when} == without
-    conditions = {str(condition) for one in whole for condition in one.block.when}
+    whole = [item for item in extracted(None).found if isinstance(item, ExtractedKernel)]
+    without = {(item.operator, item.key) for item in extracted(("CPU",)).found if isinstance(item, ExtractedKernel)}
+    assert {(kernel.operator, kernel.key) for kernel in whole if not kernel.block.when} == without
+    conditions = {str(condition) for kernel in whole for condition in kernel.block.when}
     assert {"codegen backend CUDA", "codegen backend MPS"} <= conditions
 
 
 def test_every_place_is_where_the_file_says_so() -> None:
     lines: dict[str, list[str]] = {}
-    for one in extracted(None).found:
-        if one.at.file not in lines:
-            lines[one.at.file] = Path(one.at.file).read_text(encoding="utf-8").splitlines()
-        here = lines[one.at.file][one.at.line - 1][one.at.column - 1 :]
-        key = one.key if isinstance(one, ExtractedKernel) else getattr(one, "dispatch_key", None)
+    for item in extracted(None).found:
+        if item.at.file not in lines:
+            lines[item.at.file] = Path(item.at.file).read_text(encoding="utf-8").splitlines()
+        here = lines[item.at.file][item.at.line - 1][item.at.column - 1 :]
+        key = item.key if isinstance(item, ExtractedKernel) else getattr(item, "dispatch_key", None)
         words = ("func:", "name:", "autogen:", "structured", "ufunc_inner_loop:", "Autograd", "Default", str(key))
-        assert here.startswith((*words, "CPU", "CUDA", "MPS", "XPU", "MTIA")), (one, here)
+        assert here.startswith((*words, "CPU", "CUDA", "MPS", "XPU", "MTIA")), (item, here)
     assert extracted(None).not_understood == ()
     assert extracted(None).problems == ()

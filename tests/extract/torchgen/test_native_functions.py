@@ -25,46 +25,46 @@ GROUP = """\
 
 
 def test_a_function_without_dispatch_is_composite(tmp_path: Path) -> None:
-    found = Found(tmp_path, native_functions=PYTORCH + "- func: f(Tensor x) -> Tensor\n")
-    assert found.keys("f") == {"CompositeImplicitAutograd"}
-    assert found.definitions["aten::f"].schema == "aten::f(Tensor x) -> Tensor"
-    assert found.definitions["aten::f"].tags == ("pt2_compliant_tag",)
+    reading = Found(tmp_path, native_functions=PYTORCH + "- func: f(Tensor x) -> Tensor\n")
+    assert reading.keys("f") == {"CompositeImplicitAutograd"}
+    assert reading.definitions["aten::f"].schema == "aten::f(Tensor x) -> Tensor"
+    assert reading.definitions["aten::f"].tags == ("pt2_compliant_tag",)
 
 
 def test_a_structured_group_has_the_kernels_of_its_out_form(tmp_path: Path) -> None:
-    found = Found(tmp_path, ("CPU", "CUDA"), native_functions=PYTORCH + GROUP)
-    assert found.keys("twice") == {"CPU", "CUDA", "Meta", "CompositeExplicitAutogradNonFunctional"}
-    assert found.keys("twice_") == {"CPU", "CUDA", "SparseCPU", "Meta", "CompositeExplicitAutogradNonFunctional"}
-    assert found.keys("twice.out") == {"CPU", "CUDA", "SparseCPU", "Meta"}
+    reading = Found(tmp_path, ("CPU", "CUDA"), native_functions=PYTORCH + GROUP)
+    assert reading.keys("twice") == {"CPU", "CUDA", "Meta", "CompositeExplicitAutogradNonFunctional"}
+    assert reading.keys("twice_") == {"CPU", "CUDA", "SparseCPU", "Meta", "CompositeExplicitAutogradNonFunctional"}
+    assert reading.keys("twice.out") == {"CPU", "CUDA", "SparseCPU", "Meta"}
 
 
 def test_each_key_has_its_place(tmp_path: Path) -> None:
-    found = Found(tmp_path, native_functions=PYTORCH + GROUP)
+    reading = Found(tmp_path, native_functions=PYTORCH + GROUP)
     file = str(tmp_path / "native_functions.yaml")
-    assert found.kernels["twice", "CUDA"].at == Span(file, 13, 10)
-    assert found.kernels["twice_", "SparseCPU"].at == Span(file, 9, 5)
-    assert found.kernels["twice", "Meta"].at == Span(file, 5, 3)
-    assert found.definitions["aten::twice"].at == Span(file, 4, 3)
+    assert reading.kernels["twice", "CUDA"].at == Span(file, 13, 10)
+    assert reading.kernels["twice_", "SparseCPU"].at == Span(file, 9, 5)
+    assert reading.kernels["twice", "Meta"].at == Span(file, 5, 3)
+    assert reading.definitions["aten::twice"].at == Span(file, 4, 3)
 
 
 @pytest.mark.parametrize(("backends", "keys"), [(("CPU",), set()), (("CPU", "CUDA"), {"CUDA"}), (None, {"CUDA"})])
 def test_a_build_has_its_backends(tmp_path: Path, backends: tuple[str, ...] | None, keys: set[str]) -> None:
-    found = Found(tmp_path, backends, native_functions=PYTORCH + GROUP)
-    assert found.keys("twice") - {"CPU", "Meta", "CompositeExplicitAutogradNonFunctional"} == keys
-    when = [str(one) for kernel in found.kernels.values() for one in kernel.block.when]
+    reading = Found(tmp_path, backends, native_functions=PYTORCH + GROUP)
+    assert reading.keys("twice") - {"CPU", "Meta", "CompositeExplicitAutogradNonFunctional"} == keys
+    when = [str(condition) for kernel in reading.kernels.values() for condition in kernel.block.when]
     assert set(when) == ({"codegen backend CUDA"} if backends is None else set())
 
 
 def test_announced_forms_are_made(tmp_path: Path) -> None:
     text = "- func: f_(Tensor(a!) self, SymInt n=2) -> Tensor(a!)\n  dispatch:\n    CPU: f_\n  autogen: f, f.out\n"
-    found = Found(tmp_path, native_functions=PYTORCH + text)
-    assert found.definitions["aten::f"].schema == "aten::f(Tensor self, SymInt n=2) -> Tensor"
-    out = found.definitions["aten::f.out"]
+    reading = Found(tmp_path, native_functions=PYTORCH + text)
+    assert reading.definitions["aten::f"].schema == "aten::f(Tensor self, SymInt n=2) -> Tensor"
+    out = reading.definitions["aten::f.out"]
     assert out.schema == "aten::f.out(Tensor self, SymInt n=2, *, Tensor(a!) out) -> Tensor(a!)"
     assert out.at.line == 7
     assert set(out.tags) == {"generated", "pt2_compliant_tag", "out"}
-    assert found.keys("f") == found.keys("f.out") == {"CompositeExplicitAutograd"}
-    assert found.keys("f_") == {"CPU", "Meta"}
+    assert reading.keys("f") == reading.keys("f.out") == {"CompositeExplicitAutograd"}
+    assert reading.keys("f_") == {"CPU", "Meta"}
 
 
 def test_derivatives_decide_the_keys_of_autograd(tmp_path: Path) -> None:
@@ -80,23 +80,23 @@ def test_derivatives_decide_the_keys_of_autograd(tmp_path: Path) -> None:
         "- name: g(Tensor self) -> Tensor\n  dispatch:\n    Default:\n      self: grad\n"
         "    AutogradNestedTensor:\n      self: grad * 2\n"
     )
-    found = Found(tmp_path, native_functions=functions, derivatives=derivatives)
-    assert found.keys("f") == {"CPU", "Tracer", "Autograd"}
-    assert found.keys("g") == {"CPU", "Tracer", "Autograd", "AutogradNestedTensor"}
-    assert found.keys("g_") == {
+    reading = Found(tmp_path, native_functions=functions, derivatives=derivatives)
+    assert reading.keys("f") == {"CPU", "Tracer", "Autograd"}
+    assert reading.keys("g") == {"CPU", "Tracer", "Autograd", "AutogradNestedTensor"}
+    assert reading.keys("g_") == {
         *("CPU", "Meta", "Tracer", "Autograd", "AutogradNestedTensor", "ADInplaceOrView", "Functionalize")
     }
-    assert found.keys("g.out") == {
+    assert reading.keys("g.out") == {
         "CompositeExplicitAutograd",
         "Tracer",
         "Autograd",
         "ADInplaceOrView",
         "Functionalize",
     }
-    assert found.keys("h") == {"CompositeImplicitAutograd", "Tracer"}
-    assert found.keys("detach") == {"CPU", "Functionalize"}
-    assert found.kernels["g_", "AutogradNestedTensor"].at == Span(str(tmp_path / "derivatives.yaml"), 7, 5)
-    assert found.said == []
+    assert reading.keys("h") == {"CompositeImplicitAutograd", "Tracer"}
+    assert reading.keys("detach") == {"CPU", "Functionalize"}
+    assert reading.kernels["g_", "AutogradNestedTensor"].at == Span(str(tmp_path / "derivatives.yaml"), 7, 5)
+    assert reading.said == []
 
 
 def test_factories_have_a_kernel_at_backend_select(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_factories_have_a_kernel_at_backend_select(tmp_path: Path) -> None:
         f"- func: {name}(int n, *, {options}) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: x\n"
         for name in names
     )
-    found = Found(tmp_path, native_functions=PYTORCH + text)
-    assert [name for name in names if "BackendSelect" in found.keys(name)] == ["make"]
+    reading = Found(tmp_path, native_functions=PYTORCH + text)
+    assert [name for name in names if "BackendSelect" in reading.keys(name)] == ["make"]
 
 
 @pytest.mark.parametrize(
@@ -146,18 +146,18 @@ def test_a_derivative_of_nothing_has_a_place(tmp_path: Path) -> None:
 
 def test_a_namespace_of_ones_own_is_defined(tmp_path: Path) -> None:
     text = "- func: mine::f(Tensor x) -> Tensor\n  dispatch:\n    CPU: mine::f_cpu\n    CUDA: mine::f_cuda\n"
-    found = Found(tmp_path, native_functions=text)
-    assert list(found.definitions) == ["mine::f"]
-    assert found.keys("f") == {"CPU", "CUDA"}
+    reading = Found(tmp_path, native_functions=text)
+    assert list(reading.definitions) == ["mine::f"]
+    assert reading.keys("f") == {"CPU", "CUDA"}
 
 
 def test_a_backend_outside_pytorch_repeats_its_operators(tmp_path: Path) -> None:
     text = GROUP.replace("CPU, CUDA", "XPU").replace("SparseCPU", "SparseXPU") + "- func: h(Tensor x) -> Tensor\n"
-    found = Found(tmp_path, ("CPU", "XPU"), native_functions=text)
-    assert found.definitions == {}
-    assert found.keys("twice") == {"XPU"}
-    assert found.keys("twice_") == {"XPU", "SparseXPU"}
-    assert found.keys("h") == set()
+    reading = Found(tmp_path, ("CPU", "XPU"), native_functions=text)
+    assert reading.definitions == {}
+    assert reading.keys("twice") == {"XPU"}
+    assert reading.keys("twice_") == {"XPU", "SparseXPU"}
+    assert reading.keys("h") == set()
 
 
 def test_there_may_be_more_returns_than_letters(tmp_path: Path) -> None:

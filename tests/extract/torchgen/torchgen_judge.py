@@ -39,14 +39,14 @@ def _answer(path: str, grouped: Any, indices: Any) -> list[tuple[str, str]] | No
     from torchgen.utils import Target, concatMap
 
     try:
-        said = parse_backend_yaml(path, grouped, indices)
+        backend = parse_backend_yaml(path, grouped, indices)
     except Exception:  # torchgen has no error of its own
         return None
     pairs = []
-    for key in (said.backend_key, said.autograd_key):
+    for key in (backend.backend_key, backend.autograd_key):
         if key is not None:
             register = dest.RegisterDispatchKey(
-                said.backend_indices[key],
+                backend.backend_indices[key],
                 Target.REGISTRATION,
                 SelectiveBuilder.get_nop_selector(),
                 rocm=False,
@@ -54,11 +54,11 @@ def _answer(path: str, grouped: Any, indices: Any) -> list[tuple[str, str]] | No
                 class_method_name="Kernels",
                 skip_dispatcher_op_registration=False,
             )
-            index = said.backend_indices[key].index
-            for line in concatMap(register, [one for one in grouped if _names(one) & index.keys()]):
-                found = _REGISTRATION.match(line)
-                assert found is not None
-                pairs.append((f"aten::{found[1]}", str(key)))
+            index = backend.backend_indices[key].index
+            for line in concatMap(register, [group for group in grouped if _names(group) & index.keys()]):
+                match = _REGISTRATION.match(line)
+                assert match is not None
+                pairs.append((f"aten::{match[1]}", str(key)))
     return pairs
 
 

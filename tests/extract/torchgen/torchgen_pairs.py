@@ -57,9 +57,13 @@ def _of_functionalization(parsed: Any) -> Iterator[tuple[str, str]]:
     from torchgen.selective_build.selector import SelectiveBuilder
 
     functions = parsed.native_functions
-    groups = [one for one in gen.get_grouped_native_functions(functions) if isinstance(one, model.NativeFunctionsGroup)]
+    groups = [
+        function
+        for function in gen.get_grouped_native_functions(functions)
+        if isinstance(function, model.NativeFunctionsGroup)
+    ]
     by_view = gen.get_grouped_by_view_native_functions(functions)
-    views = [one for one in by_view if isinstance(one, model.NativeFunctionsViewGroup)]
+    views = [group for group in by_view if isinstance(group, model.NativeFunctionsViewGroup)]
     grouped = {function.func.name for group in (*groups, *views) for function in group.functions()}
     rest = [function for function in functions if function.func.name not in grouped]
     index = parsed.backend_indices[model.DispatchKey.CompositeImplicitAutograd]
@@ -89,9 +93,9 @@ def _of_autograd(parsed: Any, parent: str, native: str, tags: str) -> Iterator[t
 
 
 def _operator(line: str) -> str:
-    found = _IMPL.search(line)
-    assert found is not None, line
-    return found[1]
+    match = _IMPL.search(line)
+    assert match is not None, line
+    return match[1]
 
 
 if __name__ == "__main__":

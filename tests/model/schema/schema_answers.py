@@ -49,7 +49,7 @@ def differences(texts: list[str], judged: list[list[Answer]]) -> list[tuple[str,
     printed as no UTF-8; unions, which PyTorch makes of ``Scalar??`` as well.
     """
     parsers = (parse_schema, partial(parse_schema, allow_typevars=False), _accepted_name)
-    found = []
+    results = []
     for text, answers in zip(texts, judged, strict=True):
         for parse, theirs in zip(parsers, answers, strict=True):
             answer = ours(parse, text)
@@ -60,8 +60,8 @@ def differences(texts: list[str], judged: list[list[Answer]]) -> list[tuple[str,
             if theirs == (None, None) and answer[0] is None:
                 continue
             if (answer[0], comparable(answer[1])) != (theirs[0], comparable(theirs[1])):
-                found.append((text, theirs, answer))
-    return found
+                results.append((text, theirs, answer))
+    return results
 
 
 def not_printed_back(judged: list[list[Answer]]) -> list[tuple[str, Answer]]:

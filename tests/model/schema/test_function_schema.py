@@ -110,9 +110,9 @@ def test_every_recorded_signature_round_trips_and_fits_its_schema(version: str) 
 
 def test_every_schema_and_signature_of_libraries_round_trips() -> None:
     """As PyTorch printed them; its own parser refuses 50 of the schemas."""
-    found = libraries().values()
-    schemas = [schema for library in found for schema in library["schemas"]]
-    signatures = [signature for library in found for signature in library["signatures"]]
+    values = libraries().values()
+    schemas = [schema for library in values for schema in library["schemas"]]
+    signatures = [signature for library in values for signature in library["signatures"]]
     assert (len(schemas), len(signatures)) == (728, 582)
     assert [str(parse_printed_schema(schema)) for schema in schemas] == schemas
     assert [str(parse_signature(signature)) for signature in signatures] == signatures
@@ -414,7 +414,7 @@ CASES = {
 def test_what_differs(case: str) -> None:
     before, after, differences = CASES[case]
     forth = schema_changes(parse_schema(before), parse_schema(after))
-    assert [(one.part.value, one.before, one.after) for one in forth] == differences
+    assert [(difference.part.value, difference.before, difference.after) for difference in forth] == differences
     back = schema_changes(parse_schema(after), parse_schema(before))
-    assert {(one.part, one.after, one.before) for one in back} == set(forth)
-    assert all(isinstance(one.part, SchemaPart) for one in forth)
+    assert {(difference.part, difference.after, difference.before) for difference in back} == set(forth)
+    assert all(isinstance(difference.part, SchemaPart) for difference in forth)

@@ -40,7 +40,7 @@ def executable() -> str | None:
     named = os.environ.get("DISPATCH_CLI_CHROMIUM")
     if named:
         return named
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def version(path: str) -> str:
@@ -74,18 +74,18 @@ class Chromium:
         number = self._ask(method, session, parameters)
         until = time.monotonic() + SECONDS
         while True:
-            found = self._next(until, method)
-            if found.get("id") == number:
-                if "error" in found:
-                    raise DevToolsError(f"{method}: {found['error'].get('message')}")
-                answer: dict[str, Any] = found["result"]
+            message = self._next(until, method)
+            if message.get("id") == number:
+                if "error" in message:
+                    raise DevToolsError(f"{method}: {message['error'].get('message')}")
+                answer: dict[str, Any] = message["result"]
                 return answer
-            self._note(found)
+            self._note(message)
 
     def happened(self, session: str) -> list[dict[str, Any]]:
         """What happened in a tab since this was last asked: the protocol's events, in order."""
-        found = self._happened.pop(session, ())
-        return list(found)
+        events = self._happened.pop(session, ())
+        return list(events)
 
     def wait_for(self, session: str, method: str) -> dict[str, Any]:
         """The next event of that name in a tab; the ones before it are kept."""
@@ -140,8 +140,8 @@ class Chromium:
                 raise DevToolsError(f"{waiting_for}: Chromium has ended\n{log[-2000:]}")
             self._unread += read
         message, _, self._unread = self._unread.partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        return found
+        answer: dict[str, Any] = json.loads(message)
+        return answer
 
 
 def _high(end: int) -> int:

@@ -60,20 +60,20 @@ def typing(tab: Tab) -> list[float]:
         tab.type(word)
         tab.press(*["Backspace"] * len(word))
         tab.press("Escape")
-    return [float(one) for one in tab.wait("window.times")]
+    return [float(time_) for time_ in tab.wait("window.times")]
 
 
 def processor(tab: Tab) -> float:
     """Processor time that the page's main thread has taken, in milliseconds: another process does not change it."""
     metrics = tab.send("Performance.getMetrics")["metrics"]
-    return 1000 * float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
+    return 1000 * float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
 
 
 def going(tab: Tab, addresses: list[str]) -> list[float]:
     """From a link to what it shows."""
     times = []
-    for one in addresses:
-        times.append(float(tab.evaluate(f"opened({one!r})")))
+    for address in addresses:
+        times.append(float(tab.evaluate(f"opened({address!r})")))
         time.sleep(APART)
     return times
 

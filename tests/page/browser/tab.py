@@ -69,8 +69,8 @@ class Tab:
 
     def media(self, media: str = "", **features: str) -> None:
         """What the reader prefers, such as ``prefers_color_scheme="dark"``. media: ``print`` for paper."""
-        found = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.send("Emulation.setEmulatedMedia", media=media, features=found)
+        settings = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.send("Emulation.setEmulatedMedia", media=media, features=settings)
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Open a page from the disk, and wait until it shows its state. fragment: what follows ``#`` in the address."""
@@ -99,18 +99,18 @@ class Tab:
         """Wait until an expression is true in the page, and give its value."""
         until = time.monotonic() + seconds
         while True:
-            found = self.evaluate(script)
-            if found:
-                return found
+            value = self.evaluate(script)
+            if value:
+                return value
             if time.monotonic() > until:
                 raise DevToolsError(f"not in {seconds:g} s: {script}")
             time.sleep(0.01)
 
     def text(self, selector: str) -> str:
         """The text of an element as it is shown."""
-        found = f"document.querySelector({json.dumps(selector)})"
-        self.wait(f"{found} !== null")
-        return str(self.evaluate(f"{found}.innerText"))
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"{element} !== null")
+        return str(self.evaluate(f"{element}.innerText"))
 
     def texts(self, selector: str) -> list[str]:
         """The texts of all elements that a selector finds, as they are shown."""
@@ -148,11 +148,11 @@ class Tab:
 
     def click(self, selector: str) -> None:
         """Click the middle of the first element that a selector finds, after scrolling to it."""
-        found = f"document.querySelector({json.dumps(selector)})"
-        self.wait(f"{found} !== null")
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"{element} !== null")
         box = self.evaluate(
             f"(e => {{ e.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}});"
-            f" const r = e.getClientRects()[0]; return r && [r.x + r.width / 2, r.y + r.height / 2] }})({found})"
+            f" const r = e.getClientRects()[0]; return r && [r.x + r.width / 2, r.y + r.height / 2] }})({element})"
         )
         if not box:
             raise DevToolsError(f"nothing to click on: {selector}")
@@ -177,9 +177,9 @@ class Tab:
 
     def _collect(self) -> None:
         for event in self._browser.happened(self._session):
-            found = _trouble(event, self._opened)
-            if found is not None:
-                self._troubles.append(found)
+            trouble = _trouble(event, self._opened)
+            if trouble is not None:
+                self._troubles.append(trouble)
 
 
 def _trouble(event: dict[str, Any], opened: str) -> Trouble | None:
@@ -191,7 +191,7 @@ def _trouble(event: dict[str, Any], opened: str) -> Trouble | None:
         case "Page.javascriptDialogOpening":
             return Trouble("dialog", values["message"])
         case "Runtime.consoleAPICalled":
-            return Trouble("message", json.dumps([one.get("value") for one in values["args"]]))
+            return Trouble("message", json.dumps([arg.get("value") for arg in values["args"]]))
         case "Log.entryAdded":
             return Trouble("log", values["entry"]["text"])
         case "Audits.issueAdded" if values["issue"]["code"] == "ContentSecurityPolicyIssue":

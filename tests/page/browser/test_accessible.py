@@ -54,4 +54,4 @@ def test_axe_complains_of_what_is_wrong(tab: Tab, page_of: Callable[..., Path], 
     tab.open(page_of(STALE, BYPASS))
     tab.evaluate(f"{axe}; 0")
     tab.evaluate("byId('main').append(document.createElement('img'), make('p', {}, make('a', { href: '#' })))")
-    assert {one.partition(":")[0] for one in complaints(tab)} == {"image-alt", "link-name"}
+    assert {complaint.partition(":")[0] for complaint in complaints(tab)} == {"image-alt", "link-name"}

@@ -86,7 +86,7 @@ def test_a_changed_slot_has_both_values(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERLAY), "aten::to.dtype")
     assert [text.split()[0] for text in tab.texts(".grid .slot.changed")] == ["M\u2192K*", "M\u2192f*"]
     places = ".legend", ".grid"
-    tops = [tab.evaluate(f"document.querySelector('{one}').getBoundingClientRect().top") for one in places]
+    tops = [tab.evaluate(f"document.querySelector('{place}').getBoundingClientRect().top") for place in places]
     assert tops == sorted(tops)
 
 

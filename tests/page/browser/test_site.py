@@ -20,7 +20,7 @@ from tests.page.browser.test_accessible import COLORS, complaints
 from tests.page.browser.test_hostile import MARKUP, NAMES
 from tests.page.pages import SITE_VERSIONS, site
 
-OLD, MIDDLE, NEW = (one.removeprefix("torch-") for one in reversed(SITE_VERSIONS))
+OLD, MIDDLE, NEW = (version.removeprefix("torch-") for version in reversed(SITE_VERSIONS))
 ADD_RELU = "aten::_add_relu.out"
 GONE = "aten::align_as"
 
@@ -43,17 +43,17 @@ def test_an_operator_is_found_and_its_page_opened(tab: Tab) -> None:
     follow(tab, "#rows td a", f"torch-{OLD}.html")
     assert tab.text("h1") == GONE
     follow(tab, ".views a[href='index.html']", "index.html")
-    assert [(one.kind, Path(one.text).name) for one in tab.troubles()] == [("request", f"torch-{OLD}.html")]
+    assert [(trouble.kind, Path(trouble.text).name) for trouble in tab.troubles()] == [("request", f"torch-{OLD}.html")]
 
 
 def test_the_filters_choose_by_what_changed_and_in_which_version(tab: Tab) -> None:
     tab.open(site() / "index.html", f"in={MIDDLE}&what=gone")
     rows = tab.rows("#rows table")
     assert rows
-    assert {one[MIDDLE] for one in rows} == {"-"}
-    assert GONE in {one["Operator"] for one in rows}
+    assert {row[MIDDLE] for row in rows} == {"-"}
+    assert GONE in {row["Operator"] for row in rows}
     tab.evaluate("choose('what', 'defined')")
-    assert {one[MIDDLE] for one in tab.rows("#rows table")} == {"+"}
+    assert {row[MIDDLE] for row in tab.rows("#rows table")} == {"+"}
     tab.go("q=no+such+operator")
     assert tab.rows("#rows table") == []
     assert tab.text("#rows caption") == "0 operators"
@@ -70,11 +70,11 @@ def test_what_changed_in_an_operator_is_what_history_prints(tab: Tab, monkeypatc
     assert tab.text("#operator h2") == ADD_RELU
     rows = tab.rows("#operator table")
     assert rows
-    for one in rows:
-        line = [value for head, value in one.items() if value and head != "Since"]
-        assert any(all(part in found for part in line) for found in printed.splitlines()), line
+    for row in rows:
+        line = [value for head, value in row.items() if value and head != "Since"]
+        assert any(all(part in printed_line for part in line) for printed_line in printed.splitlines()), line
     since = [line.split()[0] for line in printed.splitlines() if line[:1].isdigit()]
-    assert [*dict.fromkeys(one["Since"] for one in rows)] == since
+    assert [*dict.fromkeys(row["Since"] for row in rows)] == since
     assert tab.text("#operator p") in printed
     assert tab.evaluate("document.activeElement.id") == "shown"
     tab.go("op=no::such")
@@ -118,6 +118,6 @@ def test_nothing_of_a_name_runs(tab: Tab, tmp_path: Path) -> None:
         tab.evaluate(f"document.querySelectorAll('#rows th a')[{number + 3}]?.click()")
         tab.settle()
         assert tab.evaluate(f"document.querySelectorAll({json.dumps(MARKUP)}).length") == 0
-    assert NAMES["script"] in [one["Operator"] for one in tab.rows("#rows table")]
+    assert NAMES["script"] in [row["Operator"] for row in tab.rows("#rows table")]
     assert tab.evaluate("window.ran") is None
     assert tab.troubles() == []

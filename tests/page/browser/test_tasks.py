@@ -147,16 +147,16 @@ def test_where_python_chooses_another_key(tab: Tab, page_of: Pages) -> None:
     command = ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "differences")
     name = "aten::randn_like"
     tab.open(page_of(OVERRIDE), name)
-    (found,) = answer(*command)["operators"]
-    assert len(found["slots"]) > 10
+    (operator,) = answer(*command)["operators"]
+    assert len(operator["slots"]) > 10
     assert f"dispatch-cli {' '.join(command)}" in commands(tab)
     python = answer(*command[:-1], "python")["operators"][0]["entries"]
     rows = [row for row in python if row["differs"]]
-    assert [row["key"] for row in rows] == [slot["key"] for slot in found["slots"]]
+    assert [row["key"] for row in rows] == [slot["key"] for slot in operator["slots"]]
     assert tab.evaluate(PYTHON_ROWS) == [[row["key"], row["error"] or row["kernel"]] for row in rows]
     tab.go(f"{name}/{rows[0]['key']}")
     printed = lines("explain", name, rows[0]["key"], OVERRIDE)
-    (sentence,) = [one for one in printed if one.startswith("Here the Python dispatcher (resolve_key) ")]
+    (sentence,) = [text for text in printed if text.startswith("Here the Python dispatcher (resolve_key) ")]
     assert sentence in tab.texts(".slot-view p")
 
 
@@ -214,14 +214,14 @@ def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
     covered = answer("coverage", "PrivateUse1", OVERRIDE)
     assert f"PrivateUse1: {tab.text('main .lead')}" == lines("coverage", "PrivateUse1", OVERRIDE)[0]
     counts = {row["Served by"]: row["Operators"] for row in tab.rows("main table")}
-    assert list(counts.values()) == [f"{one['operators']:,}" for one in covered["services"]]
-    missing = [one["operator"] for one in covered["operators"] if one["service"] == "nothing"]
+    assert list(counts.values()) == [f"{service['operators']:,}" for service in covered["services"]]
+    missing = [operator["operator"] for operator in covered["operators"] if operator["service"] == "nothing"]
     (option,) = [text for text in tab.texts("#served-by option") if text.endswith(f" ({len(missing):,})")]
     choose(tab, "#served-by", option)
     assert [row["Operator"] for row in tab.rows("main table", last=True)][:200] == missing[:200]
     command = shlex.split(tab.text("main .command code"))
     assert command == ["dispatch-cli", "coverage", "PrivateUse1", OVERRIDE, "--served-by", "nothing"]
-    assert [one["operator"] for one in answer(*command[1:])["operators"]] == missing
+    assert [operator["operator"] for operator in answer(*command[1:])["operators"]] == missing
 
 
 def choose(tab: Tab, selector: str, option: str) -> None:
@@ -234,18 +234,18 @@ def choose(tab: Tab, selector: str, option: str) -> None:
 def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("3")
-    found = answer("check-invariants", OVERRIDE)["findings"]
-    tab.wait(f"document.querySelectorAll('main article').length === {len(found)}")
+    findings = answer("check-invariants", OVERRIDE)["findings"]
+    tab.wait(f"document.querySelectorAll('main article').length === {len(findings)}")
     texts = tab.texts("main article")
-    for one, text in zip(found, texts, strict=True):
-        assert one["message"] in text and one["code"] in text
-        assert "{file}:{line}:{column}".format(**one["declared_at"]) in text
-    about = next(one for one in found if one["operator"])
-    tab.click(f"main article:nth-of-type({found.index(about) + 1}) a")
+    for finding, text in zip(findings, texts, strict=True):
+        assert finding["message"] in text and finding["code"] in text
+        assert "{file}:{line}:{column}".format(**finding["declared_at"]) in text
+    about = next(row for row in findings if row["operator"])
+    tab.click(f"main article:nth-of-type({findings.index(about) + 1}) a")
     assert tab.text("h1") == f"{about['operator']} at {about['key']}"
     registered = answer("explain", about["operator"], about["key"], OVERRIDE)["registrations"]
     shown = tab.rows(".slot-view table", last=True)
-    assert [row["Registered at"] for row in shown] == [one["key"] for one in registered]
+    assert [row["Registered at"] for row in shown] == [entry["key"] for entry in registered]
     assert f"{OVERRIDE}:" in " ".join(row["Declared at"] for row in shown)
 
 
@@ -253,11 +253,11 @@ def test_what_comes_next_without_a_kernel(tab: Tab, page_of: Pages) -> None:
     name, key = "aten::add.Tensor", "CPU"
     tab.open(page_of(OVERRIDE), f"{name}/{key}")
     following = answer("explain", name, key, OVERRIDE)["next"]
-    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
     if following is None:
-        assert "Without this kernel" not in said
+        assert "Without this kernel" not in shown
     else:
-        assert following["kernel"].rpartition("/")[2] in said["Without this kernel"]
+        assert following["kernel"].rpartition("/")[2] in shown["Without this kernel"]
 
 
 def test_what_is_around_a_slot_is_said_once(tab: Tab, page_of: Pages) -> None:
@@ -265,28 +265,30 @@ def test_what_is_around_a_slot_is_said_once(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of("examples/overlay.yaml"), f"{name}/{key}")
     explained = answer("explain", name, key, "examples/overlay.yaml")
     assert explained["above"]["core_fallback"]
-    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
     fallback = explained["above"]["kernel"].rpartition("/")[2]
-    assert said["Above"] == f"{explained['above']['key']}: PyTorch's own fallback, {fallback}"
+    assert shown["Above"] == f"{explained['above']['key']}: PyTorch's own fallback, {fallback}"
 
 
 def test_without_its_kernel_a_slot_is_empty(tab: Tab, page_of: Pages) -> None:
     name, key = "aten::add.Tensor", "NestedTensorCPU"
     tab.open(page_of(OVERRIDE), f"{name}/{key}")
     assert answer("explain", name, key, OVERRIDE)["next"]["kernel"] is None
-    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
-    assert said["Without this kernel"] == "missing"
+    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    assert shown["Without this kernel"] == "missing"
 
 
 def test_stale_slots_are_marked(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(STALE), "stale::explicit")
-    (table,) = [one for one in answer("table", STALE)["operators"] if one["operator"] == "stale::explicit"]
+    (table,) = [
+        operator for operator in answer("table", STALE)["operators"] if operator["operator"] == "stale::explicit"
+    ]
     stale = [row["key"] for row in table["entries"] if row["stale"]]
     assert len(stale) > 10
     assert set(tab.evaluate(_SLOTS % ".slot.stale")) == set(stale)
     tab.click(slot("AutogradCPU"))
-    said = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
-    assert "explicit_math" in said["Live table"]
+    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
+    assert "explicit_math" in shown["Live table"]
 
 
 def test_half_a_name_and_the_command_of_its_grid(tab: Tab, page_of: Pages) -> None:
@@ -327,7 +329,7 @@ def test_what_a_page_cannot_have_is_printed_by_commands_that_it_names(tab: Tab, 
         f"dispatch-cli explore {OVERRIDE}",
     ]
     tab.go("!keys")
-    named = [*named[:2], *[one for one in commands(tab) if "--tensor" in one]]
+    named = [*named[:2], *[command for command in commands(tab) if "--tensor" in command]]
     assert len(named) == 3
     for one in named:
         assert len(lines(*shlex.split(one)[1:])) > 3, one

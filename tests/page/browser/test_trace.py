@@ -59,7 +59,7 @@ def test_a_link_to_a_call_brings_it_into_sight(tab: Tab, page_of: Pages) -> None
 
 def test_a_page_without_a_recording_has_no_such_view(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of("examples/stale.yaml"))
-    assert not any("Trace" in one for one in tab.texts(".views li:not([hidden])"))
+    assert not any("Trace" in text for text in tab.texts(".views li:not([hidden])"))
     tab.press("9")
     assert tab.evaluate("document.body.dataset.view") == "start"
     tab.go("!trace")
@@ -67,11 +67,11 @@ def test_a_page_without_a_recording_has_no_such_view(tab: Tab, page_of: Pages) -
 
 
 def test_lines_come_in_steps(tab: Tab, tmp_path: Path) -> None:
-    made = Writer()
+    writer = Writer()
     for number in range(700):
-        made.call(("aten::relu", "aten::sin", "aten::cos")[number * number % 3], line=number + 1)
-    made.add_small_state()
-    (tmp_path / "t.trace").write_text(made.text(), encoding="utf-8")
+        writer.call(("aten::relu", "aten::sin", "aten::cos")[number * number % 3], line=number + 1)
+    writer.add_small_state()
+    (tmp_path / "t.trace").write_text(writer.text(), encoding="utf-8")
     page = tmp_path / "page.html"
     assert call("page", "--trace", str(tmp_path / "t.trace"), "-o", str(page)).code == 0
     tab.open(page, "!trace")
@@ -85,11 +85,11 @@ def test_lines_come_in_steps(tab: Tab, tmp_path: Path) -> None:
 def test_calls_whose_end_is_not_recorded_are_counted(tab: Tab, page_of: Pages, tmp_path: Path) -> None:
     cut = tmp_path / "cut.trace"
     cut.write_bytes(Path(TRAIN).read_bytes()[:6539])
-    (line,) = [one for one in call("trace", str(cut)).out.splitlines() if "Unfinished" in one]
-    said = line.replace("Unfinished", "").strip()
-    assert said.startswith("2 calls")
+    (line,) = [line for line in call("trace", str(cut)).out.splitlines() if "Unfinished" in line]
+    sentence = line.replace("Unfinished", "").strip()
+    assert sentence.startswith("2 calls")
     tab.open(page_of("--trace", str(cut)), "!trace")
-    assert tab.texts(".facts dd")[tab.texts(".facts dt").index("Unfinished")] == said
+    assert tab.texts(".facts dd")[tab.texts(".facts dt").index("Unfinished")] == sentence
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -113,13 +113,13 @@ def test_axe_finds_nothing(new_tab: Callable[..., Tab], page_of: Pages, axe: str
 
 
 def test_nothing_of_a_recording_runs(tab: Tab, tmp_path: Path) -> None:
-    made = Writer(argv=[NAMES["closing"]], directory=NAMES["image"])
+    writer = Writer(argv=[NAMES["closing"]], directory=NAMES["image"])
     for name in NAMES.values():
-        made.call(name)
-        made.call(f"my::{name}", thread=name)
-        made.add("x", {"reason": name, "text": name})
-    made.add_small_state()
-    text = made.text().replace(json.dumps("/home/me/train.py"), json.dumps(NAMES["image"]))
+        writer.call(name)
+        writer.call(f"my::{name}", thread=name)
+        writer.add("x", {"reason": name, "text": name})
+    writer.add_small_state()
+    text = writer.text().replace(json.dumps("/home/me/train.py"), json.dumps(NAMES["image"]))
     (tmp_path / "t.trace").write_text(text.replace('"step"', json.dumps(NAMES["script"])), encoding="utf-8")
     page = tmp_path / "page.html"
     assert call("page", "--trace", str(tmp_path / "t.trace"), "-o", str(page)).code == 0

@@ -305,7 +305,7 @@ def test_a_cell_of_the_overview_opens_the_list_of_its_operators(new_tab: Callabl
         assert tab.text("main .lead").startswith(f"CUDA: {listed['served']} of {listed['chosen']} served; ")
         is_chosen = f"one => page.isIn(one.operator, {json.dumps(chosen)})"
         names = tab.evaluate(f"page.coverage('CUDA').operators.filter({is_chosen})")
-        assert [one["operator"] for one in names] == [one["operator"] for one in listed["operators"]]
+        assert [name["operator"] for name in names] == [operator["operator"] for operator in listed["operators"]]
         assert tab.texts("main caption")[-1] == f"{listed['chosen']} operators"
         address = str(tab.evaluate("location.hash"))
         tab.go("!about")

@@ -14,14 +14,14 @@ from tests.trace.judge.run import Failed, judge, names, table
 
 def main() -> None:
     python, *programs = sys.argv[1:]
-    found = []
+    results = []
     for program in programs or names():
         with tempfile.TemporaryDirectory() as directory:
             try:
-                found.append(judge(python, program, Path(directory)))
+                results.append(judge(python, program, Path(directory)))
             except Failed as failure:
                 print(f"{program}: {failure}", file=sys.stderr)
-    print(table(found))
+    print(table(results))
 
 
 if __name__ == "__main__":

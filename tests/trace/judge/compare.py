@@ -34,7 +34,7 @@ class Causes:
         self._found[cause][operator] += 1
 
     def total(self) -> int:
-        return sum(one.total() for one in self._found.values())
+        return sum(item.total() for item in self._found.values())
 
     def lines(self) -> list[str]:
         """Each cause with its count and some of its operators, the most frequent first."""
@@ -67,15 +67,15 @@ class Compared:
 
 def compare(recorded: Threads, seen: Threads) -> Compared:
     """The calls of all threads."""
-    found = Compared()
+    compared = Compared()
     for thread in seen.values():
         for call in thread:
             if not call.announced:
-                (found.by_key if call.data["redispatched"] else found.silent)[call.operator] += 1
-    announced = {number: [one for one in calls if one.announced] for number, calls in seen.items()}
+                (compared.by_key if call.data["redispatched"] else compared.silent)[call.operator] += 1
+    announced = {number: [call for call in calls if call.announced] for number, calls in seen.items()}
     for pair in _pairs(recorded, {number: calls for number, calls in announced.items() if calls}):
-        _add(found, *pair)
-    return found
+        _add(compared, *pair)
+    return compared
 
 
 def _add(found: Compared, recorded: Seen | None, seen: Seen | None) -> None:
@@ -91,8 +91,8 @@ def _add(found: Compared, recorded: Seen | None, seen: Seen | None) -> None:
         return
     found.recorded += 1
     unlike = [*_unlike(recorded.data, seen.data)]
-    for one in unlike:
-        found.differences.add(one, seen.operator)
+    for pair in unlike:
+        found.differences.add(pair, seen.operator)
     if not unlike:
         found.alike += 1
     if recorded.kernels == seen.kernels:
@@ -116,7 +116,7 @@ def _pairs(recorded: Threads, seen: Threads) -> Iterator[Pair]:
     """The calls of both, in order. Threads are numbered differently: those belong together that called the same."""
     left = dict(recorded)
     for calls in sorted(seen.values(), key=len, reverse=True):
-        names = Counter(one.operator for one in calls)
+        names = Counter(call.operator for call in calls)
         best = max(left, key=lambda one: _common(left[one], names), default=None)
         yield from aligned(left.pop(best) if best is not None else [], calls)
     for calls in left.values():
@@ -124,35 +124,35 @@ def _pairs(recorded: Threads, seen: Threads) -> Iterator[Pair]:
 
 
 def _common(calls: Sequence[Seen], names: Counter[str]) -> float:
-    ours = Counter(one.operator for one in calls)
+    ours = Counter(call.operator for call in calls)
     return (ours & names).total() - 0.5 * (ours - names).total()
 
 
 def aligned(recorded: Sequence[Seen], seen: Sequence[Seen]) -> Iterator[Pair]:
     """The same calls of two sequences, and those that only one has."""
-    ours, theirs = ([f"{one.operator} {one.data.get('tensors')}" for one in calls] for calls in (recorded, seen))
-    if len(ours) == len(theirs) and [one.operator for one in recorded] == [one.operator for one in seen]:
+    ours, theirs = ([f"{call.operator} {call.data.get('tensors')}" for call in calls] for calls in (recorded, seen))
+    if len(ours) == len(theirs) and [call.operator for call in recorded] == [call.operator for call in seen]:
         yield from map(Pair, recorded, seen)
         return
     for what, first, last, start, end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if what in ("equal", "replace"):
             yield from map(Pair, recorded[first:last], seen[start:end])
             first, start = (first + min(last - first, end - start), start + min(last - first, end - start))
-        yield from (Pair(one, None) for one in recorded[first:last])
-        yield from (Pair(None, one) for one in seen[start:end])
+        yield from (Pair(call, None) for call in recorded[first:last])
+        yield from (Pair(None, call) for call in seen[start:end])
 
 
 def undisturbed(wrapped: Threads, unwrapped: Threads) -> Causes:
     """What is different in the run without logging kernels."""
-    found = Causes()
+    causes = Causes()
     for pair in _pairs(wrapped, unwrapped):
         if pair.seen is None or pair.recorded is None:
-            one = pair.seen or pair.recorded
-            assert one is not None
-            found.add(f"calls only {'without' if pair.recorded is None else 'with'} logging kernels", one.operator)
+            call = pair.seen or pair.recorded
+            assert call is not None
+            causes.add(f"calls only {'without' if pair.recorded is None else 'with'} logging kernels", call.operator)
         elif pair.recorded.operator != pair.seen.operator:
-            found.add(f"with logging kernels {pair.recorded.operator}", pair.seen.operator)
+            causes.add(f"with logging kernels {pair.recorded.operator}", pair.seen.operator)
         else:
             for one_unlike in _unlike(pair.recorded.data, pair.seen.data):
-                found.add(f"with logging kernels {one_unlike}", pair.seen.operator)
-    return found
+                causes.add(f"with logging kernels {one_unlike}", pair.seen.operator)
+    return causes

@@ -114,7 +114,7 @@ def kernels_that_ran(recording: Path, log: Path) -> dict[int, tuple[str, ...]]:
     """The kernels of each call of a recording, as the logging kernels wrote them down by themselves."""
     recorded, seen = traced(recording).threads, logged(log)
     (ours,), (theirs,) = recorded.values(), seen.values()
-    pairs = aligned(ours, [one for one in theirs if one.announced])
+    pairs = aligned(ours, [call for call in theirs if call.announced])
     return {
         pair.recorded.number: () if pair.seen is None else _redispatched(pair.seen)
         for pair in pairs
@@ -124,14 +124,14 @@ def kernels_that_ran(recording: Path, log: Path) -> dict[int, tuple[str, ...]]:
 
 def _redispatched(call: Seen) -> tuple[str, ...]:
     """The first kernel of a call, and each that one before redispatches to."""
-    found, depth = [call.kernels[0][1]], 0
+    keys, depth = [call.kernels[0][1]], 0
     for own_depth, slot, _, reached, _ in call.kernels[1:]:
         if own_depth <= depth:
             break
         if own_depth == depth + 1 and reached == "redispatch":
-            found.append(slot)
+            keys.append(slot)
             depth = own_depth
-    return tuple(found)
+    return tuple(keys)
 
 
 def _judged(view: TraceView, ran: dict[int, tuple[str, ...]]) -> Endings:
@@ -161,7 +161,7 @@ def _judged(view: TraceView, ran: dict[int, tuple[str, ...]]) -> Endings:
 
 def _of_view(view: TraceView, call: int) -> Shown:
     path = view.path(call)
-    return Shown(tuple(one.key for one in path.own), path.assumed, view.ended_as(call) is CallEnd.RAISED)
+    return Shown(tuple(kernel.key for kernel in path.own), path.assumed, view.ended_as(call) is CallEnd.RAISED)
 
 
 def _formats(view: TraceView) -> dict[str, dict[int, Shown]]:
@@ -184,7 +184,7 @@ def _of_json(report: TraceReport) -> Iterator[tuple[int, Shown]]:
             if row["operator"] is not None:
                 kernels = row["path"]["kernels"]
                 ends = (at for at, one in enumerate(kernels) if one["does"] == Does.CALLS_ANEW.value)
-                keys = tuple(one["key"] for one in kernels[: next(ends, len(kernels)) + 1])
+                keys = tuple(kernel["key"] for kernel in kernels[: next(ends, len(kernels)) + 1])
                 yield row["number"], Shown(keys, tuple(row["path"]["assumed"]), row["raised"] > 0)
 
 
@@ -192,11 +192,11 @@ def _of_text(report: TraceReport) -> Iterator[tuple[int, Shown]]:
     for thread in report.threads:
         for row in thread.rows:
             if row.operator is not None:
-                said = _IN_BRACKETS.sub("", "".join(run.text for run in runs_of(joined(row_path(row), *row_end(row)))))
-                path, _, end = said.partition(" raised")
+                text = _IN_BRACKETS.sub("", "".join(run.text for run in runs_of(joined(row_path(row), *row_end(row)))))
+                path, _, end = text.partition(" raised")
                 assert not end
                 keys, _, assumed = path.removesuffix(")").partition(" (assumed: ")
-                yield row.number, Shown(_keys(keys), _keys(assumed), said.endswith(" raised"))
+                yield row.number, Shown(_keys(keys), _keys(assumed), text.endswith(" raised"))
 
 
 def _of_csv(report: TraceReport) -> Iterator[tuple[int, Shown]]:
@@ -245,11 +245,11 @@ def table(found: dict[str, Endings]) -> str:
     """The figures, and what is wrong with its count, the most frequent first."""
     names = ("calls", "raised", "cut", "different", "wrong")
     lines = [f"{'kernels':10}{''.join(f'{name:>10}' for name in names)}"]
-    for name, one in found.items():
-        figures = (one.calls, one.raised, one.cut, one.different.total(), one.wrong.total())
+    for name, ending in found.items():
+        figures = (ending.calls, ending.raised, ending.cut, ending.different.total(), ending.wrong.total())
         lines.append(f"{name:10}{''.join(f'{figure:10,}' for figure in figures)}")
-    for name, one in found.items():
-        lines += [f"{name}: {count} of {what}" for what, count in (one.different + one.wrong).most_common(MOST)]
+    for name, ending in found.items():
+        lines += [f"{name}: {count} of {what}" for what, count in (ending.different + ending.wrong).most_common(MOST)]
     return "\n".join(lines)
 
 

@@ -96,7 +96,7 @@ def as_they_are(sample: Any) -> None:
 
 def leaves(sample: Any) -> None:
     """Its tensors require gradients: an operator in place refuses them."""
-    tensors = [one.detach() for one in sample.tensors]
+    tensors = [tensor.detach() for tensor in sample.tensors]
     for place in sample.differentiable:
         tensors[place].requires_grad_()
     sample(*tensors)
@@ -104,8 +104,8 @@ def leaves(sample: Any) -> None:
 
 def out(sample: Any) -> None:
     """Its results go to tensors that require gradients, or have another type."""
-    results = [torch.empty_like(one) for one in sample(*sample.tensors)]
-    results = [one.requires_grad_() if one.is_floating_point() else one.to(torch.bool) for one in results]
+    results = [torch.empty_like(tensor) for tensor in sample(*sample.tensors)]
+    results = [result.requires_grad_() if result.is_floating_point() else result.to(torch.bool) for result in results]
     sample.more = {"out": results[0] if len(results) == 1 else tuple(results)}
     sample(*sample.tensors)
 
@@ -124,15 +124,17 @@ CONTEXTS: Dict[str, Callable[[Any], None]] = {  # noqa: UP006
 
 def wrong_samples(info: Any, pick: random.Random) -> Iterator[Any]:
     """The kind of what is wrong, and a sample that has it."""
-    dtype = next((one for one in (torch.float32, torch.int64, torch.bool) if one in info.dtypes), None)
+    dtype = next(
+        (candidate for candidate in (torch.float32, torch.int64, torch.bool) if candidate in info.dtypes), None
+    )
     if dtype is None:
         return
     torch.manual_seed(0)
     in_place = info.inplace_variant is not None and pick.random() < 0.3
     try:
         if info.error_inputs_func is not None:
-            for one in pick.sample(found := list(info.error_inputs("cpu")), min(2, len(found))):
-                yield "error input", sample_contexts.Sample(info, dtype, one.sample_input, False)
+            for error_input in pick.sample(error_inputs := list(info.error_inputs("cpu")), min(2, len(error_inputs))):
+                yield "error input", sample_contexts.Sample(info, dtype, error_input.sample_input, False)
         inputs = list(info.sample_inputs("cpu", dtype, requires_grad=False))
     except Exception:  # they are not for this machine
         return

@@ -79,16 +79,16 @@ def _whole(trace: Trace) -> Trace:
 
 def _engine(state: dict[str, Any], seen: Threads, path: Path) -> Judged:
     """The engine's answers to all calls that made a selection."""
-    calls = [one for thread in seen.values() for one in thread if not one.data["redispatched"]]
-    counts = Counter(json.dumps(_signature(one), sort_keys=True) for one in calls)
+    calls = [call for thread in seen.values() for call in thread if not call.data["redispatched"]]
+    counts = Counter(json.dumps(_signature(call), sort_keys=True) for call in calls)
     lines = [json.dumps({**json.loads(text), "count": count}) + "\n" for text, count in counts.items()]
     path.write_text("".join(lines), encoding="utf-8")
-    called = {one.operator for one in calls}
-    operators = [one for one in state["operators"] if one["name"] in called]
+    called = {call.operator for call in calls}
+    operators = [operator for operator in state["operators"] if operator["name"] in called]
     dispatcher = read_document(document({**state, "operators": operators, "higher_order_operators": []}))
     for name in called:
         dispatcher.settle(OperatorName.parse(name))
-    judge = Judge(dispatcher, {one["name"]: one["python"] for one in operators})
+    judge = Judge(dispatcher, {operator["name"]: operator["python"] for operator in operators})
     return judge_all(judge, observed_calls(path, layout_of(dispatcher.universe)))
 
 
@@ -101,15 +101,15 @@ def _signature(call: Seen) -> dict[str, Any]:
 def table(judgements: list[Judgement]) -> str:
     """The figures of each program, and every difference with its count, the most frequent first."""
     head = ("program", "calls", "recorded", "alike", "kernels", "first", "chain", "silent", "by key", "disturbed")
-    rows = [head, *(_row(one) for one in judgements)]
+    rows = [head, *(_row(judgement) for judgement in judgements)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-    for one in judgements:
-        lines += [f"{one.program}: {line}" for line in one.compared.differences.lines()]
-        lines += [f"{one.program}: disturbed: {line}" for line in one.disturbed.lines()]
-        for tally in one.engine.tallies.values():
+    for judgement in judgements:
+        lines += [f"{judgement.program}: {line}" for line in judgement.compared.differences.lines()]
+        lines += [f"{judgement.program}: disturbed: {line}" for line in judgement.disturbed.lines()]
+        for tally in judgement.engine.tallies.values():
             lines += [
-                f"{one.program}: engine: {count} of {cause} ({', '.join(tally.examples[cause])})"
+                f"{judgement.program}: engine: {count} of {cause} ({', '.join(tally.examples[cause])})"
                 for cause, count in tally.causes.most_common()
             ]
     return "\n".join(lines)

@@ -83,4 +83,4 @@ def logged(path: Path) -> Threads:
 def _flat(node: list[Any], depth: int) -> list[list[Any]]:
     *fields, continuations = node
     assert len(fields) == KERNEL_FIELDS
-    return [[depth, *fields], *(one for next_ in continuations for one in _flat(next_, depth + 1))]
+    return [[depth, *fields], *(call for next_ in continuations for call in _flat(next_, depth + 1))]

@@ -25,17 +25,17 @@ class Net(torch.nn.Module):
 def main() -> None:
     torch.manual_seed(0)
     net = Net()
-    found = []
+    results = []
     for backend in ("eager", "aot_eager"):
         torch._dynamo.reset()
         compiled = torch.compile(net, backend=backend)
         for rows in (2, 2, 3):
             result = compiled(torch.ones(rows, 4))
             result[:, 0].sum().backward()
-            found.append(result.detach().sum())
+            results.append(result.detach().sum())
     with torch.no_grad():
-        found.append(torch.compile(lambda x: x.sin().add_(1).cos(), backend="aot_eager")(torch.ones(3)).sum())
-    print(" ".join(f"{one.item():.2f}" for one in found), int(net.calls))
+        results.append(torch.compile(lambda x: x.sin().add_(1).cos(), backend="aot_eager")(torch.ones(3)).sum())
+    print(" ".join(f"{result.item():.2f}" for result in results), int(net.calls))
 
 
 if __name__ == "__main__":

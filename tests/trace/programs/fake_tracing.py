@@ -28,22 +28,22 @@ def step(x: torch.Tensor) -> torch.Tensor:
 
 def main() -> None:
     torch.manual_seed(0)
-    found = []
+    results = []
     with FakeTensorMode() as mode:
         x = torch.randn(2, 3, requires_grad=True)
         loss = torch.nn.functional.log_softmax(x @ x.mT, -1).mean()
         loss.backward()
-        found.append(tuple(x.grad.shape))
-        found.append(tuple(mode.from_tensor(torch.ones(4)).repeat(2).shape))
+        results.append(tuple(x.grad.shape))
+        results.append(tuple(mode.from_tensor(torch.ones(4)).repeat(2).shape))
     for tracing in ("real", "fake", "symbolic"):
         graph = make_fx(step, tracing_mode=tracing)(torch.ones(2, 3))
-        found.append(len(graph.graph.nodes) > 5)
+        results.append(len(graph.graph.nodes) > 5)
     graph = make_fx(functionalize(lambda x: x.clone().add_(1).t_().mul_(2)))(torch.ones(2, 3))
-    found.append(any("add." in str(node.target) for node in graph.graph.nodes))
-    found.append(len(make_fx(vmap(torch.sin))(torch.ones(2, 3)).graph.nodes))
+    results.append(any("add." in str(node.target) for node in graph.graph.nodes))
+    results.append(len(make_fx(vmap(torch.sin))(torch.ones(2, 3)).graph.nodes))
     exported = torch.export.export(Net(), (torch.ones(2, 3),))
-    found.append(tuple(exported.module()(torch.ones(2, 3)).shape))
-    print(*found)
+    results.append(tuple(exported.module()(torch.ones(2, 3)).shape))
+    print(*results)
 
 
 if __name__ == "__main__":

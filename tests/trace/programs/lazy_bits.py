@@ -37,17 +37,17 @@ def quantized() -> torch.Tensor:
 def meta() -> torch.Tensor:
     with torch.device("meta"):
         net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.Flatten(), torch.nn.Linear(8, 2))
-    found = net(torch.empty(3, 1, 4, 4, device="meta"))
-    found.sum().backward()
+    result = net(torch.empty(3, 1, 4, 4, device="meta"))
+    result.sum().backward()
     with torch.no_grad():
-        for one in net.to_empty(device="cpu").parameters():
-            one.fill_(0.5)
+        for parameter in net.to_empty(device="cpu").parameters():
+            parameter.fill_(0.5)
     return net(torch.ones(1, 1, 4, 4)).detach().sum()
 
 
 def main() -> None:
     torch.manual_seed(0)
-    print(" ".join(f"{one().item():.2f}" for one in (complex_numbers, zero_tensors, quantized, meta)))
+    print(" ".join(f"{function().item():.2f}" for function in (complex_numbers, zero_tensors, quantized, meta)))
 
 
 if __name__ == "__main__":

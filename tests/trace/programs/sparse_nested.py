@@ -33,7 +33,7 @@ def nested() -> torch.Tensor:
     hidden = torch.nn.functional.gelu(layer(batch))
     padded = torch.nested.to_padded_tensor(hidden, 0.0)
     padded.sum().backward()
-    return padded.detach().sum() + sum(one.sum() for one in batch.grad.unbind())
+    return padded.detach().sum() + sum(tensor.sum() for tensor in batch.grad.unbind())
 
 
 def jagged() -> torch.Tensor:
@@ -47,7 +47,7 @@ def jagged() -> torch.Tensor:
 
 def main() -> None:
     torch.manual_seed(0)
-    print(" ".join(f"{one().sum().item():.2f}" for one in (sparse, sparse_gradients, nested, jagged)))
+    print(" ".join(f"{function().sum().item():.2f}" for function in (sparse, sparse_gradients, nested, jagged)))
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ class Scaled(torch.Tensor):
 
         if func is torch.ops.aten.detach.default:
             return Scaled(args[0].inner.detach(), args[0].factor)
-        found = func(*tree_map(plain, args), **tree_map(plain, kwargs or {}))
-        return tree_map(lambda x: Scaled(x, 1.0) if isinstance(x, torch.Tensor) else x, found)
+        result = func(*tree_map(plain, args), **tree_map(plain, kwargs or {}))
+        return tree_map(lambda x: Scaled(x, 1.0) if isinstance(x, torch.Tensor) else x, result)
 
 
 class Named(torch.Tensor):

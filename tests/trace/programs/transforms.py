@@ -12,7 +12,7 @@ def per_sample_gradients() -> torch.Tensor:
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.LayerNorm(4), torch.nn.Linear(4, 1))
     weights = {name: one.detach() for name, one in model.named_parameters()}
     gradients = vmap(grad(loss_of), in_dims=(None, None, 0, 0))(weights, model, torch.randn(5, 3), torch.randn(5, 1))
-    return torch.stack([one.flatten(1).norm(dim=1) for one in gradients.values()]).sum()
+    return torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients.values()]).sum()
 
 
 def ensemble() -> torch.Tensor:
@@ -40,7 +40,7 @@ def main() -> None:
     x = torch.randn(3)
     value, tangent = jvp(curve, (x,), (torch.ones(3),))
     _, pull = vjp(curve, x)
-    found = [
+    results = [
         per_sample_gradients(),
         ensemble(),
         value.sum() + tangent.sum() + pull(torch.ones(3))[0].sum(),
@@ -52,7 +52,7 @@ def main() -> None:
         functionalize(in_place)(x).sum(),
         vmap(lambda matrix: torch.linalg.solve(matrix, torch.ones(2)))(torch.eye(2).expand(3, 2, 2) * 2).sum(),
     ]
-    print(" ".join(f"{one.item():.2f}" for one in found))
+    print(" ".join(f"{result.item():.2f}" for result in results))
 
 
 if __name__ == "__main__":

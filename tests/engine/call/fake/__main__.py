@@ -74,7 +74,7 @@ def operators_of(rng: random.Random, count: int, fakes_override: bool = True) ->
 
     fakes_override: ``Universe.fake_overrides``: PyTorch takes one beside a kernel at Meta.
     """
-    found = []
+    verdicts = []
     for number in range(count):
         schema, returns = rng.choice(SCHEMAS)
         keys = (
@@ -86,24 +86,24 @@ def operators_of(rng: random.Random, count: int, fakes_override: bool = True) ->
         if rng.random() < 0.35 and takes_fake:
             steps.insert(rng.randint(0, len(steps)), ("fake", None))
         name = f"{rng.choice(NAMESPACES)}::fake{number}"
-        found.append(RandomOperator(f"{name}{schema}", returns, rng.choice(TAGS), tuple(steps)))
-    return found
+        verdicts.append(RandomOperator(f"{name}{schema}", returns, rng.choice(TAGS), tuple(steps)))
+    return verdicts
 
 
 def plan_of(operators: list[RandomOperator]) -> list[dict[str, Any]]:
     """The library of a plan of the live script."""
-    return [one._asdict() for one in operators]
+    return [operator._asdict() for operator in operators]
 
 
 def declarations_of(operators: list[RandomOperator], universe: Any) -> dict[str, Any]:
     """The same as a declaration file. Fake implementations have the name of their operator."""
     entries = []
-    for one in operators:
+    for operator in operators:
         libraries: list[dict[str, Any]] = []
-        namespace, _, rest = one.schema.partition("::")
+        namespace, _, rest = operator.schema.partition("::")
         short = rest.partition("(")[0]
-        libraries.append({"define": [{"func": rest, "tags": [*one.tags]}]})
-        for kind, key in one.steps:
+        libraries.append({"define": [{"func": rest, "tags": [*operator.tags]}]})
+        for kind, key in operator.steps:
             kernel = {"kernel": f"{short}_{key}", "python": True, "dispatch_key": key}
             if kind == "autograd":
                 kernel["redispatches"] = "below-autograd"
@@ -117,31 +117,36 @@ KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda,mixed"
 
 def table(verdicts: list[Verdict]) -> str:
     """The table, and every call that differs."""
-    made = [one for one in verdicts if one.path]
+    simulated = [verdict for verdict in verdicts if verdict.path]
     lines = [f"{'path':<18}{'calls':>8}{'judged':>8}{'agreed':>8}{'in part':>10}{'left open':>11}"]
-    for path in sorted({one.path for one in made}):
-        own = [one for one in made if one.path == path]
+    for path in sorted({verdict.path for verdict in simulated}):
+        own = [verdict for verdict in simulated if verdict.path == path]
         lines.append(_row(path, own))
-    lines.append(_row("all", made))
+    lines.append(_row("all", simulated))
     lines += ["", "not makeable:"]
-    reasons = Counter(one.why for one in verdicts if not one.path)
+    reasons = Counter(verdict.why for verdict in verdicts if not verdict.path)
     lines += [f"{count:>8}  {why}" for why, count in reasons.most_common()]
     lines += ["", "judged in part:"]
-    lines += [f"{count:>8}  {why}" for why, count in Counter(one.part for one in made if one.part).most_common()]
+    lines += [
+        f"{count:>8}  {why}"
+        for why, count in Counter(verdict.part for verdict in simulated if verdict.part).most_common()
+    ]
     lines += ["", "not judged:"]
-    lines += [f"{count:>8}  {why}" for why, count in Counter(one.why for one in made if not one.judged).most_common()]
+    lines += [
+        f"{count:>8}  {why}" for why, count in Counter(gap.why for gap in simulated if not gap.judged).most_common()
+    ]
     lines += ["", "different:"]
-    for one in made:
-        if one.judged and not one.agrees:
-            answer = one.answer
-            said = f"{answer['path']} {answer.get('function') or ''} {answer.get('error') or ''}".strip()
-            lines.append(f"  {answer['operator']} {answer['kind']}: {said}; {one.why}")
+    for gap in simulated:
+        if gap.judged and not gap.agrees:
+            answer = gap.answer
+            text = f"{answer['path']} {answer.get('function') or ''} {answer.get('error') or ''}".strip()
+            lines.append(f"  {answer['operator']} {answer['kind']}: {text}; {gap.why}")
     return "\n".join(lines)
 
 
 def _row(word: str, verdicts: list[Verdict]) -> str:
-    judged, agreed = sum(one.judged for one in verdicts), sum(one.agrees for one in verdicts)
-    in_part, left_open = sum(bool(one.part) for one in verdicts), sum(one.left_open for one in verdicts)
+    judged, agreed = sum(verdict.judged for verdict in verdicts), sum(verdict.agrees for verdict in verdicts)
+    in_part, left_open = sum(bool(verdict.part) for verdict in verdicts), sum(verdict.left_open for verdict in verdicts)
     return f"{word:<18}{len(verdicts):>8}{judged:>8}{agreed:>8}{in_part - left_open:>10}{left_open:>11}"
 
 
@@ -161,7 +166,7 @@ def random_verdicts(python: str, universe: Any, rng: random.Random, count: int, 
         file = Path(directory) / "library.json"
         file.write_text(json.dumps(declarations_of(operators, universe)), encoding="utf-8")
         state = load_state([str(file)])
-    names = [one.name for one in operators]
+    names = [operator.name for operator in operators]
     yield from judge(state, live_answers(python, names, kinds, str(rng.random()), plan_of(operators)))
 
 

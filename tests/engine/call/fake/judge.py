@@ -47,18 +47,18 @@ def live_answers(
         plan = {"operators": operators, "first": first, "seed": seed, "kinds": kinds, "library": library}
         done = in_pytorch.run([python, str(SCRIPT)], json.dumps(plan), check=False)
         begun: Answer | None = None
-        made = 0
+        count = 0
         for line in done.stdout.splitlines():
             answer = json.loads(line)
             if "done" in answer:
                 return
             if "begin" in answer:
-                begun, made = answer, 0
+                begun, count = answer, 0
             else:
-                made += 1
+                count += 1
                 yield answer
         assert begun is not None, done.stderr[-2000:]
-        for kind in kinds[made:]:
+        for kind in kinds[count:]:
             yield {"operator": begun["begin"], "kind": kind, "not_makeable": "the process crashes"}
         first = begun["place"] + 1
 

@@ -356,14 +356,14 @@ KEEP = []
 
 def define(library):
     """Define operators: a list of {schema, tags, steps}, a step being [kind, key or null, options]."""
-    for one in library:
-        namespace, _, rest = one["schema"].partition("::")
+    for block in library:
+        namespace, _, rest = block["schema"].partition("::")
         lib = torch.library.Library(namespace, "FRAGMENT")
         KEEP.append(lib)
-        lib.define(rest, tags=[getattr(torch.Tag, tag) for tag in one["tags"]])
-        name = one["schema"].partition("(")[0]
-        for kind, key in one["steps"]:
-            function = body(name, kind, one["returns"])
+        lib.define(rest, tags=[getattr(torch.Tag, tag) for tag in block["tags"]])
+        name = block["schema"].partition("(")[0]
+        for kind, key in block["steps"]:
+            function = body(name, kind, block["returns"])
             if kind == "fake":
                 torch.library.register_fake(name, function, lib=lib)
             else:
@@ -377,7 +377,12 @@ def body(name, kind, returns):
         if returns == "first":
             return args[0]
         first = next(
-            (one for arg in args for one in (arg if isinstance(arg, list) else [arg]) if isinstance(one, torch.Tensor)),
+            (
+                tensor
+                for arg in args
+                for tensor in (arg if isinstance(arg, list) else [arg])
+                if isinstance(tensor, torch.Tensor)
+            ),
             None,
         )
         return torch.empty(2) if first is None else torch.empty_like(first)

@@ -45,9 +45,9 @@ def calls() -> list[Call]:
     answers = [
         {"operator": name, "tensors": specs, "contexts": ["mode=FakeTensorMode"]} for name, specs in CALLS.items()
     ]
-    found = [judge.predicted(state, answer) for answer in answers]
-    simulated = [one for one in found if not isinstance(one, str)]
-    assert len({judge.path_of(one.end) for one in simulated}) > 4
+    predictions = [judge.predicted(state, answer) for answer in answers]
+    simulated = [prediction for prediction in predictions if not isinstance(prediction, str)]
+    assert len({judge.path_of(call.end) for call in simulated}) > 4
     return simulated
 
 
@@ -63,7 +63,7 @@ def test_it_is_judged_whatever_the_engine_says(calls: list[Call], kind: str) -> 
         **ANSWERS[kind],
     }
     verdicts = [judge.verdict(answer, call) for call in calls]
-    assert len({(one.judged, one.part) for one in verdicts}) == 1
+    assert len({(verdict.judged, verdict.part) for verdict in verdicts}) == 1
     assert verdicts[0].judged is not (kind in {"outside, arguments", "raised, arguments"})
     assert bool(verdicts[0].part) is (path not in {"outside", "raised"} and "," in kind)
-    assert not all(one.agrees for one in verdicts)
+    assert not all(verdict.agrees for verdict in verdicts)

@@ -36,9 +36,9 @@ def test_operators_of_pytorch(live: tuple[State, Any], seed: str) -> None:
     names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
     kinds = ["plain", "requires_grad", "inference_mode", "mixed"]
     verdicts = [*judge(state, live_answers(torch_python(), names, kinds, seed))]
-    judged = [one for one in verdicts if one.judged]
+    judged = [verdict for verdict in verdicts if verdict.judged]
     assert len(judged) > OPERATORS, f"seed {seed}"
-    assert sum(one.agrees for one in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
+    assert sum(verdict.agrees for verdict in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
 
 
 def test_sparse_tensors(live: tuple[State, Any], seed: str) -> None:
@@ -46,10 +46,10 @@ def test_sparse_tensors(live: tuple[State, Any], seed: str) -> None:
     state, _ = live
     names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
     verdicts = [*judge(state, live_answers(torch_python(), names, ["sparse"], seed))]
-    judged = [one for one in verdicts if one.judged]
-    open_ends = [one for one in verdicts if one.left_open]
+    judged = [verdict for verdict in verdicts if verdict.judged]
+    open_ends = [verdict for verdict in verdicts if verdict.left_open]
     assert len(judged) > OPERATORS / 2, f"seed {seed}"
-    assert sum(one.agrees for one in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
+    assert sum(verdict.agrees for verdict in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
     assert len(open_ends) <= 0.2 * len(judged), f"seed {seed}\n{table(verdicts)}"
 
 
@@ -57,4 +57,4 @@ def test_random_operators(live: tuple[State, Any], seed: str) -> None:
     kinds = ["plain", "alone", "requires_grad", "inference_mode", "sparse", "mixed"]
     verdicts = [*random_verdicts(torch_python(), live[1], random.Random(seed), RANDOM_OPERATORS, kinds)]
     assert len(verdicts) == RANDOM_OPERATORS * len(kinds)
-    assert [one for one in verdicts if not one.agrees] == [], f"seed {seed}\n{table(verdicts)}"
+    assert [verdict for verdict in verdicts if not verdict.agrees] == [], f"seed {seed}\n{table(verdicts)}"

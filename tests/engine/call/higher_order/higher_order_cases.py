@@ -34,7 +34,7 @@ def declarations(universe: Any, cases: Iterable[dict[str, Any]]) -> dict[str, An
 
 def differences(state: State, cases: Iterable[dict[str, Any]]) -> tuple[list[Difference], set[EndKind | ErrorKind]]:
     """Simulate every case; those that went otherwise, and the ends that were seen."""
-    found, ends = [], set()
+    problems, ends = [], set()
     for case in cases:
         operator = state.higher_order_operator(case["operator"]["name"])
         assert operator is not None
@@ -49,8 +49,8 @@ def differences(state: State, cases: Iterable[dict[str, Any]]) -> tuple[list[Dif
             theirs["ran"] = theirs["ran"][: len(ours["ran"])]
         same = is_error(error, ours["error"], theirs["error"])
         if not same or any(ours[field] != theirs[field] for field in ("ran", "fake")):
-            found.append(Difference(case, ours, theirs))
-    return found, ends
+            problems.append(Difference(case, ours, theirs))
+    return problems, ends
 
 
 def is_error(error: Error | None, told: list[str] | None, theirs: list[str] | None) -> bool:
@@ -85,10 +85,10 @@ def said(call: HigherOrderCall) -> dict[str, Any]:
     error = call.end.error
     fake = call.fake_modes
     if error is not None and error.kind is ErrorKind.ENDLESS:
-        told: list[str] | None = ["Endless", ""]
+        ending: list[str] | None = ["Endless", ""]
     else:
-        told = None if error is None else [error.type, error.text.split("\n")[0]]
-    return {"ran": rules, "error": told, "fake": None if fake is None else without_names(fake.error)}
+        ending = None if error is None else [error.type, error.text.split("\n")[0]]
+    return {"ran": rules, "error": ending, "fake": None if fake is None else without_names(fake.error)}
 
 
 def without_names(text: str) -> str:

@@ -65,20 +65,20 @@ def main() -> None:
         (["cpu batched"], ["vmap"], lambda: torch.vmap(call)(torch.ones(3, 2))),
         (["cpu grad-wrapped"], ["grad"], lambda: torch.func.grad(lambda one: call(one).sum())(plain)),
     ]
-    found = []
-    for tensors, contexts, made in cases:
+    results = []
+    for tensors, contexts, keyword_values in cases:
         try:
-            made()
+            keyword_values()
             error = None
         except Exception as raised:
             error = live.shown(raised)
-        found.append([tensors, contexts, error])
+        results.append([tensors, contexts, error])
     try:
         call(needs * 1).sum().backward()
         backward = None
     except RuntimeError as raised:
         backward = live.shown(raised)
-    print(json.dumps({"calls": found, "backward": backward}))
+    print(json.dumps({"calls": results, "backward": backward}))
 
 
 if __name__ == "__main__":

@@ -238,18 +238,18 @@ class Operator:
 
     def modes(self) -> None:
         """Rules by mode type."""
-        found = {}
+        results = {}
         for name, kind in MODES.items():
             if self.dice.random() < 0.5 or kind in rules_by_class(self.operator):
                 continue
             if kind is FakeTensorMode and self.dice.random() < 0.4 and hasattr(utils, "redirect_to_mode"):
-                found[name] = {"kernel": REDIRECT}
+                results[name] = {"kernel": REDIRECT}
                 redirect(self.operator)
                 continue
             again, refuses = self.dice.random() < 0.4, self.dice.random() < 0.3
-            found[name] = self.rule(name, again, refuses)
+            results[name] = self.rule(name, again, refuses)
             self.operator.py_impl(kind)(self.handler(name, again, refuses))
-        self.declared["modes"] = found
+        self.declared["modes"] = results
 
     def handler(self, name: str, again: bool, refuses: bool) -> Any:
         def handler(_mode: Any, *args: Any) -> Any:
@@ -262,39 +262,39 @@ class Operator:
 
     def subclasses(self) -> None:
         """Rules by tensor subclass."""
-        found = {}
+        results = {}
         for name, kind in SUBCLASSES.items():
             if self.dice.random() < 0.3 or not hasattr(self.operator, "python_key_table"):
                 continue  # PyTorch 2.4 has rules for modes only
             refuses = self.dice.random() < 0.4
-            found[name] = self.rule(name, False, refuses)
+            results[name] = self.rule(name, False, refuses)
 
             def handler(*_args: Any, name: str = name, refuses: bool = refuses) -> Any:
                 note(name)
                 return NotImplemented if refuses else "done"
 
             self.operator.py_impl(kind)(handler)
-        self.declared["subclasses"] = found
+        self.declared["subclasses"] = results
 
     def transforms(self) -> None:
         """Rules by functorch transform."""
-        found = {}
+        results = {}
         for name in TRANSFORMS:
             kind = getattr(functorch.TransformType, name)
             if self.dice.random() < 0.4 or kind in self.operator.functorch_table:
                 continue
             again = self.dice.random() < 0.5
-            found[name] = self.rule(f"transform {name}", again)
+            results[name] = self.rule(f"transform {name}", again)
 
             def rule(interpreter: Any, *args: Any, name: str = name, again: bool = again) -> Any:
                 note(f"transform {name}")
                 if not again:
                     return "done"
                 with interpreter.lower():
-                    return self.operator(*(unwrapped(name, interpreter, one) for one in args))
+                    return self.operator(*(unwrapped(name, interpreter, arg) for arg in args))
 
             self.operator.py_impl(kind)(rule)
-        self.declared["transforms"] = found
+        self.declared["transforms"] = results
 
     def functionalize(self) -> None:
         """A rule for functionalization, where nothing stands in its three places."""
@@ -322,7 +322,7 @@ class Operator:
             if not again:
                 return "done"
             if hasattr(context, "interpreter"):
-                args = tuple(unwrapped("Functionalize", context.interpreter, one) for one in args)
+                args = tuple(unwrapped("Functionalize", context.interpreter, arg) for arg in args)
             with context.redispatch_to_next():
                 return self.operator(*args)
 
@@ -388,8 +388,8 @@ def tensor(dice: random.Random) -> tuple[str, Any]:
     if kind == "subclass":
         name = dice.choice(sorted(SUBCLASSES))
         grad = dice.random() < 0.3
-        made = torch.Tensor._make_wrapper_subclass(SUBCLASSES[name], (2,), requires_grad=grad)
-        return f"cpu subclass={name}{' requires_grad' if grad else ''}", made
+        wrapper = torch.Tensor._make_wrapper_subclass(SUBCLASSES[name], (2,), requires_grad=grad)
+        return f"cpu subclass={name}{' requires_grad' if grad else ''}", wrapper
     return "cpu", base
 
 
@@ -498,10 +498,10 @@ def transformed(dice: random.Random, operator: Any, texts: list[str], args: list
     """The same inside of a functorch transform of the first argument, which is a plain one; the text of it."""
     name = dice.choice(("vmap", "grad", "functionalize", "jvp"))
     texts[0] = {"vmap": "cpu batched", "functionalize": "cpu functional"}.get(name, "cpu grad-wrapped")
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
 
     def inside(first: Any) -> Any:
-        found.append(call(operator, [first, *args[1:]], contexts))
+        results.append(call(operator, [first, *args[1:]], contexts))
         raise Done
 
     with contextlib.suppress(Done):
@@ -513,15 +513,15 @@ def transformed(dice: random.Random, operator: Any, texts: list[str], args: list
             torch.func.jvp(inside, (torch.ones(2),), (torch.ones(2),))
         else:
             torch.func.functionalize(inside)(torch.ones(2))
-    return name, found[0]
+    return name, results[0]
 
 
 def case(dice: random.Random, number: int) -> dict[str, Any]:
     """One operator and a call of it."""
     raising.clear()
     operator = Operator(dice, number)
-    made = [tensor(dice) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3)))]
-    texts, args = [text for text, _ in made], [one for _, one in made]
+    tensors = [tensor(dice) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3)))]
+    texts, args = [text for text, _ in tensors], [one for _, one in tensors]
     asked: list[tuple[str, Any]] = []
     for _ in range(dice.choice((0, 0, 1, 1, 2, 3))):
         one = context(dice)
@@ -531,7 +531,7 @@ def case(dice: random.Random, number: int) -> dict[str, Any]:
             asked.append(one)
     names = [text for text, _ in asked]
     contexts = [make for _, make in asked]
-    if made and texts[0] == "cpu" and dice.random() < 0.5:
+    if tensors and texts[0] == "cpu" and dice.random() < 0.5:
         transform, result = transformed(dice, operator.operator, texts, args, contexts)
         names.insert(0, transform)
     else:
@@ -543,7 +543,7 @@ def case(dice: random.Random, number: int) -> dict[str, Any]:
 def main(seed: int, count: int) -> None:
     """Print the cases."""
     dice = random.Random(seed)
-    print(json.dumps([one for one in (case(dice, number) for number in range(count)) if "ran" in one]))
+    print(json.dumps([asked for asked in (case(dice, number) for number in range(count)) if "ran" in asked]))
 
 
 if __name__ == "__main__":

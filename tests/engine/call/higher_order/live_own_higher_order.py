@@ -39,8 +39,12 @@ def noting(name: str) -> Any:
 def fitting(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """As many arguments as a function takes: more of them are left out, missing ones are None."""
     parameters = list(inspect.signature(function).parameters.values())
-    takes = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+    takes = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return args + (None,) * (len(takes) - len(args))
     return (args + (None,) * len(takes))[: len(takes)]
 
@@ -102,19 +106,19 @@ class Plainly:
 
 def case(dice: random.Random, name: str) -> dict[str, Any]:
     """One call; no gradient is needed, so that no derivative runs."""
-    made = [live.tensor(dice) for _ in range(dice.choice((0, 1, 1, 2)))]
-    made = [one for one in made if "requires_grad" not in one[0]]
+    tensors = [live.tensor(dice) for _ in range(dice.choice((0, 1, 1, 2)))]
+    tensors = [pair for pair in tensors if "requires_grad" not in pair[0]]
     asked: list[tuple[str, Any]] = []
     for _ in range(dice.choice((0, 0, 1, 2))):
-        one = live.context(dice)
-        word = one[0].split("=")[-1]
-        if all(word not in other and other.split("=")[-1] not in one[0] for other, _ in asked):
-            asked.append(one)
+        context = live.context(dice)
+        word = context[0].split("=")[-1]
+        if all(word not in other and other.split("=")[-1] not in context[0] for other, _ in asked):
+            asked.append(context)
     operator = live.ops._higher_order_ops[name]
     operator._dispatch_cache.clear()
     operator.__class__.__call__ = lambda self, *args: live.ops.HigherOrderOperator.__call__(self, *args)
-    result = live.call(Plainly(operator), [value for _, value in made], [make for _, make in asked])
-    texts, names = [text for text, _ in made], [text for text, _ in asked]
+    result = live.call(Plainly(operator), [value for _, value in tensors], [make for _, make in asked])
+    texts, names = [text for text, _ in tensors], [text for text, _ in asked]
     return {"operator": {"name": name}, "tensors": texts, "contexts": names, **result}
 
 
@@ -125,7 +129,7 @@ def main(seed: int, count: int) -> None:
     for name in names:
         put_aside(live.ops._higher_order_ops[name])
     cases = (case(dice, dice.choice(names)) for _ in range(count))
-    print(json.dumps([one for one in cases if "ran" in one]))
+    print(json.dumps([answer for answer in cases if "ran" in answer]))
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ def test_tensors_that_are_not_there(example: State) -> None:
 
 
 def test_a_rule_and_its_place(example: State) -> None:
-    found = call(example, "call_torchbind", ("cpu requires_grad",))
-    first, second = found.hops
+    result = call(example, "call_torchbind", ("cpu requires_grad",))
+    first, second = result.hops
     assert (first.key, first.reached, first.does, first.why) == (
         "AutogradCPU",
         Reached.CALL,
@@ -76,34 +76,34 @@ def test_a_rule_and_its_place(example: State) -> None:
     assert (second.key, second.does, second.why) == ("CPU", Does.ENDS, Known.UNKNOWN)
     assert second.entry is not None
     assert second.entry.decision.source == "CompositeExplicitAutograd"
-    assert found.deferred == "Autograd not implemented for call_torchbind"
-    assert found.end.kind is EndKind.KERNEL
+    assert result.deferred == "Autograd not implemented for call_torchbind"
+    assert result.end.kind is EndKind.KERNEL
 
 
 def test_modes_are_taken_off_one_after_the_other(example: State) -> None:
     """The tracing mode comes before the fake one, whatever the order in which they were entered."""
     contexts = ("mode=ProxyTorchDispatchMode", "mode=FakeTensorMode")
     for order in (contexts, contexts[::-1]):
-        found = call(example, "call_torchbind", ("cpu",), order)
-        asked = [one for hop in found.hops for one in hop.asked]
-        assert [(one.kind, one.name, one.position) for one in asked] == [
+        result = call(example, "call_torchbind", ("cpu",), order)
+        asked = [question for hop in result.hops for question in hop.asked]
+        assert [(question.kind, question.name, question.position) for question in asked] == [
             (Asker.MODE, "ProxyTorchDispatchMode", 1 + order.index(contexts[0])),
             (Asker.MODE, "FakeTensorMode", 1 + order.index(contexts[1])),
         ]
-        assert [hop.takes_off for hop in found.hops] == [None, "ProxyTorchDispatchMode", "FakeTensorMode"]
-        assert found.hops[-1].why is Known.DECLARED
+        assert [hop.takes_off for hop in result.hops] == [None, "ProxyTorchDispatchMode", "FakeTensorMode"]
+        assert result.hops[-1].why is Known.DECLARED
 
 
 def test_two_fake_modes(captured: State) -> None:
     """Dispatch does not compare them; what tracing says is said."""
-    found = call(captured, "call_torchbind", ("cpu", "cpu fake=A"), ("no_grad", "mode=FakeTensorMode=B"))
-    assert found.fake_modes is not None
-    assert found.fake_modes.first == FakeOrigin("active fake mode", 0, "B", 2)
-    assert found.fake_modes.other == FakeOrigin("fake tensor input", 1, "A", 2)
-    assert (found.end.kind, found.end.error) == (EndKind.KERNEL, None)
-    assert found.hops[-1].impl is not None
-    assert found.hops[-1].impl.kernel.endswith(".call_torchbind_fake")
-    assert found.fake_modes.error == (
+    result = call(captured, "call_torchbind", ("cpu", "cpu fake=A"), ("no_grad", "mode=FakeTensorMode=B"))
+    assert result.fake_modes is not None
+    assert result.fake_modes.first == FakeOrigin("active fake mode", 0, "B", 2)
+    assert result.fake_modes.other == FakeOrigin("fake tensor input", 1, "A", 2)
+    assert (result.end.kind, result.end.error) == (EndKind.KERNEL, None)
+    assert result.hops[-1].impl is not None
+    assert result.hops[-1].impl.kernel.endswith(".call_torchbind_fake")
+    assert result.fake_modes.error == (
         "fake mode (<FakeTensorMode object B>) from active fake mode 0 doesn't match mode "
         "(<FakeTensorMode object A>) from fake tensor input 1"
     )
@@ -112,15 +112,15 @@ def test_two_fake_modes(captured: State) -> None:
 @pytest.mark.parametrize("contexts", [(), ("mode=FakeTensorMode=A",)])
 def test_the_fake_mode_itself_refuses_tensors_that_are_not_its_own(captured: State, contexts: tuple[str, ...]) -> None:
     """Where the rule gives the call to the mode; the random operators of a live PyTorch have such rules, too."""
-    said = []
+    results = []
     for tensors in (("cpu fake=A", "cpu fake=B"), ("cpu fake=A", "cpu"), ("cpu fake=A", "cpu fake=A")):
         end = call(captured, "with_effects", tensors, contexts).end
-        said.append((end.kind, end.handler and end.handler.name, end.error and (end.error.type, end.error.text)))
+        results.append((end.kind, end.handler and end.handler.name, end.error and (end.error.type, end.error.text)))
     convert = (
         "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with 'allow_non_fake_inputs'. "
         "Found in with_effects("
     )
-    assert said == [
+    assert results == [
         (EndKind.ERROR, "FakeTensorMode", ("AssertionError", "Mixing fake modes NYI")),
         (EndKind.ERROR, "FakeTensorMode", ("AssertionError", convert)),
         (EndKind.HANDLER, "FakeTensorMode", None),
@@ -128,18 +128,18 @@ def test_the_fake_mode_itself_refuses_tensors_that_are_not_its_own(captured: Sta
 
 
 def test_tensors_of_modes_without_a_name_have_the_same_mode(captured: State) -> None:
-    found = call(captured, "call_torchbind", ("cpu fake", "meta fake"), ("mode=FakeTensorMode",))
-    assert found.fake_modes is None
-    assert found.end.kind is EndKind.KERNEL
+    result = call(captured, "call_torchbind", ("cpu fake", "meta fake"), ("mode=FakeTensorMode",))
+    assert result.fake_modes is None
+    assert result.end.kind is EndKind.KERNEL
 
 
 def test_rules_that_give_the_call_to_the_mode(captured: State) -> None:
     """``redirect_to_mode`` of PyTorch's helpers."""
-    found = call(captured, "out_dtype", ("cpu fake",), ("mode=FakeTensorMode",))
-    assert found.end.kind is EndKind.HANDLER
-    assert found.end.handler is not None
-    assert (found.end.handler.name, found.end.handler.position) == ("FakeTensorMode", 1)
-    assert found.hops[-1].why is Known.HELPER
+    result = call(captured, "out_dtype", ("cpu fake",), ("mode=FakeTensorMode",))
+    assert result.end.kind is EndKind.HANDLER
+    assert result.end.handler is not None
+    assert (result.end.handler.name, result.end.handler.position) == ("FakeTensorMode", 1)
+    assert result.hops[-1].why is Known.HELPER
 
 
 def test_what_the_universe_does_not_have(captured: State) -> None:
@@ -152,8 +152,8 @@ def test_what_the_universe_does_not_have(captured: State) -> None:
 def test_autocast_reaches_the_operators_that_have_a_rule_for_it(captured: State) -> None:
     kernels = {}
     for name in ("flex_attention", "cond"):
-        found = call(captured, name, ("cpu",), ("autocast cpu",))
-        kernels[name] = [hop.key for hop in found.hops]
+        result = call(captured, name, ("cpu",), ("autocast cpu",))
+        kernels[name] = [hop.key for hop in result.hops]
     assert kernels == {"flex_attention": ["AutocastCPU"], "cond": ["AutogradCPU", "CPU"]}
 
 
@@ -178,7 +178,7 @@ def test_a_functionalized_call_torchbind_raises(
 ) -> None:
     """The errors are those of a live PyTorch 2.13; the random calls of its own operators ask it anew."""
     for state in (example, captured):
-        found = call(state, "call_torchbind", tensors, contexts)
-        assert found.end.error is not None
-        assert (found.end.error.kind, found.end.error.type, found.end.error.text) == (ErrorKind.IMPL, *error)
-        assert (found.hops[-1].does, found.hops[-1].why) == (Does.RAISES, Known.DECLARED)
+        result = call(state, "call_torchbind", tensors, contexts)
+        assert result.end.error is not None
+        assert (result.end.error.kind, result.end.error.type, result.end.error.text) == (ErrorKind.IMPL, *error)
+        assert (result.hops[-1].does, result.hops[-1].why) == (Does.RAISES, Known.DECLARED)

@@ -68,18 +68,18 @@ def test_call_torchbind() -> None:
     """The example, called for real in every context that it speaks of: the same end, and the same backward error."""
     script = Path(__file__).with_name("live_call_torchbind.py")
     answer = in_pytorch.run([torch_python(), str(script)])
-    said = json.loads(answer.stdout)
+    answers = json.loads(answer.stdout)
     state = api.load_state(["examples/call_torchbind.yaml"])
     operator = state.higher_order_operator("call_torchbind")
     assert operator is not None
     wrong, deferred = [], None
-    for tensors, contexts, error in said["calls"]:
+    for tensors, contexts, error in answers["calls"]:
         specs, entered = map(TensorSpec.parse, tensors), map(Context.parse, contexts)
         call = simulate_higher_order(state, operator, tuple(specs), tuple(entered))
-        told = None if call.end.error is None else [call.end.error.type, call.end.error.text]
+        ending = None if call.end.error is None else [call.end.error.type, call.end.error.text]
         deferred = deferred or call.deferred
-        if not is_error(call.end.error, told, error):
-            wrong.append((tensors, contexts, told, error))
+        if not is_error(call.end.error, ending, error):
+            wrong.append((tensors, contexts, ending, error))
     assert wrong == []
-    assert len(said["calls"]) == 14
-    assert said["backward"] == ["RuntimeError", deferred]
+    assert len(answers["calls"]) == 14
+    assert answers["backward"] == ["RuntimeError", deferred]

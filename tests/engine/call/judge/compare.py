@@ -166,8 +166,8 @@ def table(tallies: dict[str, Tally]) -> str:
         f"{one.first / one.calls:8.3%} {one.chain / one.calls:8.3%}"
         for context, one in tallies.items()
     ]
-    for context, one in tallies.items():
-        for cause, count in one.causes.most_common():
-            names = ", ".join(f"{name} {seen}" for name, seen in one.examples[cause].most_common(4))
+    for context, tally in tallies.items():
+        for cause, count in tally.causes.most_common():
+            names = ", ".join(f"{name} {seen}" for name, seen in tally.examples[cause].most_common(4))
             lines.append(f"{context}: {count} of {cause} ({names})")
     return "\n".join(lines)

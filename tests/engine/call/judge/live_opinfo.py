@@ -119,11 +119,11 @@ def main() -> None:
             name = info.name + ("." + info.variant_test_name if info.variant_test_name else "")
             try:
                 count = THOROUGH if is_thorough(info, asked) else asked["samples"]
-                found = contexts.samples(info, context, count)
+                samples = contexts.samples(info, context, count)
             except Exception as error:
                 skipped.append([context, name, "no samples: " + repr(error)[:200]])
                 continue
-            for sample in found:
+            for sample in samples:
                 library.kernel_log_context(context.encode())
                 try:
                     contexts.CONTEXTS[context](sample)

@@ -62,5 +62,5 @@ def _call(data: dict[str, Any], layout: KeyLayout) -> ObservedCall:
 def _kernels(data: list[Any], depth: int) -> Iterator[Ran]:
     slot, bits, reached, raised, continuations = data
     yield Ran(slot, bits, reached == "redispatch", raised, depth)
-    for one in continuations:
-        yield from _kernels(one, depth + 1)
+    for continuation in continuations:
+        yield from _kernels(continuation, depth + 1)

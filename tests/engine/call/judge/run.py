@@ -72,9 +72,9 @@ def judged(directory: Path) -> Judged:
     state: dict[str, Any] = json.loads((directory / "state.json").read_text(encoding="utf-8"))
     path = directory / "calls.jsonl"
     called = names_in(path)
-    operators = [one for one in state["operators"] if one["name"] in called]
+    operators = [operator for operator in state["operators"] if operator["name"] in called]
     dispatcher = read_document(document({**state, "operators": operators, "higher_order_operators": []}))
     for name in called:
         dispatcher.settle(OperatorName.parse(name))
-    judge = Judge(dispatcher, {one["name"]: one["python"] for one in operators})
+    judge = Judge(dispatcher, {operator["name"]: operator["python"] for operator in operators})
     return judge_all(judge, observed_calls(path, layout_of(dispatcher.universe)))

@@ -33,32 +33,32 @@ class Sample:
         leaves = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in self._leaves]
         first, args, kwargs = pytree.tree_unflatten(leaves, self._spec)
         result = self._operator(first, *args, **kwargs, **self.more)
-        return tuple(one for one in pytree.tree_leaves(result) if isinstance(one, torch.Tensor))
+        return tuple(leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
 
 
 def total(results: List[Any]) -> Any:  # noqa: UP006
     """One number with a derivative, of all results that have one."""
-    parts = [one for one in results if one.is_floating_point() or one.is_complex()]
-    real = [one.abs() if one.is_complex() else one for one in parts]
-    return sum(one.sum() for one in real)
+    parts = [result for result in results if result.is_floating_point() or result.is_complex()]
+    real = [part.abs() if part.is_complex() else part for part in parts]
+    return sum(tensor.sum() for tensor in real)
 
 
 def plain(sample: Sample) -> None:
-    tensors = [one.detach().clone() for one in sample.tensors]
+    tensors = [tensor.detach().clone() for tensor in sample.tensors]
     if sample.can_require_grad:
         for place in sample.differentiable:
             tensors[place].requires_grad_()
     results = sample(*tensors)
     if sample.can_require_grad:
-        with_grad = total([one for one in results if one.requires_grad])
+        with_grad = total([result for result in results if result.requires_grad])
         if isinstance(with_grad, torch.Tensor):
             with_grad.backward()
-    for one in tensors:
-        one.detach_()
+    for tensor in tensors:
+        tensor.detach_()
 
 
 def batches(sample: Sample, times: int) -> List[Any]:  # noqa: UP006
-    return [one.expand(*[BATCH] * times, *one.shape).contiguous() for one in sample.tensors]
+    return [tensor.expand(*[BATCH] * times, *tensor.shape).contiguous() for tensor in sample.tensors]
 
 
 def vmap(sample: Sample) -> None:
@@ -77,7 +77,7 @@ def differentiable(sample: Sample) -> Any:
         tensors = list(sample.tensors)
         for place, one in zip(sample.differentiable, some):  # noqa: B905
             tensors[place] = one
-        return [one for one in sample(*tensors) if one.is_floating_point() or one.is_complex()]
+        return [tensor for tensor in sample(*tensors) if tensor.is_floating_point() or tensor.is_complex()]
 
     return call, tuple(sample.tensors[place] for place in sample.differentiable)
 
@@ -89,14 +89,14 @@ def grad(sample: Sample) -> None:
 
 def jvp(sample: Sample) -> None:
     call, given = differentiable(sample)
-    func.jvp(call, given, tuple(torch.ones_like(one) for one in given))
+    func.jvp(call, given, tuple(torch.ones_like(tensor) for tensor in given))
 
 
 def vmap_grad(sample: Sample) -> None:
     """The derivatives' operators, too, get batched tensors."""
     call, given = differentiable(sample)
     derivatives = func.grad(lambda *some: total(call(*some)), argnums=tuple(range(len(given))))
-    batched = [one.expand(BATCH, *one.shape).contiguous() for one in given]
+    batched = [tensor.expand(BATCH, *tensor.shape).contiguous() for tensor in given]
     func.vmap(derivatives, randomness="different")(*batched)
 
 
@@ -112,7 +112,7 @@ def inference(sample: Sample) -> None:
 
 def inference_autocast(sample: Sample) -> None:
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        sample(*[one.clone() for one in sample.tensors])
+        sample(*[tensor.clone() for tensor in sample.tensors])
 
 
 def functionalize(sample: Sample) -> None:
@@ -120,19 +120,22 @@ def functionalize(sample: Sample) -> None:
 
 
 def meta(sample: Sample) -> None:
-    sample(*[one.to("meta") for one in sample.tensors])
+    sample(*[tensor.to("meta") for tensor in sample.tensors])
 
 
 def conj(sample: Sample) -> None:
-    sample(*[one.conj() if one.is_complex() else one for one in sample.tensors])
+    sample(*[tensor.conj() if tensor.is_complex() else tensor for tensor in sample.tensors])
 
 
 def neg(sample: Sample) -> None:
-    sample(*[torch._neg_view(one) if one.is_floating_point() else one for one in sample.tensors])
+    sample(*[torch._neg_view(tensor) if tensor.is_floating_point() else tensor for tensor in sample.tensors])
 
 
 def zerotensor(sample: Sample) -> None:
-    sample(*[torch._efficientzerotensor(one.shape, dtype=one.dtype) for one in sample.tensors[:1]], *sample.tensors[1:])
+    sample(
+        *[torch._efficientzerotensor(tensor.shape, dtype=tensor.dtype) for tensor in sample.tensors[:1]],
+        *sample.tensors[1:],
+    )
 
 
 CONTEXTS: Dict[str, Callable[[Sample], None]] = {  # noqa: UP006
@@ -161,7 +164,7 @@ def in_place(call: Callable[[Sample], None]) -> Callable[[Sample], None]:
     """On copies of the sample's tensors."""
 
     def copied(sample: Sample) -> None:
-        sample.tensors = [one.clone() for one in sample.tensors]
+        sample.tensors = [tensor.clone() for tensor in sample.tensors]
         call(sample)
 
     return copied
@@ -172,9 +175,9 @@ CONTEXTS.update(inplace=in_place(no_grad), vmap_inplace=vmap, functionalize_inpl
 
 def samples(info: Any, context: str, count: int) -> List[Sample]:  # noqa: UP006
     wanted = [torch.complex64] if context in ("complex", "conj") else [torch.float32, torch.int64, torch.bool]
-    dtype = next((one for one in wanted if one in info.dtypes), None)
+    dtype = next((candidate for candidate in wanted if candidate in info.dtypes), None)
     if dtype is None or (context in IN_PLACE and info.inplace_variant is None):
         return []
     torch.manual_seed(0)
-    found = itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), count)
-    return [Sample(info, dtype, one, context in IN_PLACE) for one in found]
+    inputs = itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), count)
+    return [Sample(info, dtype, sample, context in IN_PLACE) for sample in inputs]

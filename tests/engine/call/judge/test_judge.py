@@ -37,10 +37,10 @@ def judged() -> Judged:
 @pytest.mark.parametrize("context", (*CONTEXTS, "others"))
 def test_same_kernels(judged: Judged, context: str) -> None:
     tally = judged.tallies[context]
-    said = table({context: tally})
-    assert tally.first == tally.calls, said
-    assert tally.chain > 0.995 * tally.calls, said
-    assert [one for one in tally.differences() if not is_known(*one)] == [], said
+    printed = table({context: tally})
+    assert tally.first == tally.calls, printed
+    assert tally.chain > 0.995 * tally.calls, printed
+    assert [difference for difference in tally.differences() if not is_known(*difference)] == [], printed
 
 
 def is_known(cause: str, operator: str) -> bool:
