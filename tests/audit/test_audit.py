@@ -14,14 +14,14 @@ from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.model.span import Span
 
 
-def found(text: str, file: str = "a.cpp", accounted: frozenset[tuple[str, int]] = frozenset()) -> list[tuple[int, str]]:
+def sites(text: str, file: str = "a.cpp", accounted: frozenset[tuple[str, int]] = frozenset()) -> list[tuple[int, str]]:
     return [(place.at.line, place.what) for place in audit([file], lambda _: text, accounted)]
 
 
 def test_a_block_with_its_statements() -> None:
     text = 'TORCH_LIBRARY_IMPL(mylib, CPU, m) {\n  m.impl("f", f);\n  m\n    .def("g() -> ()");\n  m.fallback(h);\n}\n'
-    assert found(text) == [(1, "TORCH_LIBRARY_IMPL"), (2, "impl"), (4, "def"), (5, "fallback")]
-    assert found(text, accounted=frozenset({("a.cpp", 2), ("a.cpp", 4), ("b.cpp", 1)})) == [
+    assert sites(text) == [(1, "TORCH_LIBRARY_IMPL"), (2, "impl"), (4, "def"), (5, "fallback")]
+    assert sites(text, accounted=frozenset({("a.cpp", 2), ("a.cpp", 4), ("b.cpp", 1)})) == [
         (1, "TORCH_LIBRARY_IMPL"),
         (5, "fallback"),
     ]
@@ -44,12 +44,12 @@ def test_a_place_has_the_line_and_its_text() -> None:
     ],
 )
 def test_comments_and_literals_are_left_out(text: str) -> None:
-    assert found(text) == []
-    assert found(text + '\nm.impl("g", g);') == [(text.count("\n") + 2, "impl")]
+    assert sites(text) == []
+    assert sites(text + '\nm.impl("g", g);') == [(text.count("\n") + 2, "impl")]
 
 
 def test_a_separator_of_digits_begins_no_literal() -> None:
-    assert found("int x = 1'000; m.impl(\"f\", f); int y = 0xF'F;") == [(1, "impl")]
+    assert sites("int x = 1'000; m.impl(\"f\", f); int y = 0xF'F;") == [(1, "impl")]
 
 
 @pytest.mark.parametrize(
@@ -75,27 +75,27 @@ def test_a_separator_of_digits_begins_no_literal() -> None:
     ],
 )
 def test_other_registries_are_left_out(text: str) -> None:
-    assert found(text) == []
+    assert sites(text) == []
 
 
 def test_blocks_beside_those_of_pybind11() -> None:
     text = 'PYBIND11_MODULE(x, m) { m.def("f", &f); }\nTORCH_LIBRARY(y, m) { m.def("g() -> ()"); }\n'
-    assert found(text) == [(2, "TORCH_LIBRARY"), (2, "def")]
+    assert sites(text) == [(2, "TORCH_LIBRARY"), (2, "def")]
     text = 'void f(py::module& m) {\n#if A\n  if (x) {\n#else\n  {\n#endif\n  m.def("f", &f);\n  }\n}\n'
     text += "TORCH_LIBRARY(y, m) {}"
-    assert found(text) == [(10, "TORCH_LIBRARY")]
+    assert sites(text) == [(10, "TORCH_LIBRARY")]
 
 
 def test_a_chain_of_the_old_interface() -> None:
     text = 'static auto r = torch::RegisterOperators()\n  .op("a::f", &f)\n  .op("a::g", &g);'
-    assert found(text) == [(1, "RegisterOperators"), (2, "op"), (3, "op")]
+    assert sites(text) == [(1, "RegisterOperators"), (2, "op"), (3, "op")]
 
 
 def test_what_is_in_a_macro_counts_where_the_macro_is_used() -> None:
     define = "#define REG(x) \\\n  m.impl(#x, x)\n"
-    assert found(define) == []
-    assert found(define + "#define ALL REG(a)\n") == []
-    assert found(define + "#define ALL \\\n REG(a)\n// REG(b)\nALL") == [(2, "impl")]
+    assert sites(define) == []
+    assert sites(define + "#define ALL REG(a)\n") == []
+    assert sites(define + "#define ALL \\\n REG(a)\n// REG(b)\nALL") == [(2, "impl")]
     texts = {"a.h": define, "b.cpp": "REG(f);"}
     assert [place.at for place in audit(["a.h", "b.cpp"], texts.__getitem__, frozenset())] == [Span("a.h", 2, 5)]
     texts["b.cpp"] = "#define REG(x) other(x)\nREG(f);"
@@ -115,14 +115,14 @@ DEF = "#define DEF(m, x) \\\n  m.def(#x, \\\n [](int) { return x; })\n"
     ],
 )
 def test_macros_that_only_other_registries_use(use: str) -> None:
-    assert found(DEF + use) == []
-    assert found(f"{DEF}{use}\nvoid register_all(torch::Library& m) {{ DEF(m, h); }}") == [(2, "def")]
+    assert sites(DEF + use) == []
+    assert sites(f"{DEF}{use}\nvoid register_all(torch::Library& m) {{ DEF(m, h); }}") == [(2, "def")]
 
 
 def test_a_template_in_a_file_with_bindings() -> None:
     text = 'using py::str;\ntemplate <class S> void f(S& s) {\n  s.def(x, y);\n  s.def("g(Tensor x) -> ()");\n}\n'
-    assert found(text) == [(4, "def")]
-    assert found(text + "TORCH_LIBRARY(y, m) { }") == [(3, "def"), (4, "def"), (6, "TORCH_LIBRARY")]
+    assert sites(text) == [(4, "def")]
+    assert sites(text + "TORCH_LIBRARY(y, m) { }") == [(3, "def"), (4, "def"), (6, "TORCH_LIBRARY")]
 
 
 PYTHON = '''
@@ -159,14 +159,14 @@ def test_python() -> None:
         (16, "py_impl"),
         (18, "again"),
     ]
-    assert found(PYTHON, "a.py") == expected
-    assert found(PYTHON, "without an extension") == expected
+    assert sites(PYTHON, "a.py") == expected
+    assert sites(PYTHON, "without an extension") == expected
 
 
 def test_strings_of_python_that_do_not_end() -> None:
-    assert found('lib.define("f() -> ()\nlib.define("g() -> ()")', "a.py") == [(1, "define"), (2, "define")]
-    assert found('x = """\nlib.define("g() -> ()")', "a.py") == []
-    assert found('x = """ \\""" """; lib.define("g() -> ()")', "a.py") == [(1, "define")]
+    assert sites('lib.define("f() -> ()\nlib.define("g() -> ()")', "a.py") == [(1, "define"), (2, "define")]
+    assert sites('x = """\nlib.define("g() -> ()")', "a.py") == []
+    assert sites('x = """ \\""" """; lib.define("g() -> ()")', "a.py") == [(1, "define")]
 
 
 def test_a_file_that_cannot_be_read_is_left_out() -> None:
@@ -205,7 +205,7 @@ def lines_run(function: Callable[[], object]) -> int:
 )
 @pytest.mark.parametrize("file", ["a.cpp", "a.py"])
 def test_the_work_grows_with_the_text(unit: str, file: str) -> None:
-    few, many = lines_run(lambda: found(unit * 500, file)), lines_run(lambda: found(unit * 2000, file))
+    few, many = lines_run(lambda: sites(unit * 500, file)), lines_run(lambda: sites(unit * 2000, file))
     assert many <= 4.5 * few + 200
 
 

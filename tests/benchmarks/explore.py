@@ -58,7 +58,7 @@ def in_terminal(side: str) -> dict[str, Any]:
         return report
 
 
-def _drain(control: int, said: list[bytes]) -> None:
+def _drain(control: int, output: list[bytes]) -> None:
     while True:
         try:
             read = os.read(control, 1 << 16)
@@ -66,7 +66,7 @@ def _drain(control: int, said: list[bytes]) -> None:
             return
         if not read:
             return
-        said.append(read)
+        output.append(read)
 
 
 def costs(side: str, runs: int) -> tuple[dict[str, list[KeyCost]], float]:

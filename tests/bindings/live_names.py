@@ -83,13 +83,13 @@ def raised(call: Any) -> list[str]:
     return []
 
 
-def pickled(one: Any) -> list[Any]:
+def pickled(value: Any) -> list[Any]:
     """The unpickled value, and if it is equal; the error where it cannot be pickled (key sets in 2.4)."""
     try:
-        back = pickle.loads(pickle.dumps(one))
+        back = pickle.loads(pickle.dumps(value))
     except TypeError as error:
         return ["TypeError", str(error)]
-    return [str(back), back == one]
+    return [str(back), back == value]
 
 
 def facts() -> dict[str, Any]:

@@ -255,7 +255,7 @@ class RandomCalls:
             given.pop()
         elif shape < 0.04:
             given.insert(self.dice.randrange(sum("=" not in word for word in given) + 1), self.dice.choice(ANYTHING))
-            given.sort(key=lambda one: re.match(r"\w+=", one) is not None)
+            given.sort(key=lambda word: re.match(r"\w+=", word) is not None)
         elif shape < 0.06:
             given.append(f"{self.dice.choice(('arg0', 'dispatch', 'x'))}={self.dice.choice(ANYTHING)}")
         try:

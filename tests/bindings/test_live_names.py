@@ -233,13 +233,13 @@ def test_facts(live: Any, bindings: Bindings) -> None:
     assert [*set_to, bindings._only_lift_cpu_tensors()] == facts["lift"]
 
 
-def _pickled(one: Any) -> list[Any]:
+def _pickled(value: Any) -> list[Any]:
     """The unpickled value, and if it is equal; the error of a key set that does not pickle."""
     try:
-        back = pickle.loads(pickle.dumps(one))
+        back = pickle.loads(pickle.dumps(value))
     except TypeError as error:
         return ["TypeError", str(error)]
-    return [str(back), back == one]
+    return [str(back), back == value]
 
 
 def _without_addresses(text: str) -> str:

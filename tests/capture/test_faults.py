@@ -134,7 +134,7 @@ def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> Non
 
     counts: list[int] = []
     script = f"import sys; print({line!r}, file=sys.stderr); print('x' * 500_000, 'end', file=sys.stderr)"
-    ended = process.run([sys.executable, "-I", "-c", script], 30, lambda one: _report(one, lambda *_: counts.append(1)))
+    ended = process.run([sys.executable, "-I", "-c", script], 30, lambda raw: _report(raw, lambda *_: counts.append(1)))
     assert (ended.code, ended.errors[-4:], counts) == (0, "end\n", [])
 
 

@@ -204,7 +204,7 @@ def report(file: str, *options: str) -> Any:
     return json.loads(result.out)
 
 
-def found(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
+def findings_of(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
     return found_in(report(file, *options))
 
 
@@ -255,7 +255,7 @@ OF_LIBRARY = {("no-autograd-kernel", "mylib::op", "AutogradCPU"), ("no-fake-kern
 
 
 def test_a_library_without_autograd(extensions: str) -> None:
-    assert found(extensions, "--op", "mylib::*") == OF_LIBRARY
+    assert findings_of(extensions, "--op", "mylib::*") == OF_LIBRARY
     output = call("check-invariants", extensions, "--select", "no-autograd-kernel").out
     assert "operators that PyTorch registered were not checked; --pytorch checks them" in output
 
@@ -296,7 +296,7 @@ def test_backends_that_pytorch_loads_by_itself(tmp_path: Path, monkeypatch: pyte
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: mylib\nVersion: 1.0\n", encoding="utf-8")
     (information / "entry_points.txt").write_text("[torch.backends]\nmylib = mylib:load\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert found(capture(tmp_path / "cap.json.gz")) == OF_LIBRARY
+    assert findings_of(capture(tmp_path / "cap.json.gz")) == OF_LIBRARY
     assert imported(tmp_path, "mylib") == ["mylib::op"]
     monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
     assert imported(tmp_path) == []

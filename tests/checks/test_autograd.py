@@ -17,7 +17,7 @@ MATH = "CompositeImplicitAutograd"
 DEFAULT = "CompositeExplicitAutograd"
 
 
-def said(state_of: StateOf, check: str, dispatch: str, schema: str = "", more: str = "") -> list[tuple[str, str]]:
+def messages(state_of: StateOf, check: str, dispatch: str, schema: str = "", more: str = "") -> list[tuple[str, str]]:
     """Severity and message of what a check says about one operator."""
     text = OPERATOR.replace("DISPATCH", dispatch).replace("(Tensor x) -> Tensor", schema or "(Tensor x) -> Tensor")
     return [(finding.severity.value, finding.message) for finding in findings(state_of(text + more), select=check)]
@@ -64,7 +64,7 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
     ],
 )
 def test_whose_calls_fail(dispatch: str, severity: str, message: str, state_of: StateOf) -> None:
-    results = said(state_of, "ambiguous-autogradother", dispatch)
+    results = messages(state_of, "ambiguous-autogradother", dispatch)
     assert results == [
         (severity, f"demo::op: AutogradOther is ambiguous between the kernel at {MATH} and {message}"),
     ]
@@ -74,7 +74,7 @@ def test_whose_calls_fail(dispatch: str, severity: str, message: str, state_of: 
     "dispatch", [f"MkldnnCPU: a, {MATH}: b, AutogradOther: c", f"CPU: a, {MATH}: b", f"MkldnnCPU: a, {DEFAULT}: b"]
 )
 def test_what_is_not_ambiguous(dispatch: str, state_of: StateOf) -> None:
-    assert said(state_of, "ambiguous-autogradother", dispatch) == []
+    assert messages(state_of, "ambiguous-autogradother", dispatch) == []
 
 
 # math-kernel-displaced
@@ -127,7 +127,7 @@ def test_the_derivative_where_a_math_kernel_is_displaced(
 ) -> None:
     """`test_live_autograd_claims.py` has a live PyTorch say so of a kernel at CPU of `aten::true_divide`."""
     dispatch = f"CPU: {{kernel: a{said_of_it}}}, {MATH}: b"
-    assert said(state_of, "math-kernel-displaced", dispatch) == [(severity, f"demo::op: {ONLY}{message}")]
+    assert messages(state_of, "math-kernel-displaced", dispatch) == [(severity, f"demo::op: {ONLY}{message}")]
 
 
 BACKWARD = "  - {func: 'demo::op_backward(Tensor grad, Tensor x) -> Tensor', dispatch: {Autograd: fallthrough}}\n"
@@ -142,9 +142,9 @@ def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> 
         (", redispatches: other-operators", "info", True),
     ):
         dispatch = both.replace(" WAY", way)
-        ((severity, message),) = said(state_of, "math-kernel-displaced", f"{dispatch}, {MATH}: m")
+        ((severity, message),) = messages(state_of, "math-kernel-displaced", f"{dispatch}, {MATH}: m")
         assert (severity, "autograd differentiates the operators" in message) == (displaced, follows)
-        results = said(state_of, "no-autograd-kernel", dispatch, more=BACKWARD)
+        results = messages(state_of, "no-autograd-kernel", dispatch, more=BACKWARD)
         assert results[0][0] == displaced
 
 
@@ -157,7 +157,7 @@ def test_what_is_declared_of_autograd_kernels(state_of: StateOf) -> None:
         ("decomposition", "other-operators", True),
     ):
         text = dispatch.replace("NAME", name).replace("WAY", way)
-        assert bool(said(state_of, "autograd-only", text)) is expected
+        assert bool(messages(state_of, "autograd-only", text)) is expected
 
 
 def test_who_counts_a_write(state_of: StateOf) -> None:
@@ -165,7 +165,7 @@ def test_who_counts_a_write(state_of: StateOf) -> None:
     for way, expected in (("below-autograd", True), ("other-operators", False), ("raises", False)):
         dispatch = f"CPU: a, Autograd: {{kernel: b, redispatches: {way}}}"
         schema = "(Tensor(a!) x) -> Tensor(a!)"
-        assert bool(said(state_of, "missing-adinplaceorview", dispatch, schema)) is expected
+        assert bool(messages(state_of, "missing-adinplaceorview", dispatch, schema)) is expected
 
 
 RAISES = 'nothing: every call with such tensors raises "Could not run"'
@@ -220,7 +220,7 @@ def test_what_is_there_instead(
     dispatch: str, schema: str, more: str, found: list[tuple[str, str]], state_of: StateOf
 ) -> None:
     expected = [(severity, f"demo::op: {message}") for severity, message in found]
-    assert said(state_of, "math-kernel-displaced", dispatch, schema, more) == expected
+    assert messages(state_of, "math-kernel-displaced", dispatch, schema, more) == expected
 
 
 # no-autograd-kernel
@@ -291,7 +291,7 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
     ],
 )
 def test_who_lacks_autograd(dispatch: str, schema: str, found: list[str], state_of: StateOf) -> None:
-    results = said(state_of, "no-autograd-kernel", dispatch, schema)
+    results = messages(state_of, "no-autograd-kernel", dispatch, schema)
     assert [f"{severity}: {message.removeprefix('demo::op has ')}" for severity, message in results] == found
 
 
@@ -307,17 +307,17 @@ def test_who_lacks_autograd(dispatch: str, schema: str, found: list[str], state_
 )
 def test_a_derivative_that_nothing_calls(other: str, severity: str, state_of: StateOf) -> None:
     more = f"  - {{func: 'demo::{other}', dispatch: {{CPU: b, Autograd: fallthrough}}}}\n"
-    assert [row[0] for row in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == [severity]
+    assert [row[0] for row in messages(state_of, "no-autograd-kernel", "CPU: a", more=more)] == [severity]
 
 
 def test_the_derivative_of_another_overload(state_of: StateOf) -> None:
     more = "  - {func: 'demo::op.b(Tensor x, int y) -> Tensor', dispatch: {CPU: b, Autograd: c}}\n"
-    assert [row[0] for row in said(state_of, "no-autograd-kernel", "CPU: a", more=more)] == ["warning"]
+    assert [row[0] for row in messages(state_of, "no-autograd-kernel", "CPU: a", more=more)] == ["warning"]
 
 
 @pytest.mark.parametrize("more", ["fallbacks: none\n", "fallbacks: none\nuniverse: torch-2.4\n"])
 def test_without_pytorchs_fallbacks_nothing_is_said(more: str, state_of: StateOf) -> None:
-    assert said(state_of, "no-autograd-kernel", "CPU: a", more=more) == []
+    assert messages(state_of, "no-autograd-kernel", "CPU: a", more=more) == []
 
 
 def test_over_a_base_the_files_own_kernels_count(state_of: StateOf) -> None:
@@ -428,7 +428,7 @@ def test_autograd_alone(state_of: StateOf) -> None:
     ],
 )
 def test_what_inference_mode_skips(dispatch: str, found: list[str], state_of: StateOf) -> None:
-    assert [message for _, message in said(state_of, "autograd-only", dispatch)] == found
+    assert [message for _, message in messages(state_of, "autograd-only", dispatch)] == found
 
 
 SKIPPED = (
@@ -465,7 +465,7 @@ SKIPPED = (
 def test_a_backend_that_has_nothing_below_its_autograd_key(
     dispatch: str, found: list[tuple[str, str, str, str]], state_of: StateOf
 ) -> None:
-    assert said(state_of, "autograd-only", dispatch) == [
+    assert messages(state_of, "autograd-only", dispatch) == [
         (severity, SKIPPED.format(above=above, source=source, backend=backend))
         for severity, above, source, backend in found
     ]
@@ -476,7 +476,7 @@ def test_python_kernels_of_one_library_have_one_debug_text(function: str, count:
     """A dump shows for each of them where the `torch.library.Library` was made; a capture names the functions."""
     kernel = "{debug: 'registered at m.py:1', python: true, wraps: {by: function, kernel: FUNCTION}}"
     dispatch = f"AutogradCPU: {kernel.replace('FUNCTION', 'm.a')}, {MATH}: {kernel.replace('FUNCTION', function)}"
-    assert len(said(state_of, "autograd-only", dispatch)) == count
+    assert len(messages(state_of, "autograd-only", dispatch)) == count
 
 
 @pytest.mark.parametrize(
@@ -490,7 +490,7 @@ def test_python_kernels_of_one_library_have_one_debug_text(function: str, count:
     ],
 )
 def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
-    results = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
+    results = messages(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
     text = "demo::op: inference mode skips the Python dispatcher's kernel at {}, and no backend key has one"
     assert results == [(severity, text.format(keys)) for severity, keys in found]
 

@@ -63,14 +63,14 @@ def test_random_removals(seed: int, tmp_path: Path) -> None:
         f"lib::{schema.partition('(')[0]}" for schema, keys in gone.items() if keys
     }
     was, became = findings(before), findings(after)
-    there = {what: finding for finding in sorted(was, key=lambda one: -one.severity.rank) for what in matters(finding)}
+    there = {what: finding for finding in sorted(was, key=lambda row: -row.severity.rank) for what in matters(finding)}
     results = [finding for finding in findings(state) if finding.span is not None and finding.span.file == own]
     results = [
         finding for finding in results if finding.check != "emptied-slot"
     ]  # it is about changes, which these files have not
 
-    def is_worse(one: Finding) -> bool:
-        return any(what not in there or there[what].severity.rank > one.severity.rank for what in matters(one))
+    def is_worse(finding: Finding) -> bool:
+        return any(what not in there or there[what].severity.rank > finding.severity.rank for what in matters(finding))
 
     kinds = {(*about(finding), finding.key): finding for finding in became}
     assert {(*about(finding), finding.key) for finding in results} == {

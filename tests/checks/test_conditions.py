@@ -71,7 +71,7 @@ def checked(path: Path, when: dict[str, str] | None = None) -> FindingsReport:
     )
 
 
-def found(report: FindingsReport, check: str) -> list[tuple[str | None, str | None]]:
+def rows(report: FindingsReport, check: str) -> list[tuple[str | None, str | None]]:
     return [
         (finding.finding.operator, finding.finding.when)
         for finding in report.findings
@@ -88,14 +88,14 @@ def write(tmp_path: Path, operators: str) -> Path:
 def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
     file = write(tmp_path, CONDITIONAL)
     report = checked(file)
-    assert found(report, "no-autograd-kernel") == [
+    assert rows(report, "no-autograd-kernel") == [
         ("m::always", "A"),  # for AutogradCPU
         ("m::always", "not A"),  # for AutogradCUDA
         ("m::one", "not A"),
         ("m::two", "B and not A"),
         ("m::either", "A or B"),
     ]
-    assert found(report, "dangling-implementation") == [("m::lost", "C >= 2")]
+    assert rows(report, "dangling-implementation") == [("m::lost", "C >= 2")]
     (lost,) = [
         finding.finding for finding in report.findings if finding.finding.operator == "m::lost" and finding.finding.when
     ]
@@ -104,7 +104,7 @@ def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
 
 def test_what_holds_in_no_conjunction_lists_the_combinations(tmp_path: Path) -> None:
     file = write(tmp_path, COMBINED)
-    ((_, when),) = found(checked(file), "no-autograd-kernel")
+    ((_, when),) = rows(checked(file), "no-autograd-kernel")
     assert when == "(A and not B) or (B and not A)"
 
 
@@ -112,7 +112,7 @@ def test_what_holds_in_no_conjunction_lists_the_combinations(tmp_path: Path) -> 
 def test_a_finding_of_any_of_several_registrations_says_so_shortly(tmp_path: Path, operators: int) -> None:
     names = ", ".join(f"{{kernel: f{number}, when: C{number:02}}}" for number in range(operators))
     file = write(tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: [{names}]}}}}\n')
-    ((_, when),) = found(checked(file), "no-autograd-kernel")
+    ((_, when),) = rows(checked(file), "no-autograd-kernel")
     assert when is not None and when.startswith("C00 or C01") and len(when) <= 240
 
 
@@ -120,7 +120,7 @@ def test_conditions_of_the_same_parts_are_told_apart(tmp_path: Path) -> None:
     entry = '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}\n'
     other = '  - {func: "m::a.of(Tensor x) -> Tensor", dispatch: {CPU: {kernel: g, when: A and B}}}\n'
     report = checked(write(tmp_path, entry + other))
-    assert found(report, "no-autograd-kernel") == [("m::a", "A or B"), ("m::a.of", "A and B")]
+    assert rows(report, "no-autograd-kernel") == [("m::a", "A or B"), ("m::a.of", "A and B")]
 
 
 def test_a_choice_leaves_the_other_branch_out(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_the_entries_of_a_baseline_do_not_depend_on_conditions(tmp_path: Path) -
 def test_refusals_hold_under_conditions_too(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(REFUSED)
-    assert found(checked(file), "refused-registration") == [("m::a", "A and B")]
+    assert rows(checked(file), "refused-registration") == [("m::a", "A and B")]
 
 
 def test_comments_in_sources_accept_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,10 +160,10 @@ def test_comments_in_sources_accept_findings(tmp_path: Path, monkeypatch: pytest
     Path("ops.cpp").write_text(CPP)
     Path("a.yaml").write_text(EXTRACTED)
     report = checked(Path("a.yaml"))
-    assert found(report, "no-autograd-kernel") == []
+    assert rows(report, "no-autograd-kernel") == []
     assert [finding.reason for finding in report.suppressed] == ["it is for inference", "this one, too"]
     Path("ops.cpp").write_text(CPP.replace("dispatch-cli:", "nothing:"))
-    assert found(checked(Path("a.yaml")), "no-autograd-kernel") == [("mylib::scale", None), ("mylib::other", None)]
+    assert rows(checked(Path("a.yaml")), "no-autograd-kernel") == [("mylib::scale", None), ("mylib::other", None)]
 
 
 def test_a_comment_at_a_block_is_about_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_comment_at_a_block_is_about_all_of_it(tmp_path: Path, monkeypatch: py
     Path("ops.cpp").write_text(text.replace("(mylib, m) {", "(mylib, m) {  // dispatch-cli: ignore[DC203] all of it"))
     Path("a.yaml").write_text(EXTRACTED)
     report = checked(Path("a.yaml"))
-    assert found(report, "no-autograd-kernel") == []
+    assert rows(report, "no-autograd-kernel") == []
     assert len(report.suppressed) == 2
 
 

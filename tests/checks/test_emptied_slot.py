@@ -41,8 +41,8 @@ def raises(file: str, operator: str, tensors: int, *more: str) -> bool:
     return bool(json.loads(report.out)["end"]["kind"] == "error")
 
 
-def slots(found: tuple[Finding, ...]) -> set[tuple[str, str]]:
-    return {slot for finding in found for slot in finding.slots}
+def slots(items: tuple[Finding, ...]) -> set[tuple[str, str]]:
+    return {slot for finding in items for slot in finding.slots}
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -50,10 +50,10 @@ def live(cases: Cases) -> dict[str, Any]:
     return answers
 
 
-def predicted(state: State, name: str, found: tuple[Finding, ...]) -> str | None:
+def predicted(state: State, name: str, results: tuple[Finding, ...]) -> str | None:
     """The check's claim about a call with a CPU tensor; None where it makes none."""
     source = state.dispatcher.table(OperatorName.parse(name))["CPU"].decision.source
-    for finding in found:
+    for finding in results:
         if finding.operator != name or finding.check != "terminal-fallthrough":
             continue
         if finding.message.endswith(COULD_NOT_RUN):

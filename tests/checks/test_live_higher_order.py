@@ -76,33 +76,33 @@ def ask(cases: dict[str, Case]) -> dict[str, Any]:
     return answers
 
 
-def happens(said: dict[str, Any], case: Case) -> dict[str, Any]:
+def happens(outcomes: dict[str, Any], case: Case) -> dict[str, Any]:
     """Claims that the checks should make, derived from the outcomes of live calls."""
-    fails = said["plain"].endswith("(resolved from DispatchKey.AutogradCPU)")
+    fails = outcomes["plain"].endswith("(resolved from DispatchKey.AutogradCPU)")
     if not any(key in case["dispatch"] for key in ("CPU", "CompositeExplicitAutograd", COMPOSITE)):
         return {"autograd": False, "modes": set(), "lost": None, "above": False}
     modes = set()
     for mode in INFRA_MODES:
-        first, below = said[mode]
+        first, below = outcomes[mode]
         asked = below if "could not find kernel" in first else first
         if NO_RULE.search(asked):
             modes.add(mode)
-    if NO_RULE.search(said["above autograd"]):
+    if NO_RULE.search(outcomes["above autograd"]):
         modes.add("ProxyTorchDispatchMode")
     lost = None
     if case["mutates"] and "FunctionalTensorMode" in modes:
         modes.remove("FunctionalTensorMode")
-        lost = said.get("kept", case["side_effect"]) is False
+        lost = outcomes.get("kept", case["side_effect"]) is False
     # whether only the tracing above autograd fails for want of the mode
-    above = "ProxyTorchDispatchMode" in modes and said["ProxyTorchDispatchMode"][0] == "runs"
-    return {"autograd": fails and said["inference"] == "runs", "modes": modes, "lost": lost, "above": above}
+    above = "ProxyTorchDispatchMode" in modes and outcomes["ProxyTorchDispatchMode"][0] == "runs"
+    return {"autograd": fails and outcomes["inference"] == "runs", "modes": modes, "lost": lost, "above": above}
 
 
-def said_by_checks(state: State, found: tuple[Finding, ...], name: str) -> dict[str, Any]:
+def said_by_checks(state: State, results: tuple[Finding, ...], name: str) -> dict[str, Any]:
     """Claims of the checks about an operator with CPU tensors."""
     operator = state.higher_order_operator(name)
     assert operator is not None
-    of = {finding.check: finding for finding in found if finding.operator == name}
+    of = {finding.check: finding for finding in results if finding.operator == name}
     autograd, mode, mutation = (of.get(f"higher-order-{what}") for what in ("autograd", "mode", "mutation"))
     return {
         "autograd": autograd is not None

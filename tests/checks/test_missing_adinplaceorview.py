@@ -13,7 +13,7 @@ from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
 
-def said(state_of: StateOf, schema: str, dispatch: str) -> list[tuple[str, str]]:
+def messages(state_of: StateOf, schema: str, dispatch: str) -> list[tuple[str, str]]:
     """Severity and message of what the check says about one operator."""
     text = f"dispatch: 1\noperators:\n  - func: demo::op{schema}\n    dispatch: {{{dispatch}}}\n"
     results = findings(state_of(text))
@@ -58,7 +58,7 @@ def test_a_write_that_nothing_counts(state_of: StateOf) -> None:
     ],
 )
 def test_what_the_schema_says(schema: str, what: str, state_of: StateOf) -> None:
-    ((severity, message),) = said(state_of, schema, "CPU: cpu, Autograd: autograd")
+    ((severity, message),) = messages(state_of, schema, "CPU: cpu, Autograd: autograd")
     assert severity == "warning"
     assert message.startswith(f"demo::op {what} and has a hand-written autograd kernel (autograd at Autograd)")
 
@@ -74,16 +74,16 @@ def test_what_the_schema_says(schema: str, what: str, state_of: StateOf) -> None
     ],
 )
 def test_nothing_to_say(schema: str, dispatch: str, state_of: StateOf) -> None:
-    assert said(state_of, schema, dispatch) == []
+    assert messages(state_of, schema, dispatch) == []
 
 
 def test_a_fallthrough_does_not_count_it(state_of: StateOf) -> None:
     dispatch = "CPU: cpu, AutogradCPU: autograd, ADInplaceOrView: fallthrough"
-    assert len(said(state_of, "(Tensor(a!) x) -> ()", dispatch)) == 1
+    assert len(messages(state_of, "(Tensor(a!) x) -> ()", dispatch)) == 1
 
 
 def test_a_composite_kernel_may_leave_it_to_what_it_calls(state_of: StateOf) -> None:
-    ((severity, _),) = said(state_of, "(Tensor(a!) x) -> ()", "CompositeExplicitAutograd: k, Autograd: a")
+    ((severity, _),) = messages(state_of, "(Tensor(a!) x) -> ()", "CompositeExplicitAutograd: k, Autograd: a")
     assert severity == "info"
 
 

@@ -14,7 +14,7 @@ OVER_PYTORCH = "dispatch: 1\nextends: [torch-2.15]\n"
 MATH = "dispatch: {CompositeImplicitAutograd: math}"
 
 
-def said(state_of: StateOf, text: str) -> list[str]:
+def texts(state_of: StateOf, text: str) -> list[str]:
     """Messages of the two checks."""
     return [finding.message for finding in findings(state_of(text)) if finding.check.endswith("-namespace")]
 
@@ -58,7 +58,7 @@ def test_an_operator_in_a_namespace_of_pytorch(state_of: StateOf) -> None:
     ],
 )
 def test_whose_namespace_it_is(text: str, messages: list[str], state_of: StateOf) -> None:
-    assert said(state_of, text) == messages
+    assert texts(state_of, text) == messages
 
 
 def test_a_misspelt_namespace(state_of: StateOf) -> None:
@@ -120,7 +120,7 @@ libraries:
 def test_blocks_of_nobody(blocks: list[str], messages: list[str], state_of: StateOf) -> None:
     listed = "".join(f"  - {block}\n" for block in blocks)
     text = f"dispatch: 1\nlibraries:\n  - {{kind: DEF, namespace: mylib, define: ['add() -> ()']}}\n{listed}"
-    assert said(state_of, text) == messages
+    assert texts(state_of, text) == messages
 
 
 def test_a_snapshot_may_hold_libraries_of_the_users_own(state_of: StateOf) -> None:
@@ -137,7 +137,7 @@ operators:
   - {{func: 'aten::mine() -> ()', {MATH}}}
   - {{func: 'mylib::mine() -> ()', {MATH}}}
 """
-    assert said(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
+    assert texts(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
 
 
 def test_only_what_is_asked_about(state_of: StateOf) -> None:

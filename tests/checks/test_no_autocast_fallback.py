@@ -19,7 +19,7 @@ ID = "no-autocast-fallback"
 HEAD = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: "
 
 
-def said(state_of: StateOf, text: str) -> list[tuple[str | None, str, str]]:
+def rows(state_of: StateOf, text: str) -> list[tuple[str | None, str, str]]:
     return [(finding.key, finding.severity.value, finding.message) for finding in findings(state_of(text), select=ID)]
 
 
@@ -44,21 +44,21 @@ def test_the_words(state_of: StateOf) -> None:
     raises = 'raises "Could not run" for privateuseone tensors'
     key = "AutocastPrivateUse1"
     own = f"{key} has no fallback: under autocast, demo::op {raises}"
-    assert said(state_of, f"{HEAD}{{PrivateUse1: k, Autograd: a}}\n") == [(key, "info", own)]
+    assert rows(state_of, f"{HEAD}{{PrivateUse1: k, Autograd: a}}\n") == [(key, "info", own)]
     overlay = (
         "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'aten::mm', dispatch: {SparsePrivateUse1: k}}\n"
     )
-    assert said(state_of, overlay.replace("Sparse", "")) == [
+    assert rows(state_of, overlay.replace("Sparse", "")) == [
         (key, "info", f"{key} has no fallback: under autocast, aten::mm {raises}")
     ]
     with_fallback = "dispatch: 1\nfallbacks: {PrivateUse1: npu}\n"
     every = "every operator without a kernel there"
-    assert said(state_of, with_fallback) == [(key, "info", f"{key} has no fallback: under autocast, {every} {raises}")]
+    assert rows(state_of, with_fallback) == [(key, "info", f"{key} has no fallback: under autocast, {every} {raises}")]
     several = "".join(
         f"  - {{func: 'demo::op{number}(Tensor x) -> Tensor', dispatch: {{PrivateUse1: k, Autograd: a}}}}\n"
         for number in range(5)
     )
-    assert said(state_of, f"dispatch: 1\noperators:\n{several}")[0][2] == (
+    assert rows(state_of, f"dispatch: 1\noperators:\n{several}")[0][2] == (
         f"{key} has no fallback: under autocast, demo::op0, demo::op1, demo::op2 … "
         f'raise "Could not run" for privateuseone tensors'
     )

@@ -19,7 +19,7 @@ HEAD = "dispatch: 1\noperators:\n"
 TAGGED = "tags: [pt2_compliant_tag], "
 
 
-def found(state_of: StateOf, *operators: str) -> list[tuple[str, str | None]]:
+def rows(state_of: StateOf, *operators: str) -> list[tuple[str, str | None]]:
     """Severity and operator of each finding about operators, written in YAML."""
     text = HEAD + "".join(f"  - {{{operator}}}\n" for operator in operators)
     return [(finding.severity.value, finding.operator) for finding in findings(state_of(text), select=NO_FAKE)]
@@ -31,7 +31,7 @@ def op(name: str, rest: str, schema: str = "(Tensor x) -> Tensor") -> str:
 
 def test_a_library_that_is_not_for_tracing_has_one_finding(state_of: StateOf) -> None:
     operators = [op("a", "dispatch: {CPU: f}"), op("b", "dispatch: {CPU: f}"), op("c", "dispatch: {CUDA: f}")]
-    assert found(state_of, *operators) == [("info", None)]
+    assert rows(state_of, *operators) == [("info", None)]
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_a_library_that_is_not_for_tracing_has_one_finding(state_of: StateOf) ->
     ["dispatch: {CPU: f, Meta: g}", "dispatch: {CPU: f}, fake: g", TAGGED + "dispatch: {CPU: f}, fake: g"],
 )
 def test_a_library_with_something_for_tracing(state_of: StateOf, other: str) -> None:
-    assert found(state_of, op("a", "dispatch: {CPU: f}"), op("b", other)) == [("warning", "mylib::a")]
+    assert rows(state_of, op("a", "dispatch: {CPU: f}"), op("b", other)) == [("warning", "mylib::a")]
 
 
 @pytest.mark.parametrize(("working", "severity"), [(5, "info"), (10, "warning")])
 def test_two_operators_are_warnings_where_nearly_all_work(state_of: StateOf, working: int, severity: str) -> None:
     others = [op(f"other{number}", "dispatch: {CPU: f}, fake: g") for number in range(working)]
     failing = [op(name, "dispatch: {CPU: f}") for name in "ab"]
-    assert found(state_of, *failing, *others) == [(severity, "mylib::a"), (severity, "mylib::b")]
+    assert rows(state_of, *failing, *others) == [(severity, "mylib::a"), (severity, "mylib::b")]
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_two_operators_are_warnings_where_nearly_all_work(state_of: StateOf, wor
     ],
 )
 def test_what_works_or_cannot(state_of: StateOf, works: str) -> None:
-    assert found(state_of, works) == []
+    assert rows(state_of, works) == []
 
 
 def test_an_operator_of_custom_op(state_of: StateOf) -> None:
     """``custom_op`` gives the tag by itself, so it says nothing about the author's wishes."""
     custom = op("a", TAGGED + "dispatch: {CompositeExplicitAutograd: f}, fake: {missing: true}")
-    assert found(state_of, custom) == [("info", "mylib::a")]
-    assert found(state_of, custom, op("b", "dispatch: {CPU: f}, fake: g")) == [("warning", "mylib::a")]
+    assert rows(state_of, custom) == [("info", "mylib::a")]
+    assert rows(state_of, custom, op("b", "dispatch: {CPU: f}, fake: g")) == [("warning", "mylib::a")]
 
 
 FAILED = {

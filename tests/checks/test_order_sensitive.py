@@ -18,13 +18,13 @@ libraries:
 """
 
 
-def found(state_of: StateOf, text: str, *ops: str) -> list[Finding]:
+def rows(state_of: StateOf, text: str, *ops: str) -> list[Finding]:
     return [finding for finding in findings(state_of(text), *ops) if finding.check == "order-sensitive"]
 
 
 def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
     text = SHORT.format(", ".join(("CPU: cpu", NESTED, MATH, AUTOGRAD, "AutogradCPU: autograd")))
-    assert found(state_of, text) == [
+    assert rows(state_of, text) == [
         Finding(
             check="order-sensitive",
             severity=Severity.WARNING,
@@ -58,7 +58,7 @@ def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
 def test_slots_with_one_order_are_one_finding(state_of: StateOf) -> None:
     """The default kernel does not refresh the nested keys, which it takes from the math kernel."""
     text = SHORT.format(f"CompositeExplicitAutograd: default, {MATH}, AutogradNestedTensor: own, {AUTOGRAD}")
-    assert [(finding.message, finding.tip) for finding in found(state_of, text)] == [
+    assert [(finding.message, finding.tip) for finding in rows(state_of, text)] == [
         (
             "demo::op: in the registration order CompositeImplicitAutograd → CompositeExplicitAutograd, "
             "NestedTensorCPU … NestedTensorMeta (16 keys) keep the kernel at CompositeImplicitAutograd, but should "
@@ -83,8 +83,8 @@ def test_nothing_where_the_order_of_today_is_stale_already(state_of: StateOf) ->
 
 def test_nothing_where_every_order_gives_the_same_kernels(state_of: StateOf) -> None:
     same = "NestedTensorCPU: nested, CompositeImplicitAutograd: both, Autograd: both"
-    assert found(state_of, SHORT.format(same)) == []
-    assert found(state_of, SHORT.format(f"{NESTED}, {MATH}, {AUTOGRAD}, AutogradNestedTensor: own")) == []
+    assert rows(state_of, SHORT.format(same)) == []
+    assert rows(state_of, SHORT.format(f"{NESTED}, {MATH}, {AUTOGRAD}, AutogradNestedTensor: own")) == []
 
 
 def test_a_block_keeps_its_order(state_of: StateOf) -> None:
@@ -94,7 +94,7 @@ def test_a_block_keeps_its_order(state_of: StateOf) -> None:
         "  - {kind: IMPL, namespace: demo, dispatch_key: CompositeImplicitAutograd, impl: {op: math}}\n"
         "  - {kind: IMPL, namespace: demo, dispatch_key: Autograd, impl: {op: autograd}}\n"
     )
-    assert [finding.severity for finding in found(state_of, separate)] == [Severity.WARNING]
+    assert [finding.severity for finding in rows(state_of, separate)] == [Severity.WARNING]
     together = BLOCKS + (
         "  - kind: IMPL\n"
         "    namespace: demo\n"
@@ -102,30 +102,30 @@ def test_a_block_keeps_its_order(state_of: StateOf) -> None:
         "                {kernel: math, dispatch_key: CompositeImplicitAutograd},\n"
         "                {kernel: autograd, dispatch_key: Autograd}]}\n"
     )
-    assert [finding.severity for finding in found(state_of, together)] == [Severity.INFO]
+    assert [finding.severity for finding in rows(state_of, together)] == [Severity.INFO]
 
 
 def test_a_captured_state_has_an_order_of_its_own(state_of: StateOf) -> None:
     """A finding only about PyTorch is for information, and is not repeated for files over PyTorch."""
     over = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - name: aten::linear\n    dispatch: {{{}}}\n"
-    (finding,) = found(state_of, "dispatch: 1\nextends: [torch-2.15]\noperators: []\n", "aten::linear")
+    (finding,) = rows(state_of, "dispatch: 1\nextends: [torch-2.15]\noperators: []\n", "aten::linear")
     assert (finding.severity, finding.span, finding.subject) == (
         Severity.INFO,
         None,
         "Autograd CompositeImplicitAutograd NestedTensorCPU",
     )
-    assert found(state_of, over.format("PrivateUse1: mine"), "aten::linear") == []
+    assert rows(state_of, over.format("PrivateUse1: mine"), "aten::linear") == []
 
 
 def test_an_order_against_the_libraries_below_is_for_information(state_of: StateOf) -> None:
     """PyTorch's kernels are there before any of the user's: only an order that keeps to that is a warning."""
     over = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - name: aten::{}\n    dispatch: {{{}}}\n"
-    (against,) = found(state_of, over.format("relu", MATH))
+    (against,) = rows(state_of, over.format("relu", MATH))
     assert (against.severity, against.subject) == (
         Severity.INFO,
         "Autograd CompositeImplicitAutograd NestedTensorCPU",
     )
-    (after,) = found(state_of, over.format("dropout", f"{NESTED}, {AUTOGRAD}"))
+    (after,) = rows(state_of, over.format("dropout", f"{NESTED}, {AUTOGRAD}"))
     assert (after.severity, after.subject) == (
         Severity.WARNING,
         "CompositeImplicitAutograd Autograd NestedTensorCPU",

@@ -81,7 +81,7 @@ def test_what_breaks_a_promise(promise: str, messages: list[str], state_of: Stat
 
 def test_places_and_help(state_of: StateOf) -> None:
     promise = "op: [x::y, 'demo::p*'], backends: cpu, contexts: fake"
-    name, finding, *_ = sorted(broken(state_of, promise, promise), key=lambda one: one.operator or "")
+    name, finding, *_ = sorted(broken(state_of, promise, promise), key=lambda match: match.operator or "")
     assert (name.severity, finding.severity) == (Severity.ERROR, Severity.ERROR)
     assert str(finding.span) == "x.yaml:3:11"
     assert [(related.message, str(related.span)) for related in finding.related] == [

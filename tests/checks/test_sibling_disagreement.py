@@ -15,7 +15,7 @@ from tests.checks.helpers import StateOf, findings
 ID = "sibling-disagreement"
 
 
-def said(state_of: StateOf, text: str) -> list[tuple[str, str]]:
+def messages(state_of: StateOf, text: str) -> list[tuple[str, str]]:
     """Severity and message of what the check says."""
     return [(finding.severity.value, finding.message) for finding in findings(state_of(text)) if finding.check == ID]
 
@@ -25,7 +25,7 @@ def overlay(state_of: StateOf, more: str = "", **kernels: str) -> list[tuple[str
     operators = "".join(
         f"  - {{name: 'aten::{name.replace('__', '.')}', dispatch: {{{key}: k}}}}\n" for name, key in kernels.items()
     )
-    return said(state_of, f"dispatch: 1\nextends: [torch-2.15]\noperators:\n{operators}{more}")
+    return messages(state_of, f"dispatch: 1\nextends: [torch-2.15]\noperators:\n{operators}{more}")
 
 
 def test_a_form_that_is_missing(state_of: StateOf) -> None:
@@ -93,7 +93,7 @@ operators:
   - func: demo::{other}
     dispatch: {{CUDA: d, Autograd: e, ADInplaceOrView: f}}
 """
-    assert said(state_of, text) == []
+    assert messages(state_of, text) == []
 
 
 def test_dunder_names(state_of: StateOf) -> None:
@@ -106,7 +106,7 @@ operators:
     dispatch: {CUDA: d, Autograd: e, ADInplaceOrView: f}
 """
     message = "demo::__and__ has a kernel at CPU, but its in-place form demo::__iand__ has none there"
-    assert said(state_of, text) == [("warning", message)]
+    assert messages(state_of, text) == [("warning", message)]
 
 
 def test_a_composite_kernel_serves_the_other_form(state_of: StateOf) -> None:
@@ -118,7 +118,7 @@ operators:
   - func: demo::twice_(Tensor(a!) self) -> Tensor(a!)
     dispatch: {CompositeImplicitAutograd: d}
 """
-    assert said(state_of, text) == []
+    assert messages(state_of, text) == []
 
 
 def test_default_kernels_of_structured_operators_call_the_out_form(state_of: StateOf) -> None:
@@ -179,5 +179,5 @@ operators:
     {field}
   - {{func: "demo::twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", tags: [out]}}
 """
-    assert said(state_of, forms.format(field="fake: twice_fake")) == []
-    assert len(said(state_of, forms.format(field="dispatch: {Meta: twice_meta}"))) == 1
+    assert messages(state_of, forms.format(field="fake: twice_fake")) == []
+    assert len(messages(state_of, forms.format(field="dispatch: {Meta: twice_meta}"))) == 1

@@ -12,7 +12,7 @@ from tests.checks.helpers import StateOf, findings
 OPERATOR = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {DISPATCH}\n"
 
 
-def said(state_of: StateOf, dispatch: str, more: str = "") -> list[tuple[str, str]]:
+def messages(state_of: StateOf, dispatch: str, more: str = "") -> list[tuple[str, str]]:
     """Severity and message of what the check says about an operator with these kernels."""
     results = findings(state_of(OPERATOR.replace("DISPATCH", dispatch) + more))
     return [(finding.severity.value, finding.message) for finding in results if finding.check == "terminal-fallthrough"]
@@ -37,7 +37,7 @@ def test_a_fallthrough_at_a_backend_key(state_of: StateOf) -> None:
 @pytest.mark.parametrize("key", ["XLA", "SparseCPU", "QuantizedCUDA", "NestedTensorCPU", "MkldnnCPU", "Meta"])
 def test_every_backend_key_is_the_last_one(key: str, state_of: StateOf) -> None:
     message = f"demo::op: no key is below the fallthrough at {key}: {NO_TENSORS}"
-    assert said(state_of, f"CPU: op_cpu, Autograd: a, {key}: fallthrough") == [("error", message)]
+    assert messages(state_of, f"CPU: op_cpu, Autograd: a, {key}: fallthrough") == [("error", message)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_every_backend_key_is_the_last_one(key: str, state_of: StateOf) -> None:
     ],
 )
 def test_what_becomes_of_the_call(dispatch: str, severity: str, message: str, state_of: StateOf) -> None:
-    assert said(state_of, dispatch) == [(severity, f"demo::op: {message}")]
+    assert messages(state_of, dispatch) == [(severity, f"demo::op: {message}")]
 
 
 def test_a_fallback_at_a_backend_key(state_of: StateOf) -> None:
@@ -77,7 +77,7 @@ def test_a_fallback_at_a_backend_key(state_of: StateOf) -> None:
         f"PrivateUse1 {NO_TENSORS}"
     )
     more = "fallbacks: {PrivateUse1: fallthrough}\n"
-    assert said(state_of, "CPU: op_cpu, Autograd: a", more) == [("error", message)]
+    assert messages(state_of, "CPU: op_cpu, Autograd: a", more) == [("error", message)]
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_a_fallback_at_a_backend_key(state_of: StateOf) -> None:
     ],
 )
 def test_fallthroughs_with_something_below(dispatch: str, state_of: StateOf) -> None:
-    assert said(state_of, dispatch) == []
+    assert messages(state_of, dispatch) == []
 
 
 def test_a_fallback_below_is_something(state_of: StateOf) -> None:
-    assert said(state_of, "Autograd: fallthrough", "fallbacks: {PrivateUse1: cpu_fallback}\n") == []
+    assert messages(state_of, "Autograd: fallthrough", "fallbacks: {PrivateUse1: cpu_fallback}\n") == []
 
 
 def test_an_operator_without_a_schema_is_not_called_at_all(state_of: StateOf) -> None:

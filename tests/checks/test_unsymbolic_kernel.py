@@ -14,7 +14,7 @@ INT = 'signature: "(Tensor _0, int _1) -> Tensor _0"'
 SYM_INT = 'signature: "(Tensor _0, SymInt _1) -> Tensor _0"'
 
 
-def said(state_of: StateOf, *kernels: str) -> list[str]:
+def messages(state_of: StateOf, *kernels: str) -> list[str]:
     """Findings about an operator with these kernels."""
     lines = "".join(f"      {kernel}\n" for kernel in kernels)
     text = f"dispatch: 1\noperators:\n  - func: demo::grow(Tensor x, SymInt n) -> Tensor\n    dispatch:\n{lines}"
@@ -59,7 +59,7 @@ operators:
     ],
 )  # fmt: skip
 def test_where_symbolic_sizes_come(kernels: list[str], key: str, slots: str, state_of: StateOf) -> None:
-    assert said(state_of, *kernels) == [
+    assert messages(state_of, *kernels) == [
         f"demo::grow: the kernel k at {key} takes int for n, which the schema declares as SymInt: tracing through "
         f"{slots} specialises on the size"
     ]
@@ -74,7 +74,7 @@ def test_where_symbolic_sizes_come(kernels: list[str], key: str, slots: str, sta
     ],
 )
 def test_where_they_do_not(kernels: list[str], state_of: StateOf) -> None:
-    assert said(state_of, *kernels) == []
+    assert messages(state_of, *kernels) == []
 
 
 def test_plain_ints_are_plain(state_of: StateOf) -> None:

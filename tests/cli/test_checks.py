@@ -39,7 +39,7 @@ def check(*args: str) -> Result:
     return call("check-invariants", *args)
 
 
-def found(*args: str) -> list[tuple[str, str | None]]:
+def finding_rows(*args: str) -> list[tuple[str, str | None]]:
     """The findings of a run: check and operator."""
     return [(finding["check"], finding["operator"]) for finding in document(*args)["findings"]]
 
@@ -274,9 +274,9 @@ def test_very_many_names_of_no_check() -> None:
 def test_guards_of_the_project() -> None:
     write("pyproject.toml", "[tool.dispatch-cli]\nguards = ['g.yaml']\n")
     write("g.yaml", "dispatch: 1\nguards:\n  - {op: demo::a, key: CPU, rule: kernel}\n")
-    assert ("guard", "demo::a") in found("a.yaml")
-    assert ("guard", "demo::a") not in found("a.yaml", "--config", "none")
-    assert ("guard", "demo::a") in found("a.yaml", "--config", "none", "--guards", "g.yaml")
+    assert ("guard", "demo::a") in finding_rows("a.yaml")
+    assert ("guard", "demo::a") not in finding_rows("a.yaml", "--config", "none")
+    assert ("guard", "demo::a") in finding_rows("a.yaml", "--config", "none", "--guards", "g.yaml")
     result = check("-k", "CPU", "--guards", "g.yaml")
     assert result.err.endswith("Error: --guards checks operators of files or bases; it cannot be used with -k.\n")
     assert check("-k", "CPU").code in (0, 1)
@@ -353,7 +353,7 @@ def test_comments_where_an_entry_begins_speak_of_the_whole_entry() -> None:
         "    impl:\n      c: c\n      d: d\n"
         "  - {kind: IMPL, namespace: demo, dispatch_key: CPU, impl: {e: e}}\n",
     )
-    assert found("b.yaml", "--select", "DC101,DC903") == [
+    assert finding_rows("b.yaml", "--select", "DC101,DC903") == [
         ("dangling-implementation", "demo::b"),
         ("dangling-implementation", "demo::e"),
     ]
@@ -361,9 +361,9 @@ def test_comments_where_an_entry_begins_speak_of_the_whole_entry() -> None:
 
 def test_the_section_suppresses_by_operator_and_key() -> None:
     write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::a', reason: defined elsewhere}}\n")
-    assert found("b.yaml", "--select", "DC101,DC903") == [("dangling-implementation", "demo::b")]
+    assert finding_rows("b.yaml", "--select", "DC101,DC903") == [("dangling-implementation", "demo::b")]
     write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::*', key: CPU, reason: defined elsewhere}}\n")
-    assert found("b.yaml", "--select", "DC101") == [
+    assert finding_rows("b.yaml", "--select", "DC101") == [
         ("dangling-implementation", "demo::a"),
         ("dangling-implementation", "demo::b"),
     ]
@@ -371,9 +371,9 @@ def test_the_section_suppresses_by_operator_and_key() -> None:
 
 def test_suppressions_of_nothing_are_reported_when_the_run_can_know() -> None:
     write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: [guard, DC004], op: 'demo::a', reason: long ago}}\n")
-    assert ("unused-suppression", None) in found("b.yaml", "--select", "DC0,DC9")
-    assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC9"), "DC004 did not run"
-    assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC0,DC9", "--op", "demo::b")
+    assert ("unused-suppression", None) in finding_rows("b.yaml", "--select", "DC0,DC9")
+    assert ("unused-suppression", None) not in finding_rows("b.yaml", "--select", "DC9"), "DC004 did not run"
+    assert ("unused-suppression", None) not in finding_rows("b.yaml", "--select", "DC0,DC9", "--op", "demo::b")
     result = check("b.yaml", "--select", "DC0,DC9")
     assert result.out.splitlines()[:3] == [
         "b.yaml:8:15: warning[unused-suppression]: this suppression of guard, DC004 suppresses no finding",
@@ -386,9 +386,9 @@ def test_suppressions_travel_with_files_that_are_extended() -> None:
     write("base.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::*', reason: defined elsewhere}}\n")
     own = "operators:\n  - {name: 'demo::a', dispatch: {CPU: c}}\n  - {name: 'other::a', dispatch: {CPU: c}}\n"
     write("b.yaml", f"dispatch: 1\nextends: [./base.yaml]\n{own}")
-    assert found("b.yaml", "--select", "DC101,DC9") == [("dangling-implementation", "other::a")]
+    assert finding_rows("b.yaml", "--select", "DC101,DC9") == [("dangling-implementation", "other::a")]
     write("b.yaml", f"dispatch: 1\nextends: [./base.yaml]\n{own}".replace("demo::a", "other::b"))
-    assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC101,DC9"), "it is not of this file"
+    assert ("unused-suppression", None) not in finding_rows("b.yaml", "--select", "DC101,DC9"), "it is not of this file"
 
 
 # baselines

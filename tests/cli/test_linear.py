@@ -43,8 +43,8 @@ def within(before: str, texts: Callable[[int], str], after: str = "\n") -> Calla
     return lambda count: f"{before}{texts(count)}{after}"
 
 
-def both(one: Callable[[int], str], other: Callable[[int], str]) -> Callable[[int], str]:
-    return lambda count: one(count) + other(count)
+def both(first: Callable[[int], str], other: Callable[[int], str]) -> Callable[[int], str]:
+    return lambda count: first(count) + other(count)
 
 
 def schema(arguments: Callable[[int], str]) -> Callable[[int], str]:

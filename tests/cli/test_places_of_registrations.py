@@ -32,8 +32,8 @@ def answer(*arguments: str) -> Any:
     return json.loads(call(*arguments, "--format", "json").out)
 
 
-def place(one: Any) -> tuple[int, int] | None:
-    position = one["declared_at"]
+def place(row: Any) -> tuple[int, int] | None:
+    position = row["declared_at"]
     return None if position is None else (position["line"], position["column"])
 
 

@@ -79,7 +79,7 @@ def test_rows_and_slots_can_be_listed() -> None:
             "PrivateUse1: 159 of 193 operators are served",
         ),
     ],
-    ids=lambda one: one[0] if isinstance(one, tuple) else "",
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_the_verdict_is_the_last_thing(args: tuple[str, ...], verdict: str) -> None:
     lines, count = screen(*args)

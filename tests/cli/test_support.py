@@ -29,10 +29,10 @@ def data(*args: str) -> Any:
     return json.loads(result.out)
 
 
-def cells_of(found: Any) -> dict[str, list[str]]:
+def cells_of(report: Any) -> dict[str, list[str]]:
     """For each operator the marks of its cells."""
     return {
-        row["operator"]: [MARKS[Verdict(cell["verdict"])].text for cell in row["cells"]] for row in found["operators"]
+        row["operator"]: [MARKS[Verdict(cell["verdict"])].text for cell in row["cells"]] for row in report["operators"]
     }
 
 

@@ -75,17 +75,17 @@ def compared(recording: Any, universe: str, library: TorchLibrary, scratch: Path
     return comparison
 
 
-def _is_half_done(one: Any) -> bool:
+def _is_half_done(row: Any) -> bool:
     """True if PyTorch has registered a part of what it then refused: a declaration that is refused registers nothing.
 
     For an operator without tensors it registers the kernel that chooses by the device, and looks at the devices then.
     """
-    operator = one["operator"]
+    operator = row["operator"]
     if operator["kind"] != "factory" or operator["devices"]:
         return False
     errors = [
         error
-        for step, error in zip(operator["steps"], one.get("steps", ()), strict=False)
+        for step, error in zip(operator["steps"], row.get("steps", ()), strict=False)
         if step["do"] == "kernel" and step["devices"]
     ]
     return any(error is not None for error in errors) and not any(error is None for error in errors)
@@ -96,32 +96,32 @@ def _written(path: Path, universe: str, operators: list[Entry]) -> str:
     return str(path)
 
 
-def _note(found: Comparison, kind: str, name: str, detail: str, ours: Any, theirs: Any) -> None:
+def _note(tally: Comparison, kind: str, name: str, detail: str, ours: Any, theirs: Any) -> None:
     if ours == theirs:
-        found.agreed[kind] += 1
+        tally.agreed[kind] += 1
     else:
-        found.differences.append((kind, name, detail, ours, theirs))
+        tally.differences.append((kind, name, detail, ours, theirs))
 
 
-def _refusals(found: Comparison, one: Any, universe: str, library: TorchLibrary, scratch: Path) -> None:
+def _refusals(tally: Comparison, row: Any, universe: str, library: TorchLibrary, scratch: Path) -> None:
     """A refusal of PyTorch is a problem with PyTorch's text, where only that is declared beside what was taken."""
-    operator, taken = one["operator"], []
+    operator, taken = row["operator"], []
     functions = dict(library.functions)
-    tries: list[tuple[str, Any, Any]] = [("made", one["made"], [])]
-    for number, (step, error) in enumerate(zip(operator["steps"], one.get("steps", ()), strict=False)):
+    tries: list[tuple[str, Any, Any]] = [("made", row["made"], [])]
+    for number, (step, error) in enumerate(zip(operator["steps"], row.get("steps", ()), strict=False)):
         if error is None:
             taken.append((number, step))
         else:
             tries.append((f"{step['do']}{number}", error, [*taken, (number, step)]))
     for what, error, steps in tries:
         if error is None or _not_makeable(error[1]):
-            found.skipped["not in this PyTorch"] += error is not None
+            tally.skipped["not in this PyTorch"] += error is not None
             continue
         if what == "made" and operator["kind"] == "wrong_mutates" and operator["given"]:
-            found.skipped["mutates_args adds to a schema that says nothing of it"] += 1
+            tally.skipped["mutates_args adds to a schema that says nothing of it"] += 1
             continue
         if what.startswith("rule"):
-            found.skipped["register_torch_dispatch is no registration with the dispatcher"] += 1
+            tally.skipped["register_torch_dispatch is no registration with the dispatcher"] += 1
             continue
         path = _written(scratch / "one.json", universe, entries(operator, steps, functions))
         try:
@@ -130,7 +130,7 @@ def _refusals(found: Comparison, one: Any, universe: str, library: TorchLibrary,
         except InputError as refused:
             messages = [problem.message for problem in refused.problems]
         text = _plain(error[1])
-        _note(found, "refused", operator["name"], what, messages if text not in map(_plain, messages) else text, text)
+        _note(tally, "refused", operator["name"], what, messages if text not in map(_plain, messages) else text, text)
 
 
 def _not_makeable(text: str) -> bool:
@@ -146,33 +146,33 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def _registrations(found: Comparison, one: Any, state: State, texts: set[str]) -> None:
-    name = OperatorName.parse(one["operator"]["name"])
+def _registrations(tally: Comparison, row: Any, state: State, texts: set[str]) -> None:
+    name = OperatorName.parse(row["operator"]["name"])
     dispatcher = state.dispatcher
     library = dispatcher.universe.torch_library
     if name not in dispatcher:
-        found.differences.append(("dump", str(name), "", "nothing", one["dump"]))
+        tally.differences.append(("dump", str(name), "", "nothing", row["dump"]))
         return
-    steps = zip(one["operator"]["steps"], one["steps"], strict=True)
+    steps = zip(row["operator"]["steps"], row["steps"], strict=True)
     # register_kernel that is refused for a device type has registered a kernel at BackendSelect before
     partly = any(step["do"] == "kernel" and error is not None for step, error in steps)
-    several = any(len(step.get("devices") or ()) > 1 for step in one["operator"]["steps"])
-    if partly and several and one["operator"]["made_by"] == "define" and library is not None and not library.overrides:
-        found.skipped["register_kernel for several devices was refused after one of them, in no order"] += 1
+    several = any(len(step.get("devices") or ()) > 1 for step in row["operator"]["steps"])
+    if partly and several and row["operator"]["made_by"] == "define" and library is not None and not library.overrides:
+        tally.skipped["register_kernel for several devices was refused after one of them, in no order"] += 1
         return
     again = "BackendSelect (inactive)" if partly else "no line begins so"
 
     def same(kind: str, ours: str, theirs: str) -> None:
         pair = (_lines(text, texts) for text in (ours, theirs))
-        _note(found, kind, str(name), "", *([line for line in lines if not line.startswith(again)] for lines in pair))
+        _note(tally, kind, str(name), "", *([line for line in lines if not line.startswith(again)] for lines in pair))
 
-    same("dump", dump_registrations(dispatcher, name), one["dump"])
-    same("table", dump_table(dispatcher, name), one["table"])
+    same("dump", dump_registrations(dispatcher, name), row["dump"])
+    same("table", dump_table(dispatcher, name), row["table"])
     definition = dispatcher.operator(name).definition
     assert definition is not None
-    _note(found, "tags", str(name), "", sorted(definition.tags), one["python"]["tags"])
+    _note(tally, "tags", str(name), "", sorted(definition.tags), row["python"]["tags"])
     python = sorted(kernel.dispatch_key for kernel in state.python_kernels(name))
-    _note(found, "Python dispatcher", str(name), "", python, one["python"]["py_kernels"])
+    _note(tally, "Python dispatcher", str(name), "", python, row["python"]["py_kernels"])
 
 
 def _lines(text: str, texts: set[str]) -> list[str]:
@@ -189,16 +189,16 @@ def _lines(text: str, texts: set[str]) -> list[str]:
     ]
 
 
-def _calls(found: Comparison, one: Any, state: State) -> None:
-    operator = one["operator"]
+def _calls(tally: Comparison, row: Any, state: State) -> None:
+    operator = row["operator"]
     name = OperatorName.parse(operator["name"])
     for call, (tensor, contexts) in CALLS.items():
-        ran, error = one["calls"][call]
+        ran, error = row["calls"][call]
         count = sum(
             {"Tensor[]": 2}.get(argument["type"], "Tensor" in argument["type"]) for argument in operator["arguments"]
         )
         if not count and call not in ("cpu", "autocast", "inference_mode"):
-            found.skipped["no tensors for this call"] += 1
+            tally.skipped["no tensors for this call"] += 1
             continue
         tensors = [tensor] * count
         if call == "grad":
@@ -208,10 +208,10 @@ def _calls(found: Comparison, one: Any, state: State) -> None:
         ours = simulate(state, name, specs, [Context.parse(text) for text in contexts], options=options)
         text = None if error is None else error[1]
         if text is not None and NOT_OF_DISPATCH.search(text):
-            found.skipped["the functions of these tests raise"] += 1
+            tally.skipped["the functions of these tests raise"] += 1
             text = "…"
         if text is not None and "do not support kwargs" in text and _by_default(operator, text):
-            found.skipped["it is not said which arguments with defaults are passed by keyword"] += 1
+            tally.skipped["it is not said which arguments with defaults are passed by keyword"] += 1
             continue
         theirs = _without_setup(ran)
         simulated = _ran(ours, state.dispatcher.operator(name))
@@ -221,7 +221,7 @@ def _calls(found: Comparison, one: Any, state: State) -> None:
             said = _first(None if ours.end.error is None else ours.end.error.text)
         if call == "vmap" and not any(key == "FuncTorchBatched" for key in theirs) and theirs == simulated * 2:
             theirs = simulated  # PyTorch's fallback runs it for each of two slices
-        _note(found, f"call: {call}", str(name), operator["kind"], [simulated, said], [theirs, _first(text)])
+        _note(tally, f"call: {call}", str(name), operator["kind"], [simulated, said], [theirs, _first(text)])
 
 
 def _by_default(operator: Any, text: str) -> bool:

@@ -71,7 +71,7 @@ CHAINS = (
 )
 
 
-@pytest.mark.parametrize("treatment", [str, escaped, quoted, logged], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("treatment", [str, escaped, quoted, logged], ids=lambda function: function.__name__)
 @pytest.mark.parametrize(("raises", "explained", "others"), CHAINS)
 def test_what_is_explained(
     raises: Callable[[], None], explained: str, others: dict[str, ChainLink], treatment: Callable[[str], str]

@@ -125,8 +125,8 @@ TREATMENTS: tuple[Callable[[str], str], ...] = (
 )
 
 
-@pytest.mark.parametrize("before", [str, on_windows], ids=lambda one: one.__name__)
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("before", [str, on_windows], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("error", RECORDED)
 def test_the_operator_and_the_key_are_found(
     error: dict[str, Any], treatment: Callable[[str], str], before: Callable[[str], str]
@@ -143,7 +143,7 @@ def lines_of_table(error: ErrorText) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("before", [str, on_windows], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("before", [str, on_windows], ids=lambda function: function.__name__)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]) -> None:
     """Against the lines as they are in the recording; prefixes, colours and escapes take nothing away."""

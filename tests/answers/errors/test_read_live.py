@@ -57,10 +57,10 @@ def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) 
         _explained(declared if own else state, name, error["key"])
 
 
-def _check(state: State, name: OperatorName, found: list[ErrorText]) -> None:
-    report = answer(PastedText("", tuple(found)), state)
+def _check(state: State, name: OperatorName, texts: list[ErrorText]) -> None:
+    report = answer(PastedText("", tuple(texts)), state)
     assert report.reproduced, name
-    assert differing(state, found[0]) == [], name
+    assert differing(state, texts[0]) == [], name
 
 
 def _explained(state: State, name: OperatorName, key: str | None) -> None:
