@@ -83,9 +83,9 @@ def differences(
     """The steps that differ."""
     different = []
     for program, theirs, own in zip(programs, live, ours, strict=True):
-        for number, (step, one, other) in enumerate(zip(program, theirs, own, strict=True)):
-            if one != other:
-                different.append(Difference(tuple(program[:number]), step, one, other))
+        for number, (step, expected, answer) in enumerate(zip(program, theirs, own, strict=True)):
+            if expected != answer:
+                different.append(Difference(tuple(program[:number]), step, expected, answer))
     return different
 
 
@@ -218,17 +218,17 @@ def function_of(step: str) -> str:
     return closing[1] if closing else names[0] if names else step
 
 
-def table(programs: Sequence[Sequence[str]], found: Sequence[Difference]) -> str:
+def table(programs: Sequence[Sequence[str]], rows: Sequence[Difference]) -> str:
     """Functions with the number of their inputs, equal and different, and the differences by reason."""
     counted = Counter(function_of(step) for program in programs for step in program)
     inputs = {name: {step for program in programs for step in program if function_of(step) == name} for name in counted}
-    different = Counter(function_of(difference.step) for difference in found)
+    different = Counter(function_of(difference.step) for difference in rows)
     lines = [f"{'function':<55} {'calls':>7} {'inputs':>7} {'equal':>7} {'differ':>7}"]
     for name in sorted(counted):
         differ = different[name]
         lines.append(f"{name:<55} {counted[name]:>7} {len(inputs[name]):>7} {counted[name] - differ:>7} {differ:>7}")
     total = sum(counted.values())
-    lines.append(f"{'all':<55} {total:>7} {sum(map(len, inputs.values())):>7} {total - len(found):>7} {len(found):>7}")
+    lines.append(f"{'all':<55} {total:>7} {sum(map(len, inputs.values())):>7} {total - len(rows):>7} {len(rows):>7}")
     return "\n".join(lines)
 
 

@@ -302,19 +302,19 @@ guards:
 
 
 def test_a_guard_on_a_factory(state_of: StateOf) -> None:
-    def found(guard: str) -> list[str]:
+    def messages(guard: str) -> list[str]:
         return [
             finding.message
             for finding in findings(state_of(f"{FACTORY}  - {{op: demo::fill, {guard}}}\n"), select="DC9")
         ]
 
-    assert found("resolves: fill_cpu") == []
-    assert found("device: cuda:1, resolves: fill_cuda") == []
-    assert found("device: cuda, resolves: fill_cpu") == [
+    assert messages("resolves: fill_cpu") == []
+    assert messages("device: cuda:1, resolves: fill_cuda") == []
+    assert messages("device: cuda, resolves: fill_cpu") == [
         "demo::fill: the guard requires a call with no tensors and device cuda to end in kernel fill_cpu, but it ends "
         "in fill_cuda at CUDA by rule kernel"
     ]
-    (message,) = found("device: cudda, resolves: fill_cuda")
+    (message,) = messages("device: cudda, resolves: fill_cuda")
     assert "cannot be made: the universe torch-2.15 has no device 'cudda'" in message
 
 

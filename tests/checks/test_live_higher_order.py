@@ -169,18 +169,21 @@ def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], s
                 assert (ordinary.error is None) is (first == "runs"), (mode, case, first)
             assert (inference.error is not None) is (NO_RULE.search(below) is not None), (mode, case, below)
             for row in above:
-                said = live[name]["above autograd"]
-                assert (row.asks_mode and row.error is not None) is (NO_RULE.search(said) is not None), (case, said)
+                outcome = live[name]["above autograd"]
+                assert (row.asks_mode and row.error is not None) is (NO_RULE.search(outcome) is not None), (
+                    case,
+                    outcome,
+                )
             if report.advice is not None and mode == INFRA_MODES[len(repaired) % 3]:
                 assert report.advice.changes, (mode, case)
                 change = report.advice.changes[0]
                 repaired[f"{name}_repaired"] = with_edits(case, change.edits)
                 asked[f"{name}_repaired"] = mode
-        for key, said in (("AutogradCPU", live[name]["plain"]), ("CPU", live[name]["inference"])):
+        for key, outcome in (("AutogradCPU", live[name]["plain"]), ("CPU", live[name]["inference"])):
             answer = explain_higher_order(state, operator, ImplPlace(ImplKind.DISPATCH, key)).answer
             assert answer is not None
             if answer.found is AtPlace.ERROR:
-                assert said == f"{answer.error_type}: {answer.error}"
+                assert outcome == f"{answer.error_type}: {answer.error}"
     assert len(repaired) > 15
     after = ask(repaired)
     failing = {name: after[name][mode] for name, mode in asked.items() if after[name][mode][0] != "runs"}

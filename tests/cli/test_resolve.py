@@ -305,7 +305,7 @@ def test_the_device_argument() -> None:
 
 
 def test_mistakes_in_the_device_argument() -> None:
-    def said(*args: str) -> list[str]:
+    def messages(*args: str) -> list[str]:
         result = call("resolve", *args)
         assert (result.code, result.out) == (2, "")
         return result.err.splitlines()[:-2]
@@ -315,18 +315,18 @@ def test_mistakes_in_the_device_argument() -> None:
         f"error[device]: --argument device 'cdua': the universe torch-2.15 has no device 'cdua' (it has {known})",
         "  help: did you mean cuda?",
     ]
-    assert said("aten::zeros", "--argument", "device=cdua") == unknown
-    assert said("aten::sn", "--argument", "device=cdua")[-2:] == unknown
+    assert messages("aten::zeros", "--argument", "device=cdua") == unknown
+    assert messages("aten::sn", "--argument", "device=cdua")[-2:] == unknown
     without = "error[device]: --argument device 'cuda': aten::sin has no argument of type Device"
-    assert said("aten::sin", "--argument", "device=cuda") == [without]
-    assert said("aten::zeros", "--argument", "device=a b") == [
+    assert messages("aten::sin", "--argument", "device=cuda") == [without]
+    assert messages("aten::zeros", "--argument", "device=a b") == [
         "error[device]: --argument device 'a b': a device is a word, optionally with an index",
         "  help: such as `cuda` or `cuda:0`",
     ]
-    assert said("call_torchbind", "--argument", "device=cuda") == [
+    assert messages("call_torchbind", "--argument", "device=cuda") == [
         "error[device]: --argument device: a higher-order operator has no schema, so it has no such argument"
     ]
-    dangling = said("__test__::foo", "-k", "CPU", "--argument", "device=cuda")
+    dangling = messages("__test__::foo", "-k", "CPU", "--argument", "device=cuda")
     assert dangling == ["error[device]: --argument device 'cuda': __test__::foo has no argument of type Device"]
 
 

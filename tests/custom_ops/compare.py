@@ -216,12 +216,12 @@ def _calls(tally: Comparison, row: Any, state: State) -> None:
         theirs = _without_setup(ran)
         simulated = _ran(ours, state.dispatcher.operator(name))
         if text == "…":
-            simulated, said = simulated[: len(theirs)], "…"
+            simulated, message = simulated[: len(theirs)], "…"
         else:
-            said = _first(None if ours.end.error is None else ours.end.error.text)
+            message = _first(None if ours.end.error is None else ours.end.error.text)
         if call == "vmap" and not any(key == "FuncTorchBatched" for key in theirs) and theirs == simulated * 2:
             theirs = simulated  # PyTorch's fallback runs it for each of two slices
-        _note(tally, f"call: {call}", str(name), operator["kind"], [simulated, said], [theirs, _first(text)])
+        _note(tally, f"call: {call}", str(name), operator["kind"], [simulated, message], [theirs, _first(text)])
 
 
 def _by_default(operator: Any, text: str) -> bool:

@@ -264,11 +264,11 @@ def test_extends_takes_one_text(text: str, tmp_path: Path) -> None:
     ],
 )
 def test_redispatches(text: str, kind: RedispatchKind, keys: tuple[str, ...], tmp_path: Path) -> None:
-    found = kernel(tmp_path, f"{{redispatches: {text}, kernel: k}}").redispatches
-    assert found is not None
-    assert (found.kind, found.keys) == (kind, keys)
-    assert found.span == Span(str(tmp_path / "x.yaml"), 2, 59)
-    assert Redispatch.of_data(found.data) == found._replace(span=None)
+    redispatches = kernel(tmp_path, f"{{redispatches: {text}, kernel: k}}").redispatches
+    assert redispatches is not None
+    assert (redispatches.kind, redispatches.keys) == (kind, keys)
+    assert redispatches.span == Span(str(tmp_path / "x.yaml"), 2, 59)
+    assert Redispatch.of_data(redispatches.data) == redispatches._replace(span=None)
 
 
 def test_what_is_said_of_a_function_holds_for_all_kernels_of_its_name(tmp_path: Path) -> None:
