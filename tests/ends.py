@@ -1,4 +1,4 @@
-"""What must end: where hostile input takes hours, the test fails and does not stand still."""
+"""Time limits: where hostile input takes hours, the test fails and does not stand still."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIMIT = 20
 
 @contextmanager
 def ends() -> Iterator[None]:
-    """What runs in it ends soon; regular expressions are interrupted, too. Errors: AssertionError after `LIMIT`."""
+    """Limit the time of its block; regular expressions are interrupted, too. Errors: AssertionError after `LIMIT`."""
 
     def late(*_: object) -> None:
         raise AssertionError(f"not at its end after {LIMIT} seconds of computing")

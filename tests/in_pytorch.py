@@ -28,7 +28,7 @@ def run(
     check: bool = True,
     folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What a command prints: a Python that has PyTorch, a script or ``-c`` and code, and its arguments.
+    """Run a command: a Python that has PyTorch, a script or ``-c`` and code, and its arguments.
 
     folder: where it runs, if not in the working directory.
     check: raise subprocess.CalledProcessError where the exit code is not 0, and show what it said.

@@ -87,7 +87,7 @@ def _words(node: ast.AST) -> list[ast.AST]:
 
 
 def _ways(node: ast.AST) -> list[ast.AST]:
-    """What can take the place of a node."""
+    """Nodes that can take the place of a node."""
     if isinstance(node, ast.Compare):
         ways = ([*node.ops[:at], SWAPPED[type(op)](), *node.ops[at + 1 :]] for at, op in enumerate(node.ops))
         return [ast.Compare(node.left, ops, node.comparators) for ops in ways]
@@ -140,7 +140,7 @@ def _above(tree: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_noticed(folder: Path) -> bool:
-    """Whether a test of the engine fails in this copy."""
+    """True if a test of the engine fails in this copy."""
     tests = [f"tests/engine/{name}" for name in FIRST]
     for paths in (tests, LAST):
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *paths]

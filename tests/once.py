@@ -1,4 +1,4 @@
-"""What takes long and is the same for all tests is made once in a run, whichever of its processes needs it first."""
+"""Files that take long to make are made once in a run for all tests, by the process that needs them first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PyTorch itself does in those scenarios that it can be put into on any machine; as JSON.
+"""Answers of PyTorch itself in those scenarios that it can be put into on any machine; as JSON.
 
 usage: PYTHON scenarios_in_pytorch.py   (run with the Python that has PyTorch)
 """
@@ -58,7 +58,7 @@ def slot(operator, key):
 
 
 def backends():
-    """What the backends of the first four scenarios register; the slots before and after."""
+    """Registrations of the backends of the first four scenarios; the slots before and after."""
     slots = {
         "01": ("aten::to.dtype", "AutogradPrivateUse1"),
         "02": ("aten::var.dim", "AutogradXLA"),

@@ -1,4 +1,4 @@
-"""What the tests share: the recordings of live PyTorch dispatchers, and how to replay them."""
+"""Shared parts of the tests: the recordings of live PyTorch dispatchers, and how to replay them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def of_slots(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @cache
 def libraries() -> dict[str, dict[str, Any]]:
-    """What PyTorch printed for real libraries: by library, the PyTorch, all schemas and all kernels' signatures."""
+    """Output of PyTorch for real libraries: by library, the PyTorch, all schemas and all kernels' signatures."""
     with lzma.open(RECORDINGS / "libraries.printed_schemas.json.xz", "rt") as file:
         answer: dict[str, dict[str, Any]] = json.load(file)
         return answer

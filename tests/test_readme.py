@@ -1,4 +1,4 @@
-"""What the README shows works."""
+"""Commands and outputs in the README are true."""
 
 from __future__ import annotations
 

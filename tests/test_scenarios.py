@@ -37,7 +37,7 @@ def shown(command: str, name: str, *args: str, code: int = 0) -> list[str]:
 
 
 def slots(name: str, operator: str, *keys: str, more: tuple[str, ...] = ()) -> list[str]:
-    """What a table says of one operator below its heading, without its overloads."""
+    """Lines of a table about one operator below its heading, without its overloads."""
     lines = shown("table", name, "--op", operator, *(text for key in keys for text in ("--key", key)), *more)
     start = next(number for number, line in enumerate(lines) if line.startswith(f"{operator}("))
     rest = lines[start + 1 :]
@@ -46,7 +46,7 @@ def slots(name: str, operator: str, *keys: str, more: tuple[str, ...] = ()) -> l
 
 
 SELECT = ("--select", "guard,stale-live-table")
-"""What a scenario is there to break; other checks have more to say, and tests of their own."""
+"""Checks that a scenario is there to break; other checks have more to say, and tests of their own."""
 
 
 def findings(name: str, *args: str) -> list[str]:
@@ -125,7 +125,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "SparseCPU | tensor | not reached | norm_sparse",
     ),
 }
-"""What the first command of each head shows; the first line is gone once the way out is taken."""
+"""Causes that the first command of each head shows; the first line is gone once the way out is taken."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -153,7 +153,7 @@ PUBLISHED = {
     "08_ambiguous": "mylib::mix has kernels registered to both CompositeImplicitAutograd and a backend mapped to "
     "AutogradOther.",
 }
-"""What PyTorch says where somebody meets the problem."""
+"""Texts that PyTorch prints to somebody who meets the problem."""
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

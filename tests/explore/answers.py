@@ -87,7 +87,7 @@ def listed_coverage(session: Session, key: str, chosen: random.Random) -> PaneAn
 
 
 def changed(chosen: random.Random) -> Iterator[PaneAnswer | None]:
-    """What the view of changes shows of some that are tried: registrations, differences and findings."""
+    """Content of the view of changes for some that are tried: registrations, differences and findings."""
     for path in chosen.sample(TRIED, 2):
         with TemporaryDirectory() as folder:
             session = Session(api.load_state((path,)), (path,))
@@ -121,7 +121,7 @@ def histories(chosen: random.Random) -> Iterator[PaneAnswer | None]:
 
 
 def differs(answer: PaneAnswer) -> bool:
-    """Whether the command of an answer prints something else."""
+    """True if the command of an answer prints something else."""
     result = CliRunner().invoke(cli, [*answer.command, "--format", "json"])
     return result.exit_code not in (0, 1) or result.stdout != "".join(json_text(answer.report))
 

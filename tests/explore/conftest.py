@@ -1,4 +1,4 @@
-"""What holds for the tests of the explorer."""
+"""Settings and fixtures for the tests of the explorer."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def flat(text: str) -> str:
 
 
 def screen_text(app: ExploreApp) -> str:
-    """What the screen shows, line by line."""
+    """Text on the screen, line by line."""
     width, height = app.size
     lines = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in lines[:height]) if width else ""

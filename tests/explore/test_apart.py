@@ -1,4 +1,4 @@
-"""Where a view shows something else than its command line prints, the command line says so."""
+"""Views that show something else than their command lines print: the command line says so."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def test_names_are_no_markup() -> None:
 
 
 def best_command(app: ExploreApp) -> str:
-    """What the command palette offers first."""
+    """The first command that the palette offers."""
     options = app.screen.query(OptionList)
     return str(options.first().get_option_at_index(0).prompt) if options and options.first().option_count else ""
 
@@ -414,7 +414,7 @@ def test_what_is_typed_is_cleared_by_one_key(keys: str) -> None:
 
 
 async def help_of(app: ExploreApp, pilot: Pilot[None], key: str) -> str:
-    """What help says of a view."""
+    """Help text of a view."""
     await pilot.press(key)
     await until(pilot, lambda: app.front == next(entry.id for entry in PANES if entry.key == key))
     await pilot.press("o")
@@ -422,7 +422,7 @@ async def help_of(app: ExploreApp, pilot: Pilot[None], key: str) -> str:
 
 
 async def help_here(app: ExploreApp, pilot: Pilot[None]) -> str:
-    """What help says now."""
+    """Help text that is shown now."""
     await pilot.press("question_mark")
     await until(pilot, lambda: isinstance(app.screen, HelpScreen) and "Keys everywhere" in str(help_text_of(app)))
     text = str(help_text_of(app))
@@ -472,7 +472,7 @@ def test_help_says_what_each_key_and_mark_means() -> None:
 
 
 def test_the_same_sign_means_the_same_everywhere() -> None:
-    """What a change on trial changes has one mark, in the list and in the tables."""
+    """All that a change on trial changes has one mark, in the list and in the tables."""
     from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
     from dispatch_cli.explore.catalogue import OWN, TRIED
 

@@ -638,7 +638,7 @@ def test_a_notice_is_there_once_and_goes_with_the_next_key(monkeypatch: pytest.M
 
 
 def test_a_file_that_a_command_does_not_name_is_not_said_to_be_written() -> None:
-    """What is gone is in the state without the changes, and the command that prints it has no file of changes."""
+    """Removed ones are in the state without the changes, and the command that prints it has no file of changes."""
     session = Session(newest(), ("--base", "torch-2.15"))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:

@@ -1,4 +1,4 @@
-"""How a place is opened in each editor, and what is said where that is not possible."""
+"""Opening a place in each editor, and the messages where that is not possible."""
 
 from __future__ import annotations
 

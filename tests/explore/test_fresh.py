@@ -1,4 +1,4 @@
-"""What the screen says follows the state: after changes on trial, and after files have changed."""
+"""Texts on the screen follow the state: after changes on trial, and after files have changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names are found by some of their letters, and which comes first."""
+"""Names that are found by some of their letters, and their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = newest().dispatcher.names()
 
 
 def is_in(word: str, name: str) -> bool:
-    """Whether the letters of a word are in a name, in order."""
+    """True if the letters of a word are in a name, in order."""
     letters = iter(name.lower())
     return all(letter in letters for letter in word.lower())
 

@@ -1,4 +1,4 @@
-"""What the screen says of keys, and of the slot that is meant where a row speaks for several."""
+"""Hints on the screen for keys, and for the slot that is meant where a row stands for several."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def titles(app: ExploreApp) -> list[str]:
 
 
 def contrast(one: Color, other: Color) -> float:
-    """How well a text of one colour is read on the other (WCAG 2.2)."""
+    """Contrast of a text of one colour on the other (WCAG 2.2)."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

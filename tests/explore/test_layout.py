@@ -1,4 +1,4 @@
-"""Where things stand on the screen: in terminals of the usual sizes, and in one that is hardly enough."""
+"""Layout of the screen: in terminals of the usual sizes, and in one that is hardly enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said for a while at the bottom of the screen."""
+"""Notices that are shown for a while at the bottom of the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What findings, keys, coverage and versions answer is what the commands that they name print."""
+"""Answers of findings, keys, coverage and versions equal what the commands that they name print."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ NO_PLACE = "There is no place in a file here."
 
 
 def said(app: ExploreApp) -> list[str]:
-    """What is said now; afterwards nothing."""
+    """Notices that are shown now; afterwards there are none."""
     texts = [notification.message for notification in app._notifications]
     app.clear_notifications()
     return texts

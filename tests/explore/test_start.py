@@ -1,4 +1,4 @@
-"""What there is in the first frame, and what is done only after it."""
+"""Content of the first frame, and work that is done only after it."""
 
 from __future__ import annotations
 

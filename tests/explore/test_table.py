@@ -64,7 +64,7 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def printed(answer: PaneAnswer) -> str:
-    """What the command line of an answer prints as JSON."""
+    """JSON that the command line of an answer prints."""
     result = call(*answer.command, "--format", "json")
     assert result.code == 0, result.err
     return result.out
@@ -223,7 +223,7 @@ def test_the_cells_show_the_fields_of_the_report(width: int) -> None:
 
 
 def essence(row: TableRow) -> tuple[object, ...]:
-    """What slots must have in common to share a row; PyTorch's own fallbacks differ in their line alone."""
+    """Facts that slots must have in common to share a row; PyTorch's own fallbacks differ in their line alone."""
     return (
         row.rule,
         None if row.core_fallback else row.kernel,
@@ -235,7 +235,7 @@ def essence(row: TableRow) -> tuple[object, ...]:
 
 
 def check(view: CellsView, target: Any, rows: Mapping[str, TableRow], grid: bool, whole: bool) -> None:
-    """What the line of a target shows is what the report says of all of its slots."""
+    """Check that the line of a target shows what the report says of all of its slots."""
     place = target.place
     text = " ".join(line_text(view, number) for number in range(target.first, target.end))
     assert {essence(rows[key]) for key in place.keys} == {essence(place.row)}

@@ -43,7 +43,7 @@ def of_file(*files: str) -> Session:
 
 
 def best_command(app: ExploreApp) -> str:
-    """What the command palette offers first."""
+    """The first command that the palette offers."""
     options = app.screen.query(OptionList)
     return str(options.first().get_option_at_index(0).prompt) if options and options.first().option_count else ""
 

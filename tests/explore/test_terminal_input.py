@@ -1,4 +1,4 @@
-"""What a terminal sends, byte by byte: pasted texts are no keys, and signs that are typed stand in the line."""
+"""Input from a terminal, byte by byte: pasted texts are no keys, and signs that are typed stand in the line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTILE = "re\x1b\t\tlu\x1b[A\x1bq\x1b[31m\x03\x1b"
 
 
 def events(*parts: str) -> list[Event]:
-    """What comes of what a terminal sends in parts."""
+    """Events from input that a terminal sends in parts."""
     parser = TerminalInput()
     return [event for part in parts for event in parser.feed(part) if isinstance(event, Event)]
 

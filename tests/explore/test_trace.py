@@ -60,7 +60,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 def recorded_counts(file: Path) -> Counter[str]:
-    """How often each operator was called, by the lines of a recording."""
+    """Number of calls of each operator, by the lines of a recording."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()][1:]
     operators = {line[1]: line[2] for line in lines if line[0] == "o"}
     of_signature = {line[1]: operators[line[2]["operator"]] for line in lines if line[0] == "s"}

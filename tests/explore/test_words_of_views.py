@@ -1,4 +1,4 @@
-"""What the views say in small places, and keys that do what is said beside them."""
+"""Words of the views in small places, and keys that do what the words beside them say."""
 
 from __future__ import annotations
 

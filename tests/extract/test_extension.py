@@ -27,7 +27,7 @@ EXAMPLE = ROOT / "examples" / "extension"
 SOURCES = ("csrc", "scaled")
 COMPILER = "g++"
 CONDITIONAL = {"scaled::offset": "defined(SCALED_WITH_OFFSET)", "scaled::add": "defined(WITH_CUDA)"}
-"""What the build of the test lacks, by operator."""
+"""Conditions of what the build of the test lacks, by operator."""
 MODULES = """
 #include <torch/library.h>
 TORCH_LIBRARY_FRAGMENT(scaled, m) {
@@ -116,7 +116,7 @@ Places = dict[tuple[str, str | None], str]
 
 
 def places(declared: Declarations) -> Places:
-    """Where the sources define operators and register kernels, as debug texts name it: the block, or the Library."""
+    """Places of definitions and registrations in the sources, as debug texts name them: the block, or the Library."""
     results: Places = {}
     for step in declared.own_steps:
         match step:

@@ -1,4 +1,4 @@
-"""What git ignores is left out: git itself is the judge, where it is there."""
+"""Files that git ignores are left out: git itself is the judge, if it is there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tree(folder: Path, dice: random.Random, depth: int = 0) -> None:
 
 
 def ours(folder: Path) -> set[str]:
-    """What a walk leaves out; nothing in a folder that is left out."""
+    """Paths that a walk leaves out; nothing in a folder that is left out."""
     ignored = Ignored(str(folder), WorkBudget())
     results: set[str] = set()
 

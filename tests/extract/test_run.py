@@ -1,4 +1,4 @@
-"""What a run over sources gives, with the settings of a project and of the command line, and with the cache."""
+"""Results of a run over sources, with the settings of a project and of the command line, and with the cache."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_second_run_is_the_same_and_reads_nothing(monkeypatch: pytest.MonkeyPa
     ],
 )  # fmt: skip
 def test_every_change_is_seen(change: str, tree: Path) -> None:
-    """Of the sources, of headers elsewhere, of what there is to include; also where no time of a file changes."""
+    """Changes of the sources, of headers elsewhere, of files to include; also if no time of a file changes."""
     (tree / "src" / "f.cpp").write_text('#include "gone.h"\n' + CPP)
     before = run(["src"], (INCLUDED,), cache="cache")
     path = tree / change

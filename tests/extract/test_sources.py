@@ -1,4 +1,4 @@
-"""Which file an ``#include`` means."""
+"""The file that an ``#include`` means."""
 
 from __future__ import annotations
 

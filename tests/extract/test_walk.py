@@ -1,4 +1,4 @@
-"""Which files of a tree are read, and what is said of the others."""
+"""Files of a tree that are read, and the reasons for the others."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _SET = {
 
 
 def git(folder: Path, *arguments: str, **variables: str) -> str:
-    """What git prints."""
+    """Output of git."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     done = subprocess.run(
         ["git", *arguments],

@@ -45,7 +45,7 @@ def problems_of(name: str, allow_outside: bool = False) -> list[Problem]:
 
 
 def spans(declarations: Declarations) -> list[str]:
-    """Where operators and kernels are declared."""
+    """Places where operators and kernels are declared."""
     return [str(step.span) for step in declarations.steps if isinstance(step, Define | Implement)]
 
 

@@ -27,7 +27,7 @@ NOT_GIVEN = {
 """Parameters that ask a PyTorch, run a program, or take half a minute: `_crossref` gives some for a stand-in with its
 answer ready. And tensors where `_call` and `_keys` choose those of a call."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
-"""What is no command, and has the program answer as well."""
+"""Requests that are no command, and that the program answers as well."""
 Maker = Callable[[Inputs], str]
 
 
@@ -36,7 +36,7 @@ def _words(make: Callable[[random.Random], str]) -> Maker:
 
 
 CHOICES = ("A", "C=2", "C=undefined", "B=0", "=", "nothing=1", "or", "C=\x1b[31m", "defined(A)=false")
-"""What is said of names in conditions; the conditions of random files have some of these names."""
+"""Choices for names in conditions; the conditions of random files have some of these names."""
 OPTIONS: dict[str, tuple[float, Maker]] = {
     "keys": (0.04, _words(words.key)),
     "bases": (0.12, lambda inputs: words.base(inputs.dice) if inputs.dice.random() < 0.9 else inputs.trace()),
@@ -95,7 +95,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
 Tensors are given by `_call` and `_keys`.
 """
 SOURCES = 0.15
-"""How often sources are given beside declarations."""
+"""Share of cases with sources beside declarations."""
 FLAG = 0.12
 CHOICE = 0.25
 
@@ -193,7 +193,7 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
 
 
 def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
-    """What is given for an option: nothing, or a flag, or a flag with a value, perhaps twice."""
+    """Arguments for an option: nothing, or a flag, or a flag with a value, perhaps twice."""
     dice, flag = inputs.dice, option.opts[0]
     if option.is_flag:
         return [[flag]] if dice.random() < FLAG else []
@@ -254,7 +254,7 @@ def _history(inputs: Inputs) -> list[str]:
 
 
 def _sides(inputs: Inputs, files: list[str]) -> list[str]:
-    """What ``diff`` compares: two sides; now and then another number of them."""
+    """Arguments of ``diff``: two sides; now and then another number of them."""
     dice = inputs.dice
     others = [inputs.declarations() if dice.random() < 0.6 else words.base(dice) for _ in range(2)]
     sides = (files + others)[:2]

@@ -1,4 +1,4 @@
-"""What a PyTorch answers that has imported the library that a file declares, or one like it; or nonsense."""
+"""Answers of a PyTorch that has imported the library that a file declares, or one like it; or nonsense."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ for line in sys.stdin:
 
 
 class Used(NamedTuple):
-    """How a process ended, and the bytes of memory that it had at most."""
+    """End of a process, and the bytes of memory that it had at most."""
 
     code: int
     memory: int
@@ -73,7 +73,7 @@ WRAPPED = 1 << 20
 """The same for an answer that is wrapped for a terminal."""
 BYTES = 500 << 20
 ALL_FORMATS = 0.07
-"""How many cases are asked for in every format, and the answers compared."""
+"""Share of cases that are asked for in every format, and whose answers are compared."""
 
 
 class Case(NamedTuple):
@@ -217,7 +217,7 @@ WRITTEN = {inputs.OUT: None, inputs.PAGE: "markdown", inputs.NEW_BASELINE: "json
 
 
 def _wrong(case: Case, format_: str, result: Result) -> str | None:
-    """What is wrong with what a run printed or wrote, if anything."""
+    """The fault in what a run printed or wrote, if any."""
     colored = "--color" in case.arguments or "FORCE_COLOR" in dict(case.variables)
     problem = verdict.wrong(result, case.command, format_, colored)
     for name, its in WRITTEN.items():

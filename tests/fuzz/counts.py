@@ -1,4 +1,4 @@
-"""What many cases gave, added up."""
+"""Results of many cases, added up."""
 
 from __future__ import annotations
 

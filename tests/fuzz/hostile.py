@@ -44,7 +44,7 @@ KINDS: dict[str, Kind] = {
 
 
 def figures(kind: Kind, seconds: int, sizes: int) -> Iterator[tuple[int, int, Used, Used]]:
-    """Of each size, the bytes, and what both commands took."""
+    """The size and the bytes of each case, and the resources that both commands used."""
     for step in reversed(range(sizes)):
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
             count = max(kind.size >> step, 1)

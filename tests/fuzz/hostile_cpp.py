@@ -338,7 +338,7 @@ def write(files: Mapping[str, str], folder: str) -> int:
 
 
 def figures(name: str, seconds: int, sizes: int) -> Iterator[tuple[int, int, Used, Used]]:
-    """Of each size, the bytes, and what both commands took."""
+    """The size and the bytes of each case, and the resources that both commands used."""
     kind = HOSTILE[name]
     for step in reversed(range(sizes)):
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:

@@ -31,7 +31,7 @@ def universe_text(name: str) -> str:
 
 @cache
 def tensors_of(name: str) -> int:
-    """How many tensors an operator of PyTorch takes; of others, one."""
+    """Number of tensors that an operator of PyTorch takes; of others, one."""
     dump = load_recording("2.15.0.state")["ops"].get(name, {"dump": "(Tensor x) ->"})["dump"]
     return str(dump).partition("(")[2].partition("->")[0].count("Tensor")
 
@@ -44,7 +44,7 @@ def operator_names() -> list[str]:
 
 @cache
 def error_texts() -> list[str]:
-    """What live PyTorch said: the recorded errors and messages, and the texts of its sources."""
+    """Texts of live PyTorch: the recorded errors and messages, and the texts of its sources."""
     results = []
     for path in sorted(RECORDINGS.glob("*.errors.json.xz")):
         results += [error["text"] for error in json.loads(lzma.decompress(path.read_bytes()))["errors"]]
@@ -56,7 +56,7 @@ def error_texts() -> list[str]:
 
 
 CAREFUL = 0.75
-"""How many cases mean to be understood: their files are of good parts, their options go together."""
+"""Share of cases that mean to be understood: their files are of good parts, their options go together."""
 NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
 REVISIONS = (
     "main",
@@ -71,7 +71,7 @@ REVISIONS = (
     "\u202e",
     "x" * 9999,
 )
-"""Of files at a git revision; there is no repository."""
+"""Revisions in git; there is no repository."""
 OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
 """Files that a command may write: its answer, the page of a CI job, findings that are known."""
 STDIN = "stdin.bin"
@@ -117,7 +117,7 @@ class Inputs:
         return "src" if self.dice.random() < 0.7 else f"src/{self.dice.choice([*files])}"
 
     def seldom(self) -> bool:
-        """Whether a case that asks for all of PyTorch, for seconds, becomes a smaller one: nine times of ten."""
+        """True if a case that asks for all of PyTorch, for seconds, becomes a smaller one: nine times of ten."""
         return self.dice.random() < 0.9
 
     def variables(self) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""What is asked without a command: completion in each shell, help, the version, commands that there are not."""
+"""Requests without a command: completion in each shell, help, the version, commands that there are not."""
 
 from __future__ import annotations
 

@@ -35,11 +35,11 @@ SECONDS = 3
 LONGEST = 30
 BYTES = 500 << 20
 LOADED = 0.1
-"""How many cases are loaded as declarations, too, which takes most of the time."""
+"""Share of cases that are loaded as declarations, too, which takes most of the time."""
 
 
 class SourceCounts(NamedTuple):
-    """What some cases gave. found: those in which something is registered. said: not understood. greatest: in bytes."""
+    """Results of cases. found: those in which something is registered. said: not understood. greatest: in bytes."""
 
     cases: int = 0
     found: int = 0

@@ -74,7 +74,7 @@ def test_every_option_is_given(command: str, tmp_path: Path) -> None:
 
 
 def test_every_field_is_made() -> None:
-    """Of each record of the format, by its JSON Schema."""
+    """The fields of each record of the format, by its JSON Schema."""
     dice, made = random.Random(SEED), set()
     make_record = documents._make_record
 

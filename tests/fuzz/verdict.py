@@ -1,4 +1,4 @@
-"""What is wrong with what a case left behind: the exit code, characters that command, outputs that nothing reads."""
+"""Faults in what a case left behind: the exit code, characters that command, outputs that nothing reads."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SARIF = Path(__file__).parents[1] / "render" / "schemas" / "sarif-2.1.0.json"
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 WORKFLOW = re.compile(r"::(error|warning|notice)( \w+=[^,:]*(,\w+=[^,:]*)*)?::.*")
 CHECKED = '{\n  "schema_version"'
-"""How a JSON answer begins that `tests.cli.support.call` has held against its JSON Schema."""
+"""Beginning of a JSON answer that `tests.cli.support.call` has held against its JSON Schema."""
 VOID = {"meta", "br", "hr", "col", "link", "img", "input", "wbr"}
 
 
 def wrong(result: Result, command: str, format_: str, colored: bool) -> str | None:
-    """What is wrong with what a run printed, or None."""
+    """The fault in what a run printed, or None."""
     if result.code not in (0, 1, 2):
         return f"exit code {result.code}: {result.err[:300]}"
     err = COLOUR.sub("", result.err) if colored else result.err
@@ -43,7 +43,7 @@ def wrong(result: Result, command: str, format_: str, colored: bool) -> str | No
 
 
 def unreadable(out: str, command: str, format_: str, colored: bool) -> str | None:
-    """What is wrong with an answer, or None. colored: whether text may have colours."""
+    """The fault in an answer, or None. colored: whether text may have colours."""
     plain = out.replace("\t", "") if format_ in SHELLS else COLOUR.sub("", out) if colored else out
     if match := DANGEROUS.search(plain):
         return f"{format_ or 'text'} has {match!r}"
@@ -180,7 +180,7 @@ READERS: dict[str, Callable[[str], None]] = {
 
 
 def unequal(results: dict[str, Result]) -> str | None:
-    """Where the formats of one question answer differently, or None."""
+    """The difference between the formats of one question, or None."""
     codes = {format_: one.code for format_, one in results.items() if one.code != 2}  # options not every format has
     if len(set(codes.values())) > 1:
         return f"exit codes differ: {codes}"
@@ -202,7 +202,7 @@ SEVERITIES = ("error", "warning", "info")
 
 
 def _other_checks(results: dict[str, Result]) -> str | None:
-    """Where the formats name other checks that found something."""
+    """The difference between the checks that the formats name, or None."""
     data = json.loads(results["json"].out) if results["json"].out.startswith("{") else {}
     if data.get("report") != "findings":
         return None

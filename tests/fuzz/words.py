@@ -138,7 +138,7 @@ def universe(dice: Dice) -> str:
 
 
 def backend(dice: Dice) -> str:
-    """What coverage is asked for: a device or a key, mostly of a backend."""
+    """Argument of coverage: a device or a key, mostly of a backend."""
     common = ("PrivateUse1", "privateuseone", "xla", "MPS", "HPU", "cpu", "SparseCUDA", "Meta", "MkldnnCPU")
     return dice.choice([*common, *common, key(dice), dice.choice(KEYS), "npu", "x" * 300, "\x1b[31m"])
 
@@ -149,24 +149,24 @@ def backend_name(dice: Dice) -> str:
 
 
 def macro(dice: Dice) -> str:
-    """What -D takes."""
+    """Argument of -D."""
     return dice.choice(
         ["USE_X", "USE_X=2", "USE_ROCM=", "TORCH_EXTENSION_NAME=_C", "1X", "", "F(x)=x", "A=A", "A=(", "\x1b"]
     )
 
 
 def value_of_name(dice: Dice) -> str:
-    """What --set takes."""
+    """Argument of --set."""
     return dice.choice(["platform.key=CUDA", "key=CPU", "x", "=", "key=", "torch.cuda.is_available()=True", "\u202e=1"])
 
 
 def file_glob(dice: Dice) -> str:
-    """What --exclude takes."""
+    """Argument of --exclude."""
     return dice.choice(["*.cu", "sub/**", "**/er/", "!a", "[", "\\", "", "*" * 50, "a" * 5000, "src"])
 
 
 def place(dice: Dice) -> str:
-    """Where an implementation of a higher-order operator can be asked for."""
+    """Name of a place where an implementation of a higher-order operator can be asked for."""
     mode = dice.choice(
         ["FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode", "mode=MyMode", "mode=Other"]
     )

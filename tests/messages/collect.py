@@ -34,7 +34,7 @@ class Message(NamedTuple):
 
 
 def package_of(python: str) -> Path:
-    """Where the package is that a Python would import."""
+    """Folder of the package that a Python would import."""
     return Path(subprocess.run([python, "-c", _FIND], check=True, capture_output=True, text=True).stdout.strip())
 
 
@@ -66,7 +66,7 @@ def messages_of(package: Path) -> Iterator[Message]:
 
 
 def _is_message(text: str) -> bool:
-    """Whether a string of a library is a text, or a piece of one, that is about operators or dispatch."""
+    """True if a string of a library is a text, or a piece of one, that is about operators or dispatch."""
     return (
         len(text.split()) > 2
         and bool(scope.TERMS.search(text))

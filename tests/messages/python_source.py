@@ -9,7 +9,7 @@ from typing import NamedTuple
 WARNERS = frozenset(("warn", "warn_once", "warning", "warning_once", "user_warn", "_warn"))
 """Functions that print a text: of `warnings`, of a logger, and PyTorch's own."""
 HOLE = "{}"
-"""What stands in a template for an expression that is not a name."""
+"""Placeholder in a template for an expression that is not a name."""
 
 
 class Found(NamedTuple):

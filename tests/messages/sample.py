@@ -41,7 +41,7 @@ _AFTER = (
     ("dispatch key and ", "mylib"),
     ("autograd.Function", "MyFunction"),
 )
-"""What stands before a hole, and what is filled in then."""
+"""Text before a hole, and what is filled in then."""
 _OF_CUSTOM_OPS = {"self": f"<CustomOpDef({OPERATOR})>", "custom_op": f'<CustomOp(op="{OPERATOR}")>'}
 
 

@@ -1,4 +1,4 @@
-"""Which files of an installed PyTorch are read, and which of their texts are about operators and dispatch."""
+"""Files of an installed PyTorch that are read, and those of their texts that are about operators and dispatch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TERMS = re.compile(
     r"no implementation found|runtime module|module registered|explicitly provided|cannot define|functional tensor|"
     r"is not allocated|on the expected device|tracing tensor|cannot access storage|compiled without|registration[s:]? "
 )
-"""What a text is about that is about operators and dispatch."""
+"""Pattern of texts that are about operators and dispatch."""
 NOT_MESSAGES = re.compile(
     r"INTERNAL ASSERT FAILED|\)\s*->|^at::|^[\w:<>, *&]+\(.*\)( const)?( \[with.*)?$|#include|^/\w|\n *def |"
     r"= (prim|aten)::|ONNX|onnx|>>>|\n\n|%[sdzu.]|graph\(|<br>|\[with |^N\d|^\*[NZ]|primitive|^_?[a-z]+(_[a-z]+)*$|"

@@ -1,4 +1,4 @@
-"""What is said of errors that live PyTorch 2.13 raised: the cause, and steps that can help."""
+"""Explanations of errors that live PyTorch 2.13 raised: the cause, and steps that can help."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ USER, AUTHOR = "What you can do:\n", "What the author of the operator can do:\n"
 
 
 def answer(case: str) -> str:
-    """What is said of a recorded text before the rules in turn."""
+    """Explanation of a recorded text, up to the rules in turn."""
     result = call("explain", "--from-error", "-", stdin=TEXTS[case].encode())
     assert (result.code, result.err) == (0, "")
     return result.out.partition("\n  #  Rule")[0]
 
 
 def steps(said: str) -> str:
-    """What helps the user."""
+    """Steps that help the user."""
     return said.partition(USER)[2].partition("\n\n")[0]
 
 

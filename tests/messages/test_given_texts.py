@@ -1,4 +1,4 @@
-"""What is said of whole texts in ``texts.tsv`` that live PyTorch printed: the cause, and steps that can help."""
+"""Explanations of whole texts in ``texts.tsv`` that live PyTorch printed: the cause, and steps that can help."""
 
 from __future__ import annotations
 

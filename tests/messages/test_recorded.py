@@ -38,7 +38,7 @@ def test_every_text_is_understood(version: str, treatment: Callable[[str], str])
 
 
 def _treated(treatment: Callable[[str], str], text: str) -> str:
-    """What picks out a message gets one: a traceback begins otherwise than that of a slot."""
+    """Text after a treatment; `message` gets it as it is: a traceback begins otherwise than that of a slot."""
     return text if treatment.__name__ == "message" else treatment(text)
 
 

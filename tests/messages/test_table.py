@@ -27,7 +27,7 @@ def flat(text: str) -> str:
 
 @cache
 def printed() -> tuple[Text, ...]:
-    """What live PyTorch printed, and what `texts.tsv` has from its sources."""
+    """Texts that live PyTorch printed, and those that `texts.tsv` has from its sources."""
     recorded = [
         Text(recorded["kind"], recorded["text"], version)
         for version in VERSIONS

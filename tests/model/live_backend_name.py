@@ -1,4 +1,4 @@
-"""What a live PyTorch makes of the name of the backend at PrivateUse1.
+"""Names that a live PyTorch makes of the name of the backend at PrivateUse1.
 
 usage: PYTHON live_backend_name.py NAME KEYS.json   (run with the Python that has PyTorch; prints JSON)
 """

@@ -1,4 +1,4 @@
-"""Which atoms of conditions can be true together."""
+"""Atoms of conditions that can be true together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_conditions_exclude_each_other(one: str, other: str, expected: bool) -> 
 
 
 def preprocessor(text: str, defined: bool, number: int) -> bool:
-    """What a C preprocessor makes of an atom about X."""
+    """Value of an atom about X in a C preprocessor."""
     known = number if defined else 0
     if text == "defined(X)":
         return defined

@@ -52,7 +52,7 @@ def write_page(arguments: Sequence[str], page: Path) -> None:
 
 
 def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
-    """What differs in the tables of operators. Errors are sentences."""
+    """Differences in the tables of operators. Errors are sentences."""
     for table in table_report(state, names).operators:
         yield from differing(f"table {table.operator}", data_of(table), script.ask("table", table.operator))
 
@@ -62,7 +62,7 @@ QUERIES = (
     *("zzzzz", "aten::add*", "*.out", "aten::ad?", "aten::a*.default", "aten.mm*", "torch.ops.aten.add*"),
     *("*[Tt]ensor* copy", "aten::[!a-z]*", "*[abc", "higher_order::c*", "co?d", "ATEN::ADD*"),
 )
-"""What is typed to find operators."""
+"""Texts that are typed to find operators."""
 
 
 def search(state: State, script: Script, queries: Sequence[str] = QUERIES) -> Iterator[str]:

@@ -28,7 +28,7 @@ class Script:
         self._answers = answers
 
     def ask(self, what: str, *arguments: object) -> Any:
-        """What a method of the page answers, or what a property holds."""
+        """Answer of a method of the page, or value of a property."""
         self._questions.write(f"{json.dumps([what, *arguments])}\n")
         self._questions.flush()
         # an answer is one line, so that nothing of it is in the buffer already

@@ -1,4 +1,4 @@
-"""What a page puts on the clipboard and into links: texts of files stay texts there."""
+"""Texts that a page puts on the clipboard and into links: texts of files stay texts there."""
 
 from __future__ import annotations
 

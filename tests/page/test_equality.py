@@ -1,4 +1,4 @@
-"""What a page's own script says equals what the engine says; `tests.page.equality` compares everything."""
+"""Answers of a page's own script equal those of the engine; `tests.page.equality` compares everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page offers for a misspelt name."""
+"""Names that the page offers for a misspelt one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a function says which text it makes PyTorch print."""
+"""Decorator for functions that make PyTorch print a text."""
 
 from collections import namedtuple
 

@@ -28,7 +28,7 @@ SITE = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__))) + "/"
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
 LIBRARY = torch.library
 RAN: list[str] = []
-"""What was entered since the last call began: ``CPU`` is a kernel at that key, ``fn:name`` the user's function."""
+"""Functions entered since the last call began: ``CPU`` is a kernel at that key, ``fn:name`` the user's function."""
 KEPT: list[Any] = []
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -54,7 +54,7 @@ def note_kernels():
 
 
 def results(operator, args, kwargs, fresh):
-    """What an operator returns: new tensors, or those that its schema says."""
+    """Results of an operator: new tensors, or those that its schema says."""
     tensors = [item for value in (*args, *kwargs.values()) for item in (value if isinstance(value, list) else [value])]
     tensors = [tensor for tensor in tensors if isinstance(tensor, torch.Tensor)]
     fresh_results = []
@@ -184,7 +184,7 @@ def attempt(act):
 
 
 def python_side(name):
-    """What ``torch.library`` keeps in Python of an operator: names of functions and classes."""
+    """Data that ``torch.library`` keeps in Python of an operator: names of functions and classes."""
     entry, definition = singleton.find(name), OPDEFS.get(name)
     fake = getattr(entry, "fake_impl", None) or entry.abstract_impl
     rules = getattr(entry, "torch_dispatch_rules", None)
@@ -293,7 +293,7 @@ CALLS = {
 
 
 def called(operator, call):
-    """What ran in one call, and what it raised."""
+    """Functions that ran in one call, and the error that it raised."""
     RAN.clear()
     raised = attempt(lambda: CALLS[call](operator["name"], operator))
     return [list(RAN), raised]

@@ -49,7 +49,7 @@ def broken():
 
 
 def called(call):
-    """What a call prints: its traceback, its warnings, and what C++ writes to standard error."""
+    """Output of a call: its traceback, its warnings, and what C++ writes to standard error."""
     sys.stderr.flush()
     kept = os.dup(2)
     with tempfile.TemporaryFile() as file:
@@ -67,7 +67,7 @@ def called(call):
             os.close(kept)
         file.seek(0)
         written = file.read().decode()
-    shown = "".join(warnings.formatwarning(warning.message, warning.category, warning.filename, warning.lineno) for warning in caught)
+    shown = "".join(warnings.formatwarning(item.message, item.category, item.filename, item.lineno) for item in caught)
     return (written + shown + text).replace(SITE, "site-packages/").replace(HERE, "").replace(PYTHON, "python/")
 
 
@@ -111,7 +111,7 @@ def cases(ops):
 
 
 def parses(key):
-    """Whether PyTorch's parser knows the name of a key."""
+    """True if PyTorch's parser knows the name of a key."""
     try:
         C._dispatch_key_parse(key)
     except RuntimeError:

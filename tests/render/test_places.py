@@ -116,7 +116,7 @@ def test_a_place_has_a_line_of_its_own_below_its_row() -> None:
 
 
 def test_names_break_at_their_joints() -> None:
-    """Where a line has no room for a name; further lines begin where the first does, and a count stays with its key."""
+    """A name breaks if a line lacks room; further lines begin where the first does, and a count stays with its key."""
     rows = [
         "  AutogradOther … AutogradNestedTensor (18)",
         "* autogradNotImplementedInplaceOrViewFallback",

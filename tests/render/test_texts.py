@@ -1,4 +1,4 @@
-"""What texts pass through on their way out: escapes, cells, places, wording."""
+"""Steps that texts pass through on their way out: escapes, cells, places, wording."""
 
 from __future__ import annotations
 

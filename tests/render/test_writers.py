@@ -83,7 +83,7 @@ HOSTILE = [
 ]
 """Texts that are something in one of the formats, if they are not made safe."""
 TIMES = 16
-"""How often the text stands in the document below."""
+"""Number of times that the text stands in the document below."""
 
 
 def every_block(hostile: str) -> list[Block]:

@@ -18,7 +18,7 @@ fallbacks = []
 
 
 def answer(number, key, kernels, own_fallbacks):
-    """What PyTorch's table has in the slot of an operator with these kernels."""
+    """Entry of PyTorch's table in the slot of an operator with these kernels."""
     name = f"op{number}"
     library.def_(f"{name}(Tensor x) -> Tensor")
     for where, kernel in kernels.items():

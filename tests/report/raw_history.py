@@ -42,18 +42,18 @@ class Slot(NamedTuple):
 
 NOTHING = Slot("", None, None)
 Changes = dict[str, Any]
-"""Of a version: ``schema`` (both texts), ``kernels`` and ``slots`` (both sides by key), ``defined``, ``gone``."""
+"""Per version: ``schema`` (both texts), ``kernels`` and ``slots`` (both sides by key), ``defined``, ``gone``."""
 
 
 def ask(python: str) -> dict[str, Any]:
-    """What the PyTorch of a Python prints of all operators, and its version, such as ``2.15``."""
+    """Output of a Python's PyTorch for all operators, and its version, such as ``2.15``."""
     script = "from importlib.metadata import version; print(version('torch'))"
     done = subprocess.run([python, "-c", script], capture_output=True, text=True, check=True)
     return {"version": ".".join(done.stdout.split(".")[:2]), **live(python)}
 
 
 def expected(versions: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Changes]]:
-    """What the dumps say, by operator and version: only where something changed."""
+    """Changes that the dumps have, by operator and version: only where something changed."""
     changes: dict[str, dict[str, Changes]] = {name: {} for version in versions for name in version["ops"]}
     seen = [read(version) for version in versions]
     for place in range(1, len(versions)):
@@ -153,7 +153,7 @@ RULES = {
     "batched": "batched kernel",
     "fallback": _FALLBACK,
 }
-"""What JSON calls a rule, and what a dump does."""
+"""Names of a rule in JSON, and in a dump."""
 
 
 def _said_slot(row: Mapping[str, Any]) -> Slot:
@@ -163,7 +163,7 @@ def _said_slot(row: Mapping[str, Any]) -> Slot:
 
 
 def differences(versions: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> Iterator[str]:
-    """Where ``history`` says something else than the dumps, of some operators; without names, of all."""
+    """Differences between ``history`` and the dumps, of some operators; without names, of all."""
     line = ["--format", "json"]
     answers = (json.loads(call("history", glob, *line).out)["operators"] for glob in names or ["*"])
     by_name = {row["operator"]: row for answer in answers for row in answer if not row["higher_order"]}

@@ -17,7 +17,7 @@ from tests.cli.support import call
 from tests.report.random_declarations import changed, declared
 
 DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "50"))
-"""How many random declarations are tried."""
+"""Number of random declarations that are tried."""
 SLOTS = 4
 """Slots that are asked about of each."""
 SEED = 20261122
@@ -39,7 +39,7 @@ class Applied:
         return answer
 
     def findings(self) -> list[dict[str, Any]]:
-        """What every check finds."""
+        """Findings of every check."""
         result = call("check-invariants", str(self.path), "--select", "all", "--format", "json")
         assert result.code in (0, 1), result.err
         rows: list[dict[str, Any]] = json.loads(result.out)["findings"]
@@ -139,7 +139,7 @@ SKIPPED = [
 
 @pytest.mark.parametrize(("goes", "expected"), SKIPPED)
 def test_a_wrapper_is_no_composite_kernel(goes: str | bool | None, expected: list[Any] | None, tmp_path: Path) -> None:
-    """What inference mode skips is advised elsewhere only where it is known to do all the work."""
+    """A kernel that inference mode skips is advised elsewhere only if it is known to do all the work."""
     autograd = "op_autograd" if goes is None else {"kernel": "op_autograd", "redispatches": goes}
     kernels = {"CompositeExplicitAutograd": "op_kernel", "Autograd": autograd}
     operators = [{"func": "demo::op(Tensor x) -> Tensor", "dispatch": kernels}]

@@ -1,4 +1,4 @@
-"""What slots held before the user's files: these can change what was registered before them."""
+"""Content of slots before the user's files: these can change what was registered before them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ changes:
 
 
 def held(state: State, name: OperatorName) -> dict[str, Before]:
-    """What the slots of an operator hold."""
+    """Content of the slots of an operator."""
     if name not in state.dispatcher:
         return {}
     entries = [(entry, entry.kernel) for entry in state.dispatcher.table(name).values()]

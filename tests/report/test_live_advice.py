@@ -78,7 +78,7 @@ def name_of(entry: dict[str, Any]) -> str:
 
 
 def goes_on(key: str, kernel: Any) -> str:
-    """What a kernel does: as it says, or as kernels at that key do by convention."""
+    """The way a kernel goes on: as it says, or as kernels at that key do by convention."""
     if isinstance(kernel, dict):
         if kernel.get("fallthrough"):
             return "fallthrough"

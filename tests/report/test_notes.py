@@ -1,4 +1,4 @@
-"""What is said below a table: each kind of note where it belongs, and not where it nearly does.
+"""Notes below a table: each kind of note where it belongs, and not where it nearly does.
 
 The facts are those of the rules: which alias covers what, what yields to what, where a call without tensors ends.
 """

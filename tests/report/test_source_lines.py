@@ -1,4 +1,4 @@
-"""Where a word stands on the line of a place."""
+"""Position of a word on the line of a place."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def recorder_command() -> list[str]:
 
 @dataclass
 class Recorded:
-    """How a program ended, and its recording by tags. lines: every line; calls: each with its names looked up."""
+    """End of a program, and its recording by tags. lines: every line; calls: each with its names looked up."""
 
     code: int
     out: str

@@ -128,7 +128,7 @@ class Writer:
 def table_then(
     kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str
 ) -> dict[str, Any]:
-    """What an operator had: kernels as [KEY, TEXT, falls through, NUMBER], and the number of the kernel in each slot.
+    """Table of an operator: kernels as [KEY, TEXT, falls through, NUMBER], and the number of the kernel in each slot.
 
     In the others are backend fallbacks: PyTorch's own, and those that are named.
     """

@@ -1,4 +1,4 @@
-"""What really runs in a program: the recorder has every call, and the engine names the kernels."""
+"""Calls that really run in a program: the recorder has every call, and the engine names the kernels."""
 
 from __future__ import annotations
 

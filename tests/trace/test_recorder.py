@@ -1,4 +1,4 @@
-"""What the recorder writes of programs in a live PyTorch."""
+"""Recordings of programs in a live PyTorch."""
 
 from __future__ import annotations
 

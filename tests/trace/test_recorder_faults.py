@@ -107,7 +107,7 @@ except BaseException as error:
 
 
 def test_killed(tmp_path: Path) -> None:
-    """What was called before is there."""
+    """The calls before it are there."""
     source = """
 import os, signal, torch
 for _ in range(1000):

@@ -51,7 +51,7 @@ REASONS: dict[str, list[str]] = {
 
 
 def both(tmp_path: Path, program: list[str]) -> tuple[list[object], list[object], Path]:
-    """How a program ends without the recorder and with it, and the recording."""
+    """End of a program without the recorder and with it, and the recording."""
     save = tmp_path / "recording"
     ended: list[list[object]] = []
     for command in ([], [str(RECORDER), "--save", str(save)]):

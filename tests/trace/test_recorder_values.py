@@ -1,4 +1,4 @@
-"""What the recorder reads of tensors, threads and operators, beside what PyTorch itself tells in the same program."""
+"""Values of tensors, threads and operators in a recording, beside those of PyTorch itself in the same program."""
 
 from __future__ import annotations
 

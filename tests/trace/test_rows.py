@@ -1,4 +1,4 @@
-"""What a row of the view says of its calls, whatever is shown beside it."""
+"""Facts in a row of the view about its calls, whatever is shown beside it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def end(made: Writer) -> None:
 
 
 def test_calls_that_were_open_at_the_end_raised(tmp_path: Path) -> None:
-    """What ends the main thread is an exception; of other threads, and of a recording that stops, nothing is known."""
+    """The end of the main thread is an exception; of other threads, and of a recording that stops, nothing is known."""
     writer = Writer()
     writer.call("aten::sin", thread="other", ends=False)
     writer.call("aten::linalg_inv", ends=False)

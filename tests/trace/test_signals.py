@@ -61,7 +61,7 @@ class Started:
         time.sleep(SOON)
 
     def end(self) -> tuple[list[str], int]:
-        """What it has printed since, and its exit code, as shells tell it."""
+        """Lines that it has printed since, and its exit code, as shells give it."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(b".")
@@ -178,7 +178,7 @@ def test_ignored_signals_are_ignored(tmp_path: Path, how: str) -> None:
 
 
 def test_ignored_children(tmp_path: Path, how: str) -> None:
-    """Where whatever starts it ignores SIGCHLD, its exit code is known though."""
+    """The exit code is known, even if the process that starts the program ignores SIGCHLD."""
     ignore = ["env", "--ignore-signal=CHLD"]
     if subprocess.run([*ignore, "true"], check=False, capture_output=True).returncode:
         pytest.skip("this env ignores no signals")

@@ -33,7 +33,7 @@ def kernel(debug: str, **more: Any) -> dict[str, Any]:
 
 
 def state() -> dict[str, Any]:
-    """Of a program with an operator in Python, and a backend whose fallback goes to the CPU."""
+    """State of a program with an operator in Python, and a backend whose fallback goes to the CPU."""
     universe = universe_data("torch-2.13")
     universe["fallbacks"].append(FALLBACK)
     scale = {
@@ -117,7 +117,7 @@ def test_a_fallback_of_the_program_in_the_place_of_pytorchs_own_is_its_own(tmp_p
 
 
 def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str) -> dict[str, Any]:
-    """What an operator had, with the backend fallbacks that the state has."""
+    """Table of an operator, with the backend fallbacks that the state has."""
     return table_then(kernels, held, at_end, **{FALLBACK["key"]: FALLBACK["debug"], **fallbacks})
 
 

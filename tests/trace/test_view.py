@@ -156,7 +156,7 @@ def test_casts_of_autocast_are_counted(tmp_path: Path) -> None:
 
 
 def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
-    """Where one is wanted, and autograd is not excluded, as it is below an autograd kernel."""
+    """A gradient is wanted, and autograd is not excluded, as it is below an autograd kernel."""
     writer = Writer()
     for name in ("_c10d_functional::all_reduce", "aten::sin"):
         writer.call(name, grads=(True,))
@@ -249,7 +249,7 @@ def test_a_difference_says_what_ran_and_what_is_predicted(what: str, tmp_path: P
 
 
 def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) -> None:
-    """Of sin with a gradient, mm under autocast, and cos under vmap, in a live PyTorch 2.13."""
+    """Kernels of sin with a gradient, mm under autocast, and cos under vmap, in a live PyTorch 2.13."""
     report = answer(str(KERNELS))
     assert (report["seen"], report["counts"]["different"]) == ("all-kernels", 0)
     seen = {row["operator"]: [kernel["key"] for kernel in row["path"]["kernels"]] for row in rows_of(report)}

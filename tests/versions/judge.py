@@ -32,7 +32,7 @@ SECONDS = 1800
 
 
 class Size(NamedTuple):
-    """How much is tried."""
+    """Numbers of calls and histories that are tried."""
 
     calls: int = 1000
     histories: int = 300
@@ -40,7 +40,7 @@ class Size(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What was compared. left: what cannot be compared. wrong: what differs, in words."""
+    """A part of the comparison. left: what cannot be compared. wrong: what differs, in words."""
 
     name: str
     compared: int

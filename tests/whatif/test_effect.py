@@ -1,4 +1,4 @@
-"""What is said to be different is all that is different."""
+"""Reported differences are all that is different."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.whatif.random_changes import make_random_changes
 
 
 def slots(state: State) -> dict[tuple[OperatorName, str], object]:
-    """What calls find in each slot."""
+    """Entries that calls find in each slot."""
     results: dict[tuple[OperatorName, str], object] = {}
     for text in state.dispatcher.names():
         name = OperatorName.parse(text)

@@ -1,4 +1,4 @@
-"""What is written says the same as what was tried."""
+"""Written files say the same as the changes that were tried."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def seen(state: State, operators: list[OperatorName]) -> list[object]:
 
 
 def calls(state: State, operators: list[OperatorName]) -> list[object]:
-    """How calls of some operators go."""
+    """Slots and answers on the way of calls of some operators."""
     results: list[object] = []
     for name in operators:
         for tensor in ("cpu", "cuda", "privateuse1"):
@@ -156,7 +156,7 @@ ADDITIONS: tuple[tuple[Change, ...], ...] = (
 def test_additions_are_where_the_file_has_them(
     changes: tuple[Change, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a view says before the changes are written is what commands say of the file."""
+    """A view shows before the changes are written what commands print for the file."""
     monkeypatch.chdir(tmp_path)
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
     tried.apply(*changes)
@@ -199,7 +199,7 @@ def test_what_removals_bring_about_is_what_the_checks_find(
 
 
 def checked(files: list[str], bases: tuple[str, ...] = ()) -> list[Finding]:
-    """What `check-invariants` finds."""
+    """Findings of `check-invariants`."""
     state = load_state(files, bases=bases)
     report = findings_report(state, state.own_operators())
     return [finding.finding for finding in report.findings]

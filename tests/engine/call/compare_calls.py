@@ -51,7 +51,7 @@ def _without_crashes(universe: Universe, operator: AskedOperator) -> AskedOperat
 
 
 def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[dict[str, Any]]]:
-    """What PyTorch says of the calls."""
+    """Answers of PyTorch for the calls."""
     question, answer = directory / "asked.json", directory / "said.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = Path(__file__).with_name("live_calls.py")
@@ -64,7 +64,7 @@ ON_THE_WAY = ("aten::", "aten.", "version_counter")
 
 
 def failed_on_the_way(call: Call, said: dict[str, Any]) -> bool:
-    """Whether another operator failed, which a core fallback called: to clone a tensor, or to slice one.
+    """True if another operator failed, which a core fallback called: to clone a tensor, or to slice one.
 
     Where the simulation says that this happens, it is judged.
     """
@@ -75,7 +75,7 @@ def failed_on_the_way(call: Call, said: dict[str, Any]) -> bool:
 
 
 def difference(call: Call, said: dict[str, Any]) -> str | None:
-    """Where a simulated call is not what PyTorch did."""
+    """The difference of a simulated call from what PyTorch did, or None."""
     ours, whole = said_of(call), call.end.error is None or call.end.error.whole
     if call.end.error is not None and call.end.error.kind is ErrorKind.KERNEL and said["end"] == "error":
         same_error = True  # it is the kernel's own

@@ -139,7 +139,7 @@ def by_options(name: str, arguments: Any) -> Any:
 
 
 def unwrapped(tensor: Any, level: int, kind: str) -> Any:
-    """What a tensor wraps, where the transform at that level has wrapped it."""
+    """The tensor inside a tensor that the transform at that level has wrapped."""
     if functorch.maybe_get_level(tensor) != level:
         return tensor
     if kind == "Functionalize":
@@ -173,7 +173,7 @@ def call_unwrapped(asked: Any, name: str, slot: str, arguments: Any) -> Any:
 
 
 def go_on(asked: Any, name: str, goes: Any, slot: str, own: Any, keyset: Any, arguments: Any) -> Any:
-    """What a kernel does of which *goes* is declared. own: the key that it runs at."""
+    """Do what a kernel does of which *goes* is declared. own: the key that it runs at."""
     if goes == "raises":
         raise Raised
     if goes in (False, "other-operators"):

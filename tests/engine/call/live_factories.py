@@ -1,4 +1,4 @@
-"""Where PyTorch's own kernels at BackendSelect go on, where a custom operator does, and what a generator adds.
+"""Calls of PyTorch's own kernels at BackendSelect, of custom operators, and with a generator.
 
 usage: PYTHON live_factories.py ASKED.json SAID.json   (run with the Python that has PyTorch)
 

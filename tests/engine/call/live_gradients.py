@@ -1,4 +1,4 @@
-"""What becomes of the gradient in calls of operators without a derivative, on a live PyTorch, as JSON."""
+"""Gradients in calls of operators without a derivative, on a live PyTorch, as JSON."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def define(library, operators):
 
 
 def outcome(function, layout="strided", grad=True):
-    """What the result requires, and what the backward pass does."""
+    """Outcome of a call: that the result has no grad_fn, or what the backward pass does."""
     x = torch.ones(2)
     x = (x.to_sparse() if layout == "sparse" else x).requires_grad_()
     with torch.set_grad_enabled(grad):

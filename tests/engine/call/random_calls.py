@@ -175,7 +175,7 @@ class Generator:
         return AskedKernel(key, goes=self._goes() if self.random.random() < 0.4 else None)
 
     def _goes(self) -> Data:
-        """What a declaration says of how a kernel goes on."""
+        """Data of a declaration about the way a kernel goes on."""
         keys = self.random.sample(self._keys, self.random.randint(1, 3))
         ways: list[Data] = [
             *(False, "below-key", "below-autograd", "unwrapped", "other-operators", "raises"),
@@ -242,13 +242,13 @@ class Generator:
         return context
 
     def _disturbs(self, context: str) -> bool:
-        """Whether operators that a fallback calls on its way fail in that context: clone, zeros, permute, select."""
+        """True if operators that a fallback calls on its way fail in that context: clone, zeros, permute, select."""
         word, _, keys = context.partition("=")
         disturbing = {"include": self._disturbing, "exclude": {"BackendSelect"}}.get(word, ())
         return any(key in disturbing for key in keys.split(","))
 
     def _is_unclear(self, tensors: tuple[str, ...], contexts: list[str], kernels: tuple[AskedKernel, ...]) -> bool:
-        """Whether the Python dispatcher has to choose for a key that nothing can be registered at.
+        """True if the Python dispatcher has to choose for a key that nothing can be registered at.
 
         Or a kernel of an alias key cannot tell which of its slots it was chosen for.
         """
@@ -293,12 +293,12 @@ def _without_gradients(asked: Asked) -> Asked:
 
 
 def _of_custom_op(schema: str) -> tuple[str, ...]:
-    """Where `torch.library.custom_op` registers kernels, in order."""
+    """Keys at which `torch.library.custom_op` registers kernels, in order."""
     return ("Meta", "Autograd", *(["ADInplaceOrView"] if "!" in schema else []), "CompositeExplicitAutograd")
 
 
 def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, Any]:
-    """What live_calls.py reads."""
+    """Input of live_calls.py."""
     return {
         "ids": dict(universe.ids),
         "aliases": {alias: list(keys) for alias, keys in universe.aliases.items()},
@@ -422,7 +422,7 @@ def normal(error: list[str] | None) -> list[str] | None:
 
 
 def is_error(ours: list[str] | None, theirs: list[str] | None, whole: bool) -> bool:
-    """Whether two normal errors are one. whole: ours is all of the text, and not how it begins."""
+    """True if two normal errors are one. whole: ours is all of the text, and not only its beginning."""
     if ours is None or theirs is None or whole:
         return ours == theirs
     return bool(ours[1]) and theirs[0] == ours[0] and theirs[1].startswith(ours[1])

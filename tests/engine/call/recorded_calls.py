@@ -89,7 +89,7 @@ def recorded_of(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 def begins_alike(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
-    """Whether the errors are one; the recorded text is cut."""
+    """True if the errors are one; the recorded text is cut."""
     if ours["error"] is None or theirs["error"] is None:
         return ours["error"] is theirs["error"]
     return bool(ours["error"][0] == theirs["error"][0] and ours["error"][1].startswith(theirs["error"][1]))

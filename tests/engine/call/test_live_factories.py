@@ -31,7 +31,7 @@ from tests.engine.call.random_calls import names
 
 SEED = "DISPATCH_CLI_LIVE_SEED"
 CALLS = 60
-"""Of each factory; some of the 3,800 that its options allow."""
+"""Number of calls of each factory; its options allow 3,800."""
 TENSORS = ("cpu", "meta", "cpu sparse", "cpu quantized", "cpu mkldnn")
 BELOW = (Context.parse("below_ADInplaceOrView"),)
 CUSTOM = (["cpu"], ["cuda"], ["cpu", "xla"], ["meta", "cpu"])
@@ -89,7 +89,7 @@ def ask(directory: Path, universe: Universe, **asked: Any) -> dict[str, Any]:
 
 
 def chosen(call: Call) -> str | list[str]:
-    """What the kernel at BackendSelect passes, or its error."""
+    """The keys that the kernel at BackendSelect passes, or its error."""
     hop: Hop = next(hop for hop in call.hops if hop.chosen_by is not None)
     if hop.passes is not None:
         return names(hop.passes)

@@ -1,4 +1,4 @@
-"""Which tensors FakeTensorMode refuses, for PyTorch's own operators, in a live PyTorch."""
+"""Tensors that FakeTensorMode refuses, for PyTorch's own operators, in a live PyTorch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.live
 
 
 def reaches_fake_mode(call: Call) -> bool:
-    """Whether the mode gets this operator, and not those that it decomposes into."""
+    """True if the mode gets this operator, and not those that it decomposes into."""
     error = call.end.error
     return call.end.kind is EndKind.HANDLER or (error is not None and error.kind is ErrorKind.MODES)
 

@@ -1,4 +1,4 @@
-"""Whether a simulated call says that its gradient is lost, judged by calls in a live PyTorch."""
+"""Lost gradients of simulated calls, judged by calls in a live PyTorch."""
 
 from __future__ import annotations
 

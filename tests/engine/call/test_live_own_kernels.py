@@ -68,7 +68,7 @@ PLAIN = ("int", "float", "bool", "number", "Scalar", "str", "SymInt")
 
 
 def can_be_called(schema: FunctionSchema) -> bool:
-    """Whether an argument of any value can be made for everything that the operator needs."""
+    """True if an argument of any value can be made for everything that the operator needs."""
     most = most_tensors(schema)
     others = [argument for argument in schema.arguments if not is_tensor(argument.type) and argument.default is None]
     kinds = {other.type.text.split("[")[0] for other in others}
@@ -85,7 +85,7 @@ def random_options(dice: random.Random, universe: Universe) -> Options:
 
 
 def ends_in_a_kernel_of_its_own(call: Call) -> bool:
-    """Whether its last kernel is a C++ one of the operator, which `Library.impl` replaces."""
+    """True if its last kernel is a C++ one of the operator, which `Library.impl` replaces."""
     last = call.hops[-1]
     registration = last.live.registration
     ends = call.end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)

@@ -1,4 +1,4 @@
-"""What a call tells of itself: the mask and its reason, stale slots, endings, and mistakes in what is asked for."""
+"""Parts of a simulated call: the mask and its reason, stale slots, endings, and mistakes in the request."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_a_stale_slot() -> None:
 
 
 def test_errors() -> None:
-    """Which error, of which type, and how PyTorch's text begins; live calls compare the whole texts."""
+    """The error, its type, and the beginning of PyTorch's text; live calls compare the whole texts."""
     cases: list[tuple[Call, ErrorKind, str, str]] = [
         (call(dispatcher_of("CUDA")), ErrorKind.NO_KERNEL, "NotImplementedError", "Could not run 'lib::op' with argum"),
         (call(dispatcher_of(), "meta"), ErrorKind.META, "NotImplementedError", "lib::op: attempted to run this operat"),
@@ -447,7 +447,7 @@ GOES_ON: dict[str, tuple[Data, list[str]]] = {
     "other-operators": ("other-operators", ["AutogradCPU decomposes"]),
     "raises": ("raises", ["AutogradCPU raises"]),
 }
-"""What is declared of the kernel at AutogradCPU, and the hops; test_live_calls.py asks a live PyTorch for all keys."""
+"""Declaration of the kernel at AutogradCPU, and the hops; test_live_calls.py asks a live PyTorch for all keys."""
 
 
 @pytest.mark.parametrize("title", GOES_ON)
@@ -533,7 +533,7 @@ INFERENCE: dict[str, tuple[str, str, list[str]]] = {
 
 @pytest.mark.parametrize("title", INFERENCE)
 def test_inference_mode_and_transforms(title: str) -> None:
-    """Which of the operator's kernels run in torch 2.13.0: grad leaves inference mode, vmap does not."""
+    """The operator's kernels that run in torch 2.13.0: grad leaves inference mode, vmap does not."""
     tensors, contexts, expected = INFERENCE[title]
     dispatcher = dispatcher_of("CPU", "Autograd", schema="(Tensor x, Tensor y) -> Tensor")
     result = call(dispatcher, tensors, *contexts.split())

@@ -25,7 +25,7 @@ print(json.dumps({
     "ops": {name: {"dump": C._dispatch_dump(name), "table": C._dispatch_dump_table(name)} for name in names},
 }))
 """
-"""What a Python with PyTorch runs to print its raw dumps."""
+"""Code that a Python with PyTorch runs to print its raw dumps."""
 
 _LINE = re.compile(r"(\w+)(?:\[alias\])?( \(inactive\))?: (.*) :: .* \[ ([a-z ]*)\]")
 _ALIASES_OF_RULES = {
@@ -36,7 +36,7 @@ _ALIASES_OF_RULES = {
     "batched kernel": ("FuncTorchBatchedDecomposition",),
 }
 Kernel = tuple[bool, str]
-"""Whether it falls through, and its debug text."""
+"""True if it falls through, and its debug text."""
 
 
 class RawOperator(NamedTuple):
@@ -49,7 +49,7 @@ class RawOperator(NamedTuple):
 
 
 class RawDifferences(NamedTuple):
-    """What two builds differ in. registrations and slots: of the operators that both have."""
+    """Differences of two builds. registrations and slots: of the operators that both have."""
 
     added: set[str]
     removed: set[str]
@@ -65,7 +65,7 @@ def read(raw: Mapping[str, Any]) -> dict[str, RawOperator]:
 
 
 def raw_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> RawDifferences:
-    """What differs between two recordings."""
+    """Differences between two recordings."""
     sides, keys = (read(old), read(new)), {"Undefined", *old["runtime"]} & {"Undefined", *new["runtime"]}
     before, after = sides
     both = before.keys() & after.keys()
@@ -150,7 +150,7 @@ def file_of(debug: str) -> str:
 
 
 def live(python: str) -> dict[str, Any]:
-    """What a live build prints."""
+    """Dumps that a live build prints."""
     done = subprocess.run([python, "-c", RAW], check=True, capture_output=True, text=True)
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer

@@ -1,4 +1,4 @@
-"""What is different between two builds, as their own dumps show it."""
+"""Differences between two builds, as their own dumps show them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def ran(number, keys):
     return found[0]
 print(json.dumps([ran(number, keys) for number, keys in enumerate(json.loads(sys.argv[1]))]))
 """
-"""What a Python with PyTorch runs: a call on a CPU tensor, after registrations in each of some orders."""
+"""Code that a Python with PyTorch runs: a call on a CPU tensor, after registrations in each of some orders."""
 
 
 def state(folder: Path, keys: tuple[str, ...]) -> State:

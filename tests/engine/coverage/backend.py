@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Of a class: operators that were called, those for which no arguments were found, and what was not as said.
+    """Counts of a class: operators that were called, those for which no arguments were found, and what was not as said.
 
     other: operators that cannot be judged, and why: a module that makes the backend registered more kernels for them,
     a tensor would have to be resized, which one that is made in Python cannot be, or, where there is a fallback to the
@@ -56,7 +56,7 @@ class Tally(NamedTuple):
 
 
 def class_of(backend: str, one: Covered) -> Class:
-    """What the calls are grouped by."""
+    """The class in which a call is counted."""
     words = (one.service, one.lack, one.training, one.gradient, one.reach)
     source = one.source if one.service is Service.COMPOSITE else None
     return (backend, *(word.value for word in words if word is not None), *((source,) if source else ()))
@@ -117,7 +117,7 @@ def keys_of(dispatcher: Dispatcher, name: str) -> list[str]:
 
 
 def plan(dispatcher: Dispatcher, fallback: str | None, count: int, seed: int) -> tuple[dict[str, Any], list[Asked]]:
-    """What the live PyTorch is asked; the registrations are in the dispatcher then. count: operators of each class."""
+    """Input for the live PyTorch; the registrations are in the dispatcher then. count: operators of each class."""
     dice = random.Random(seed)
     defined, own = definitions(dispatcher, count, dice, "CPU" if fallback == "cpu" else EXPLICIT)
     chosen = [*own, *(registrations(dispatcher, count, dice) if fallback is None else ())]
@@ -146,7 +146,7 @@ def plan(dispatcher: Dispatcher, fallback: str | None, count: int, seed: int) ->
 
 
 def answers(python: str, asked: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """What happened in each call; of one in which PyTorch crashed only that."""
+    """Result of each call; of one in which PyTorch crashed only that."""
     results: dict[int, dict[str, Any]] = {}
     rest = asked["calls"]
     while rest:
@@ -200,7 +200,7 @@ def _not_judged(one: Asked, answer: dict[str, Any], fallback: str | None) -> str
 
 
 def wrong_in(one: Asked, answer: dict[str, Any]) -> str | None:
-    """What did not happen as coverage says; None where all did."""
+    """The first thing that did not happen as coverage says; None if all did."""
     plain = answer["plain"]
     wrong = _wrong_service(one, plain["error"], plain["ran"])
     if wrong is None and answer["trained"] is not None and plain["error"] is None:

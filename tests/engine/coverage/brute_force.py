@@ -1,4 +1,4 @@
-"""What serves every operator on some backends, by asking a live PyTorch about one key after the other.
+"""Coverage of every operator on some backends, by asking a live PyTorch about one key after the other.
 
 usage: PYTHON brute_force.py BACKEND...   (run with the Python that has PyTorch)
 
@@ -35,7 +35,7 @@ def table_of(name):
 
 
 def takes_tensors(name):
-    """Whether an argument is a tensor, or may contain one; None where the operator has no schema."""
+    """True if an argument is a tensor, or may contain one; None if the operator has no schema."""
     line = re.search(r"^schema: (.*)$", core._dispatch_dump(name), re.M)
     if line is None or line[1] == "(none)":
         return None
@@ -72,7 +72,7 @@ def included(key, alias):
 
 
 def without_backend(name, table, lack):
-    """What a call comes to that no backend gets."""
+    """Result of a call that no backend gets."""
     if not core._dispatch_has_computed_kernel_for_dispatch_key(name, "Undefined") or table["Undefined"][0]:
         return "nothing", None, lack
     return "composite", alias_of(name, "Undefined"), None

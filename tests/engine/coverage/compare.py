@@ -18,7 +18,7 @@ BACKENDS = ("MPS", "XLA", "HPU", "PrivateUse1")
 
 
 class Compared(NamedTuple):
-    """What came of a comparison. known: operators whose kernels are known to do more than their keys tell."""
+    """Result of a comparison. known: operators whose kernels are known to do more than their keys tell."""
 
     operators: int
     different: Sequence[tuple[str, str, Any, Any]]
@@ -26,7 +26,7 @@ class Compared(NamedTuple):
 
 
 def said_by(python: str, backends: Sequence[str] = BACKENDS) -> dict[str, dict[str, Any]]:
-    """What brute force finds in the PyTorch of *python*."""
+    """Coverage that brute force finds in the PyTorch of *python*."""
     script = Path(__file__).with_name("brute_force.py")
     done = in_pytorch.run([python, str(script), *backends])
     answer: dict[str, dict[str, Any]] = json.loads(done.stdout)

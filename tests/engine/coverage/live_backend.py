@@ -53,7 +53,7 @@ def put(value):
 
 
 def got(value):
-    """What a tensor of the backend holds."""
+    """Content of a tensor of the backend."""
     if isinstance(value, torch.Tensor) and value.device.type == DEVICE:
         held = HELD.get(value.untyped_storage()._cdata)
         return torch.zeros(value.shape, dtype=value.dtype) if held is None else held[1]
@@ -345,7 +345,7 @@ def tell(plan):
 
 
 def happened(operator, taken, tensors):
-    """What a call does without gradients, and what one does with them."""
+    """Results of a call without gradients, and of one with them."""
     args, kwargs = tree_map(lambda one: moved(one, tensors), taken)
     if any(argument.name == "device" for argument in operator._schema.arguments) and tensors == "backend":
         kwargs["device"] = torch.device(DEVICE)

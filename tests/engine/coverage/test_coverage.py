@@ -1,4 +1,4 @@
-"""What serves operators that are made for it, class by class."""
+"""Coverage of operators that are made for it, class by class."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.engine.coverage.support import live_dispatcher
 
 SEED = "DISPATCH_CLI_LIVE_SEED"
 OPERATORS = 4
-"""Of each class, of those calls that a run of the suite makes."""
+"""Number of operators of each class that a run of the suite calls."""
 
 
 @pytest.fixture(scope="module")

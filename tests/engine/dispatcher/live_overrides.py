@@ -28,7 +28,7 @@ def register(name, kind, key, kernel):
 
 
 def said(number, steps):
-    """What the warnings of one sequence name, in order. They come from C++ and from Python."""
+    """Names in the warnings of one sequence, in order. They come from C++ and from Python."""
     name = f"op{number}"
     definition = torch._C._dispatch_library("FRAGMENT", "overrides", "")
     definition.def_(f"{name}(Tensor x) -> Tensor")

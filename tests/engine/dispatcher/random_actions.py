@@ -20,7 +20,7 @@ SIGNATURES = (None, "(Tensor _0) -> Tensor _0", "(Tensor _0, int _1) -> Tensor _
 
 
 class Action(NamedTuple):
-    """What to do, with what. target: the operator, namespace or key; for a drop, the position of what is dropped."""
+    """A step and its arguments. target: the operator, namespace or key; for a drop, the position of what is dropped."""
 
     do: str
     target: str | int
@@ -108,7 +108,7 @@ def everything(dispatcher: Dispatcher, names: tuple[str, ...]) -> dict[str, Any]
 
 
 def _error(dispatcher: Dispatcher, action: Action) -> str | None:
-    """How an action would be refused; it is not done."""
+    """The error with which an action would be refused; it is not done."""
     before = dispatcher.checkpoint()
     _, error = perform(dispatcher, action, [])
     dispatcher.restore(before)

@@ -57,12 +57,12 @@ class Replay:
             library.fall_back(Kernel(library.debug, fallthrough=True))
 
     def invariants_hold(self) -> bool:
-        """Whether the live table of the operator equals the canonical one; an operator that is not there is fine."""
+        """True if the live table of the operator equals the canonical one; an operator that is not there is fine."""
         return self.name not in self.dispatcher or not self.dispatcher.stale_entries(self.name)
 
 
 def differing_steps(universe: Universe, histories: Iterable[list[dict[str, Any]]]) -> tuple[int, list[str]]:
-    """How many steps the histories have; and where ours is otherwise, with both."""
+    """Number of steps of the histories; and the steps where ours is different, with both."""
     steps, wrong = 0, []
     for index, history in enumerate(histories):
         replay = Replay(universe, index, "impl_t_t")

@@ -27,7 +27,7 @@ CAPTURED = ("aten::add.Tensor", "aten::relu", "aten::mul.Tensor", "demo::a")
 
 
 def seen(replay: Replay) -> tuple[str, str, bool]:
-    """What the recordings have of every step."""
+    """Facts that the recordings have of every step."""
     dispatcher, name = replay.dispatcher, replay.name
     return dump_registrations(dispatcher, name), dump_table(dispatcher, name), replay.invariants_hold()
 

@@ -60,7 +60,7 @@ SAID: list[tuple[str, Steps, Answer]] = [
     ("torch-2.4", OVER_META, (["", HAS_META.format("an")], None, 1)),
     ("torch-2.4", OVER_COMPOSITE, (["", IS_COMPOSITE.format("an")], None, 0)),
 ]
-"""What live PyTorch 2.13.0, which does as 2.15.0, and 2.4.1 said."""
+"""Answers of live PyTorch 2.13.0, which does as 2.15.0, and of 2.4.1."""
 
 
 def predicted(universe: Universe, steps: Steps) -> Answer:
@@ -183,7 +183,7 @@ def test_library_impl_at_meta(tmp_path: Path, universe: str, dispatch: str, refu
 
 
 def test_a_snapshot_holds_what_was_registered(tmp_path: Path) -> None:
-    """What a capture of PyTorch's own operators has may have come in any order."""
+    """The registrations in a capture of PyTorch's own operators may have come in any order."""
     file = tmp_path / "a.yaml"
     file.write_text(
         "dispatch: 1\nuniverse: torch-2.15\nsnapshot: true\noperators:\n"

@@ -1,4 +1,4 @@
-"""What PyTorch's warning of an override names as the previous kernel."""
+"""The previous kernel in PyTorch's warning of an override."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PRINTED: list[tuple[Steps, list[str]]] = [
 
 
 def predicted(steps: Steps) -> list[str | None]:
-    """What we say of the same registrations."""
+    """Our answers for the same registrations."""
     dispatcher = Dispatcher(universes.load("torch-2.15"))
     dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "")
     registered = {}

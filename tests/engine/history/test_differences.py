@@ -243,7 +243,7 @@ def test_random_states(seed: int) -> None:
 
 
 def _content(dispatcher: Dispatcher, point: Checkpoint, names: Sequence[OperatorName]) -> dict[str, Any]:
-    """What can be seen of a state, in PyTorch's own texts where it has some."""
+    """Visible content of a state, in PyTorch's own texts where it has some."""
     dispatcher.restore(point)
     slots: dict[tuple[OperatorName, str], str | None] = {}
     stale: dict[tuple[OperatorName, str], tuple[Any, ...]] = {}

@@ -1,4 +1,4 @@
-"""Which autograd keys come with a backend key: judged by the key sets of real tensors."""
+"""Autograd keys that come with a backend key, judged by the key sets of real tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two universes differ in: the recorded ones, and each kind of change made by hand."""
+"""Differences of two universes: the recorded ones, and each kind of change made by hand."""
 
 from __future__ import annotations
 

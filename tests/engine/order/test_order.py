@@ -43,7 +43,7 @@ class Stale(NamedTuple):
 
 
 class BruteForce(NamedTuple):
-    """What all orders leave stale, and how few blocks it takes for each: in the order of a sequence of them, alone."""
+    """Slots that all orders leave stale, and the fewest blocks for each: in the order of a sequence of them, alone."""
 
     stale: frozenset[Stale]
     shortest: dict[str, int]
@@ -78,7 +78,7 @@ def _sequences(
 
 
 def stale_slots(dispatcher: Dispatcher) -> frozenset[Stale]:
-    """What is stale now."""
+    """Slots that are stale now."""
     return frozenset(
         Stale(
             entry.canonical.key,
@@ -146,7 +146,7 @@ def check(dispatcher: Dispatcher, blocks: Sequence[Sequence[Call]], in_blocks: b
 
 
 def run(dispatcher: Dispatcher, registrations: Sequence[Registration]) -> frozenset[Stale]:
-    """What these leave stale, registered anew in this order."""
+    """Slots that these leave stale, registered anew in this order."""
     before = dispatcher.checkpoint()
     for registration in registrations:
         # a kernel of a function of its own is the same one again here
@@ -169,7 +169,7 @@ def count_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequenc
 
 
 def is_in_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequence[Registration]]) -> bool:
-    """Whether they are whole blocks, each in its order."""
+    """True if they are whole blocks, each in its order."""
     rest = list(registrations)
     while rest:
         block = next(block for block in blocks if rest[0] in block)

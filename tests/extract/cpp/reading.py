@@ -12,7 +12,7 @@ from dispatch_cli.model.extracted import Extraction, SourceKind
 
 
 def extracted(folder: Path, files: Mapping[str, str] | str, settings: ReadSettings | None = None) -> Extraction:
-    """What the C++ files of a project say; one text is the file ``a.cpp``."""
+    """Extraction of the C++ files of a project; one text is the file ``a.cpp``."""
     texts = {"a.cpp": files} if isinstance(files, str) else files
     for name, text in texts.items():
         path = folder / name

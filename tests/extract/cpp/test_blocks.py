@@ -32,7 +32,7 @@ def kernels(found: Extraction) -> list[ExtractedKernel]:
 
 
 def in_block(folder: Path, body: str, head: str = "TORCH_LIBRARY(my, m)", before: str = "") -> Extraction:
-    """What a block says whose body this is; all of it has to be understood."""
+    """Extraction of a block whose body this is; all of it has to be understood."""
     extraction = extracted(folder, f"{before}\n{head} {{\n{body}\n}}\n")
     assert extraction.not_understood == ()
     return extraction

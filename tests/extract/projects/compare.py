@@ -91,7 +91,7 @@ def compare(live: Live, ours: Rows, root: Path, python: bool) -> Comparison:
 
 
 def same_place(place: tuple[str, int], row: Row, root: Path) -> bool:
-    """Whether a live place is that of a row's block: the line, and the path within the project."""
+    """True if a live place is that of a row's block: the line, and the path within the project."""
     if row.block is None:
         return False
     file, line = row.block
@@ -99,7 +99,7 @@ def same_place(place: tuple[str, int], row: Row, root: Path) -> bool:
 
 
 def same_schema(ours: str | None, live: str) -> bool:
-    """Whether two schemas are the same, once both are read; the live one is as PyTorch prints it."""
+    """True if two schemas are the same, once both are read; the live one is as PyTorch prints it."""
     if ours is None:
         return False
     try:

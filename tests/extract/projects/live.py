@@ -1,4 +1,4 @@
-"""What the builds of the projects registered in a live PyTorch."""
+"""Registrations of the projects' builds in a live PyTorch."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ def load_live(folder: Path, project: Project) -> Live:
 
 
 def is_pytorchs(operator: str) -> bool:
-    """Whether PyTorch's own Python modules define it."""
+    """True if PyTorch's own Python modules define it."""
     return operator.partition("::")[0] in PYTORCHS_OWN

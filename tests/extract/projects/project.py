@@ -41,7 +41,7 @@ class Project(NamedTuple):
     facts: tuple[tuple[str, bool], ...] = ()
 
     def settings_of(self, file: str) -> ReadSettings:
-        """How a file is read, by its path in the project."""
+        """Settings for reading a file, by its path in the project."""
         files = [one for one in self.files if fnmatch(file, one.glob)]
         return ReadSettings(
             defines=tuple({name: text for file in files for name, text in file.defines}.items()),

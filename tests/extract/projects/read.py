@@ -36,7 +36,7 @@ def sources_of(project: Project, root: Path) -> Sources:
 
 
 def extract(project: Project, sources: Sources) -> list[Extraction]:
-    """What its sources say; Python only where the recording has Python."""
+    """Extractions of its sources; Python only if the recording has Python."""
     extractions = [extract_cpp(sources)]
     if project.python:
         from dispatch_cli.extract.python import extract_python

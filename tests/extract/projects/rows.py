@@ -1,4 +1,4 @@
-"""What an extraction says, as rows that can be compared with live registrations."""
+"""Rows of an extraction that can be compared with live registrations."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _name(key: str | None) -> str:
 
 
 def _custom_keys(one: CustomOperator) -> Iterator[str]:
-    """What ``CustomOpDef._register_to_dispatcher`` of PyTorch 2.6 registers."""
+    """Keys at which ``CustomOpDef._register_to_dispatcher`` of PyTorch 2.6 registers."""
     yield "Meta"
     yield "Autograd"
     if one.schema is not None and "!" in one.schema:

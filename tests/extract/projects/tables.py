@@ -53,7 +53,7 @@ def _dispatcher(data: Mapping[str, object]) -> Dispatcher:
 
 
 def _answer(entry: Any) -> str:
-    """What a slot has, but for the names of kernels: the rule and the key whose kernel is chosen."""
+    """Content of a slot, without the names of kernels: the rule and the key whose kernel is chosen."""
     if entry is None:
         return "no operator"
     return f"{entry.rule.name} {entry.registration.key if entry.registration is not None else '-'}"

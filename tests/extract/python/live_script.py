@@ -1,4 +1,4 @@
-"""What live PyTorch registers when it imports modules: their dumps, and those of what they register for others.
+"""Registrations of live PyTorch when it imports modules: their dumps, and those of operators of others.
 
 usage: PYTHON live_script.py FOLDER MODULE… (printed as JSON)
 """

@@ -12,7 +12,7 @@ from dispatch_cli.model.extracted import Extraction, SourceKind
 
 
 def read_files(folder: Path, files: dict[str, str], settings: ReadSettings | None = None) -> Extraction:
-    """What the files register. files: their texts by name, below the folder."""
+    """Extraction of the files. files: their texts by name, below the folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ def read_files(folder: Path, files: dict[str, str], settings: ReadSettings | Non
 
 
 def read_text(folder: Path, text: str, settings: ReadSettings | None = None) -> Extraction:
-    """What one file registers."""
+    """Extraction of one file."""
     return read_files(folder, {"ops.py": text}, settings)
 
 

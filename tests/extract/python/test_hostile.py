@@ -56,7 +56,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", PYTHON)
 @pytest.mark.usefixtures("small")
 def test_all_work_is_paid_for(name: str, tmp_path: Path) -> None:
-    """Of a budget that is small, no more is done than it pays for; what runs in C is no line."""
+    """With a small budget, no more is done than it pays for; work in C is no line."""
     kind = PYTHON[name]
     with counted() as steps:
         extraction, sources = read(tmp_path, name, max(kind.size >> 4, min(kind.size, 40)))

@@ -32,7 +32,7 @@ Dumps = dict[str, list[str]]
 
 
 def live(python: str) -> Dumps:
-    """What live PyTorch registers."""
+    """Dumps of what live PyTorch registers."""
     names = [f"modules.{path.stem}" for path in sorted(MODULES.glob("*.py")) if path.stem != "__init__"]
     script = [python, "-B", str(HERE / "live_script.py"), str(HERE), *names]
     done = subprocess.run(script, capture_output=True, text=True, timeout=300)
@@ -42,13 +42,13 @@ def live(python: str) -> Dumps:
 
 
 def recorded() -> Dumps:
-    """What it registered when it was recorded."""
+    """Dumps of what it registered when it was recorded."""
     answer: Dumps = json.loads(RECORDED.read_text(encoding="utf-8"))
     return answer
 
 
 def ours(names: list[str]) -> Dumps:
-    """What we read in the modules: the dumps of these operators and of those of the modules' own namespaces."""
+    """Our reading of the modules: the dumps of these operators and of those of the modules' own namespaces."""
     dispatcher = load_state([document_of_sources([str(MODULES)])], universe=UNIVERSE).dispatcher
     own = [str(name) for name in dispatcher.names() if str(name).startswith("pyx_")]
     results: Dumps = {}

@@ -18,11 +18,11 @@ PYTORCH = """\
   dispatch:
     CPU: empty_cpu
 """
-"""What makes a file PyTorch's own."""
+"""Text that makes a file PyTorch's own."""
 
 
 class Found:
-    """What is extracted from texts of the three kinds."""
+    """Extraction of texts of the three kinds."""
 
     def __init__(self, folder: Path, backends: tuple[str, ...] | None = None, **texts: str) -> None:
         files = {}

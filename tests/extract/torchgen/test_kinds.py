@@ -1,4 +1,4 @@
-"""Which of torchgen's YAML files a text is."""
+"""The kind of torchgen's YAML files that a text is."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _KERNEL = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: registered at (.*?
 _GENERATED = re.compile(
     r"(?:build/)?aten/src/ATen/Register[A-Za-z0-9]+(?:_\d+)?\.cpp|torch/csrc/autograd/generated/\w+\.cpp"
 )
-"""Where generated files are when PyTorch is built; those that are written by hand are in other directories."""
+"""Paths of generated files when PyTorch is built; those that are written by hand are in other directories."""
 
 pytestmark = pytest.mark.live
 

@@ -1,4 +1,4 @@
-"""What small files of torchgen register. The rules are PyTorch's; ``test_live.py`` holds them against its own files."""
+"""Registrations in small torchgen files. The rules are PyTorch's; ``test_live.py`` holds them against its own files."""
 
 from __future__ import annotations
 

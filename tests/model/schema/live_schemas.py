@@ -25,7 +25,7 @@ def answer(parse: Any, text: str) -> list[str | None]:
 
 
 def answers(texts: list[str]) -> list[list[list[str | None]]]:
-    """Of every text: as a schema, as a schema without type variables, as an operator's name."""
+    """Answers for every text: as a schema, as a schema without type variables, as an operator's name."""
     parsers = (core.parse_schema, partial(core.parse_schema, allow_typevars=False), operator_name)
     return [[answer(parse, text) for parse in parsers] for text in texts]
 

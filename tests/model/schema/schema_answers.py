@@ -10,7 +10,7 @@ from dispatch_cli.bindings.errors import raised_for, read_name
 from dispatch_cli.model.schema import SchemaError, parse_printed_schema, parse_schema
 
 Answer = tuple[str | None, str | None]
-"""What is printed, or an exception and its text. See `tests.model.schema.live_schemas`."""
+"""Printed text, or an exception and its text. See `tests.model.schema.live_schemas`."""
 
 LIMITS = re.compile(r"nested more than|longer than|Union types are not supported|cannot stand for a list of")
 _PASSED_OVER = re.compile(r"Unknown custom class|(?<![\w.])Union\(|the Union with")
@@ -20,7 +20,7 @@ _ALIAS_SETS = re.compile(r"[\w*$]+(\|[\w*$]+)+")
 
 
 def ours(parse: Callable[[str], object], text: str) -> Answer:
-    """What *parse* makes of *text*, where the bindings' errors are PyTorch's."""
+    """Result of *parse* for *text*, where the bindings' errors are PyTorch's."""
     try:
         return None, str(parse(text))
     except SchemaError as error:
@@ -43,7 +43,7 @@ def comparable(text: str | None) -> str | None:
 
 
 def differences(texts: list[str], judged: list[list[Answer]]) -> list[tuple[str, Answer, Answer]]:
-    """Where we and PyTorch differ: the text, PyTorch's answer, ours.
+    """Differences between us and PyTorch: the text, PyTorch's answer, ours.
 
     Left out: custom classes, which PyTorch must have met; what is beyond our limits; what is
     printed as no UTF-8; unions, which PyTorch makes of ``Scalar??`` as well.
@@ -65,7 +65,7 @@ def differences(texts: list[str], judged: list[list[Answer]]) -> list[tuple[str,
 
 
 def not_printed_back(judged: list[list[Answer]]) -> list[tuple[str, Answer]]:
-    """What PyTorch printed of the schemas that it took, and we do not read and print as it is."""
+    """Schemas that PyTorch took, and whose printed text we do not read and print as it is."""
     printed = [text for (refused, text), *_ in judged if refused is None and text and "Union(" not in text]
     return [(text, answer) for text in printed if (answer := ours(parse_printed_schema, text)) != (None, text)]
 

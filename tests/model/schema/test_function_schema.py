@@ -333,7 +333,7 @@ BASES = (*PRINTED, *(text for text, *_ in REFUSED if len(text) < 100))
 
 
 def read(text: str, parse: Callable[[str], object] = parse_schema) -> str | SchemaError:
-    """What *parse* makes of *text*, printed, or its error."""
+    """Result of *parse* for *text*, printed, or its error."""
     try:
         return str(parse(text))
     except SchemaError as error:

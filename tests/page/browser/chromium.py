@@ -22,7 +22,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 30.0
-"""How long an answer may take."""
+"""Seconds that an answer may take."""
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
@@ -36,7 +36,7 @@ class DevToolsError(Exception):
 
 
 def executable() -> str | None:
-    """Where Chromium is, or None."""
+    """Path of Chromium, or None."""
     named = os.environ.get("DISPATCH_CLI_CHROMIUM")
     if named:
         return named
@@ -44,7 +44,7 @@ def executable() -> str | None:
 
 
 def version(path: str) -> str:
-    """What Chromium calls itself, such as ``Chromium 150.0.7871.100``."""
+    """Name and version of Chromium, such as ``Chromium 150.0.7871.100``."""
     done = subprocess.run([path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return " ".join(done.stdout.decode("utf-8", "replace").split()[:2])
 
@@ -83,7 +83,7 @@ class Chromium:
             self._note(message)
 
     def happened(self, session: str) -> list[dict[str, Any]]:
-        """What happened in a tab since this was last asked: the protocol's events, in order."""
+        """Events of the protocol in a tab since this was last asked, in order."""
         events = self._happened.pop(session, ())
         return list(events)
 

@@ -1,4 +1,4 @@
-"""How fast the page is in Chromium: opening it, typing a search key by key, opening operators and slots.
+"""Speed of the page in Chromium: opening it, typing a search key by key, opening operators and slots.
 
 usage: python -m tests.page.browser.speed [PAGE.html]
 

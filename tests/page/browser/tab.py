@@ -68,7 +68,7 @@ class Tab:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
 
     def media(self, media: str = "", **features: str) -> None:
-        """What the reader prefers, such as ``prefers_color_scheme="dark"``. media: ``print`` for paper."""
+        """Set what the reader prefers, such as ``prefers_color_scheme="dark"``. media: ``print`` for paper."""
         settings = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.send("Emulation.setEmulatedMedia", media=media, features=settings)
 

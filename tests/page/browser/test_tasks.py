@@ -1,4 +1,4 @@
-"""What people look for, done in the page with keys and clicks. What is expected is what the command line answers."""
+"""Tasks of readers, done in the page with keys and clicks. The command line gives the expected answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the page behaves: addresses, keys, themes, sizes, paper."""
+"""Behaviour of the page: addresses, keys, themes, sizes, paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a recording has what the logging kernels saw, and whether the program ran as it does without them."""
+"""Comparison of a recording with what the logging kernels saw, and of the program with a run without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIELDS = (
     *("tensors", "keys", "layers", "inference", "modes", "python_dispatcher", "device", "layout", "dtype"),
     *("grad_mode", "requires_grad", "devices"),
 )
-"""What a call is made with; those before ``grad_mode`` decide which kernels run."""
+"""Fields of a call's inputs; those before ``grad_mode`` decide which kernels run."""
 
 
 class Pair(NamedTuple):
@@ -143,7 +143,7 @@ def aligned(recorded: Sequence[Seen], seen: Sequence[Seen]) -> Iterator[Pair]:
 
 
 def undisturbed(wrapped: Threads, unwrapped: Threads) -> Causes:
-    """What is different in the run without logging kernels."""
+    """Differences in the run without logging kernels."""
     causes = Causes()
     for pair in _pairs(wrapped, unwrapped):
         if pair.seen is None or pair.recorded is None:

@@ -47,7 +47,7 @@ _IN_BRACKETS = re.compile(r" \((?!assumed: )[^()]*\)")
 
 SAMPLES, SAMPLES_OF_A_RUN = 5_000, 500
 MOST = 40
-"""Of what is wrong or different, so many cases are listed."""
+"""Number of wrong or different cases that are listed."""
 
 
 class Shown(NamedTuple):

@@ -64,7 +64,7 @@ def judge(python: str, program: str, directory: Path) -> Judgement:
 
 
 def _run(command: list[str]) -> str:
-    """What a program prints. Errors: Failed."""
+    """Output of a program. Errors: Failed."""
     done = in_pytorch.run(command, check=False)
     if done.returncode != 0:
         raise Failed(f"{' '.join(command)} exited with {done.returncode}\n{done.stderr[-2000:]}")

@@ -1,4 +1,4 @@
-"""What a program's calls were: as the recorder wrote them down, and as the logging kernels saw them."""
+"""Calls of a program: as the recorder wrote them down, and as the logging kernels saw them."""
 
 from __future__ import annotations
 

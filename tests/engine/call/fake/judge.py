@@ -1,4 +1,4 @@
-"""What FakeTensorMode did in a live PyTorch, against what the engine says: call by call."""
+"""Comparison of FakeTensorMode in a live PyTorch with what the engine says: call by call."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 def live_answers(
     python: str, operators: Sequence[str] | None, kinds: Sequence[str], seed: str, library: Sequence[Any] = ()
 ) -> Iterator[Answer]:
-    """What a live PyTorch does; after a crash it is started anew, behind the operator at which it crashed."""
+    """Answers of a live PyTorch; after a crash it is started anew, behind the operator at which it crashed."""
     first = 0
     while True:
         plan = {"operators": operators, "first": first, "seed": seed, "kinds": kinds, "library": library}
@@ -88,7 +88,7 @@ def predicted(state: State, answer: Answer) -> Call | str:
 
 
 def verdict(answer: Answer, call: Call | str) -> Verdict:
-    """What PyTorch did, against what the engine says."""
+    """Comparison of what PyTorch did with what the engine says."""
     path: str = answer["path"]
     reason = _unknown_way(answer)
     if reason is not None:
@@ -138,7 +138,7 @@ def _unknown_error(answer: Answer) -> str | None:
 
 
 def _ways(answer: Answer, part: str) -> frozenset[str]:
-    """What the engine may say. part: why the error cannot be known."""
+    """The answers that the engine may give. part: why the error cannot be known."""
     path = answer["path"]
     if path == "no operator":
         return frozenset({"outside", "kernel"})
@@ -151,13 +151,13 @@ def _ways(answer: Answer, part: str) -> frozenset[str]:
 
 
 def _meta_refuses(answer: Answer) -> bool:
-    """Whether a kernel at Meta raises NotImplementedError itself, for which the mode takes its fallback."""
+    """True if a kernel at Meta raises NotImplementedError itself, for which the mode takes its fallback."""
     refused = answer["path"] == "fallback" and answer["meta_text"]
     return bool(refused) and OF_DISPATCH.search(answer["meta_text"]) is None
 
 
 def _other_function(answer: Answer, end: End) -> str:
-    """How the function differs that is called; empty where it does not."""
+    """Difference of the function that is called; empty if it is the same."""
     path, function = answer["path"], None if end.fake is None else end.fake.function
     if path not in ("decomposition", "prim-meta", "implementation") or answer["function"] == function:
         return ""
@@ -166,7 +166,7 @@ def _other_function(answer: Answer, end: End) -> str:
 
 
 def _other_error(answer: Answer, end: End) -> str:
-    """How an error that can be known differs; empty where it does not."""
+    """Difference of an error that can be known; empty if it is the same."""
     own = "own_" if "own_error" in answer else ""
     live, text = answer.get(f"{own}error") or None, answer.get(f"{own}text") or ""
     ours = end.error
@@ -191,9 +191,9 @@ ONE_TOO_MANY = re.compile(r"expected at most \d+ argument\(s\) but received")
 NO_FAKE_IMPL = re.compile("There was no fake impl registered")
 """In the text of the error of an operator of ``custom_op`` without a fake implementation."""
 AT_META = ("meta", "implementation")
-"""Where the mode itself raises those; elsewhere an operator does that is called from there."""
+"""Paths on which the mode itself raises those; on others an operator does that is called from there."""
 NOT_AT_META = ("fallback", "none")
-"""What the mode does where a kernel is missing at Meta."""
+"""Paths of the mode where a kernel is missing at Meta."""
 
 
 def path_of(end: End) -> str:

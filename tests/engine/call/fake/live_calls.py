@@ -175,7 +175,7 @@ def answering(function, name):
 
 
 def path_of(frame):
-    """What the mode did, from what was noted; the function, where it has a name."""
+    """The way that the mode took, from what was noted; the function, if it has a name."""
     events = [event for event in frame["events"] if event[0] != "by"]
     by = next((event[1] for event in frame["events"] if event[0] == "by"), None)
     kinds = [event[0] for event in events]

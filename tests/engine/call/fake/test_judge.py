@@ -1,4 +1,4 @@
-"""Whether and how far a call is judged follows from what PyTorch did, whatever the engine says of it."""
+"""The judge: what PyTorch did decides whether and how far a call is judged, whatever the engine says of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "raised": {"error": "NotImplementedError", "text": "There were no tensor arguments to this function (e.g.)"},
     "raised, arguments": {"error": "RuntimeError", "text": "a leaf Variable that requires grad"},
 }
-"""What the live script writes of calls, by what happened; of each kind that the judge tells from the others."""
+"""Output of the live script for calls, by what happened; one of each kind that the judge distinguishes."""
 CALLS = {
     "aten::sin": ["cpu fake"],
     "aten::nonzero": ["cpu fake"],

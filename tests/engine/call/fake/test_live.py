@@ -31,7 +31,7 @@ def live() -> tuple[State, Any]:
 
 
 def test_operators_of_pytorch(live: tuple[State, Any], seed: str) -> None:
-    """What a kernel that is written by hand calls is not known, so a few calls may differ."""
+    """The calls of a kernel that is written by hand are not known, so a few calls may differ."""
     state, _ = live
     names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
     kinds = ["plain", "requires_grad", "inference_mode", "mixed"]
@@ -42,7 +42,7 @@ def test_operators_of_pytorch(live: tuple[State, Any], seed: str) -> None:
 
 
 def test_sparse_tensors(live: tuple[State, Any], seed: str) -> None:
-    """Where a kernel that is written by hand calls others, the engine says that it does not know; it is not wrong."""
+    """If a kernel that is written by hand calls others, the engine says that it does not know; it is not wrong."""
     state, _ = live
     names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
     verdicts = [*judge(state, live_answers(torch_python(), names, ["sparse"], seed))]

@@ -22,7 +22,7 @@ def state() -> State:
 
 
 def end_of(state: State, name: str, tensors: int, kind: str = "cpu fake sparse") -> tuple[FakeOutcome, End]:
-    """How FakeTensorMode computes a call with tensors of a kind."""
+    """The way FakeTensorMode computes a call with tensors of a kind, and its end."""
     specs = [TensorSpec.parse(kind)] * tensors
     end = simulate(state, OperatorName.parse(name), specs, [Context.parse("mode=FakeTensorMode")]).end
     assert end.fake is not None

@@ -54,7 +54,7 @@ def differences(state: State, cases: Iterable[dict[str, Any]]) -> tuple[list[Dif
 
 
 def is_error(error: Error | None, told: list[str] | None, theirs: list[str] | None) -> bool:
-    """Whether an error, told as the script tells it, is theirs; of some only the first words are known."""
+    """True if an error, in the form that the script prints, is theirs; of some only the first words are known."""
     if error is None or error.whole or not error.text or told is None or theirs is None:
         return told == theirs
     return theirs[0] == told[0] and theirs[1].startswith(told[1])
@@ -75,7 +75,7 @@ def ran(hop: HigherOrderHop) -> Iterator[str]:
 
 
 def runs_before_it_refuses(rule: HigherOrderImpl) -> bool:
-    """Whether the rule itself returns NotImplemented, and not a wrapper of PyTorch in its place."""
+    """True if the rule itself returns NotImplemented, and not a wrapper of PyTorch in its place."""
     return rule.not_implemented or REDIRECT_TO_MODE in rule.kernel
 
 

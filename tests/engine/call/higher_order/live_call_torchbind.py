@@ -18,7 +18,7 @@ live: Any = importlib.import_module("live_higher_order")
 
 
 class Object:
-    """What stands for an object of a custom class."""
+    """Stand-in for an object of a custom class."""
 
     def first(self, *args: Any) -> Any:
         """The first argument."""

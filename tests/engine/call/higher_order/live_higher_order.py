@@ -99,7 +99,7 @@ CONTEXT_CLASSES = {
     "modes": "PythonFunctionalizeAPI",
     "transforms": "FunctorchFunctionalizeAPI",
 }
-"""What a rule for functionalization gets first, by its place."""
+"""First argument of a rule for functionalization, by its place."""
 TRANSFORMS = ("Vmap", "Grad", "Jvp", "Functionalize")
 ran: list[str] = []
 raising: set[str] = set()

@@ -26,7 +26,7 @@ _SPEC.loader.exec_module(probe)
 
 
 def noting(name: str) -> Any:
-    """What stands in for a rule."""
+    """Stand-in for a rule."""
 
     def note(*_args: Any, **_kwargs: Any) -> str:
         live.note(name)
@@ -50,7 +50,7 @@ def fitting(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def trying(rule: Any) -> Any:
-    """What stands in for a rule for functionalization: it raises where the rule asks its context in vain."""
+    """Stand-in for a rule for functionalization: it raises where the rule asks its context in vain."""
     name = probe.function_name(rule)
 
     def note(context: Any, *args: Any, **kwargs: Any) -> str:
@@ -73,7 +73,7 @@ def trying(rule: Any) -> Any:
 
 
 def calls_again(rule: Any) -> bool:
-    """Whether the rule is one of PyTorch's helpers for autograd."""
+    """True if the rule is one of PyTorch's helpers for autograd."""
     name = probe.function_name(rule)
     return "autograd_not_implemented.<locals>" in name or "py_autograd_impl.<locals>" in name
 

@@ -111,7 +111,7 @@ def test_two_fake_modes(captured: State) -> None:
 
 @pytest.mark.parametrize("contexts", [(), ("mode=FakeTensorMode=A",)])
 def test_the_fake_mode_itself_refuses_tensors_that_are_not_its_own(captured: State, contexts: tuple[str, ...]) -> None:
-    """Where the rule gives the call to the mode; the random operators of a live PyTorch have such rules, too."""
+    """The rule gives the call to the mode; the random operators of a live PyTorch have such rules, too."""
     results = []
     for tensors in (("cpu fake=A", "cpu fake=B"), ("cpu fake=A", "cpu"), ("cpu fake=A", "cpu fake=A")):
         end = call(captured, "with_effects", tensors, contexts).end

@@ -46,7 +46,7 @@ def test_random_calls(tmp_path: Path) -> None:
 
 
 def test_calls_of_its_own_operators(tmp_path: Path) -> None:
-    """Which rule of PyTorch's own operators gets a call, in random contexts."""
+    """The rule of PyTorch's own operators that gets a call, in random contexts."""
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     file, overlay = tmp_path / "capture.json", tmp_path / "overlay.json"
     file.write_text("".join(state_text(live_state(), as_json=True)), encoding="utf-8")

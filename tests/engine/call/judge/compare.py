@@ -21,7 +21,7 @@ _SOURCE = re.compile(r"([\w.]+\.(?:cpp|h|py)):\d+")
 
 
 class Judgement(NamedTuple):
-    """What came of one observed call.
+    """Result of one observed call.
 
     first: the first kernel and its key set are the same. chain: so are all kernels of this operator that follow.
     cause: of a difference: what ran and what was said. raised: the last kernel that ran raised an error.
@@ -70,7 +70,7 @@ class Judge:
         self._machines: dict[Any, CallSimulator] = {}
 
     def judge(self, call: ObservedCall) -> Judgement:
-        """Whether the engine names the kernels that ran."""
+        """Compare the kernels that the engine names with those that ran."""
         hops, end = self._simulated(call)
         ours = [hop for hop in hops if is_seen(hop)]
         theirs = chain_of(call.operator, call.kernels, self._dispatcher)
@@ -115,7 +115,7 @@ def _same(hop: Hop, kernel: Ran, is_first: bool) -> bool:
 
 
 def _difference(ours: list[Hop], theirs: list[Ran], at: int) -> str:
-    """What was said and what ran, where they part."""
+    """The prediction and the kernel that ran, where they first differ."""
     said = _next(slot_of(ours[at]), ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
     ran = _next(theirs[at].slot, theirs[at].redispatched, at) if at < len(theirs) else None
     if said == ran and said is not None:

@@ -39,7 +39,7 @@ torch._C._functorch._set_vmap_fallback_warning_enabled(False)
 
 
 def is_thorough(info: Any, asked: Any) -> bool:
-    """Whether one of its names is that of an operator that is to be tried with all overloads."""
+    """True if one of its names is that of an operator that is to be tried with all overloads."""
     names = [info.name, *(alias.name for alias in info.aliases)]
     return any(str(name).replace(".", "_").replace("nn_functional_", "") in asked["thorough"] for name in names)
 

@@ -1,4 +1,4 @@
-"""What kernel_log.cpp has seen of a live PyTorch, in the engine's own types."""
+"""Observations of a live PyTorch by kernel_log.cpp, in the engine's own types."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES | DECOMPOSES_FOR_JVP | NORMALIZ
 
 
 def has_modules(python: str) -> bool:
-    """Whether *python* has what PyTorch's own samples need."""
+    """True if *python* has the modules that PyTorch's own samples need."""
     return in_pytorch.run([python, "-c", "import torch, numpy"], check=False).returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""What really runs in a live PyTorch, over all of its own samples: the engine names the same kernels."""
+"""Kernels that really run in a live PyTorch, over all of its own samples: the engine names the same."""
 
 from __future__ import annotations
 
