@@ -24,18 +24,20 @@ def has_compiler() -> bool:
 def cache_with_recorder(python: str) -> Path:
     """A cache folder in which `library_for` finds the recorder for the PyTorch of a Python; for XDG_CACHE_HOME.
 
-    The test is skipped where there is no compiler.
+    The test is skipped where there is no compiler, or no headers of Python.
     """
     if not has_compiler():
         pytest.skip("left out: there is no C++ compiler")
+    if not (build._python_headers() / "Python.h").is_file():
+        pytest.skip("left out: there are no headers of Python")
 
-    def build(folder: Path) -> None:
+    def build_there(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CACHE_HOME", str(folder))
             with library_for(python):
                 pass
 
-    return once(f"recorder-{blake2b(python.encode(), digest_size=8).hexdigest()}", build)
+    return once(f"recorder-{blake2b(python.encode(), digest_size=8).hexdigest()}", build_there)
 
 
 def library_of(python: str) -> str:
