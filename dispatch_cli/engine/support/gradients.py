@@ -123,7 +123,8 @@ class Gradients:
             return Judgment(Verdict.NOT_KNOWN, Reason.NO_JVP, above)
         generated = self._generated(above)
         if generated is None and is_jvp and _is_generated(above) and derivative(self.name) is not Derivative.BOTH:
-            return Judgment(Verdict.RAISES, Reason.NO_JVP, above)
+            raises = derivative(self.name) is Derivative.BACKWARD
+            return Judgment(Verdict.RAISES if raises else Verdict.NOT_KNOWN, Reason.NO_JVP, above)
         return generated or served(above)
 
     def _generated(self, above: Hop) -> Judgment | None:

@@ -25,12 +25,14 @@ It gives a tangent of another size, or takes an undefined one for a tensor.
 class Derivative(Enum):
     """Derivatives of the generated autograd kernel of an operator; the value is the word in the table.
 
-    BACKWARD: no derivative for forward mode, so that jvp raises. SOME: for some arguments or versions alone, or the
-    result is said to have none. NONE: the backward pass raises, if the result can require a gradient at all.
+    BACKWARD: no derivative for forward mode, so that jvp raises. SOME_FORWARD: one in some versions alone. SOME: for
+    some arguments or versions alone, or the result is said to have none. NONE: the backward pass raises, if the result
+    can require a gradient at all.
     """
 
     BOTH = "both"
     BACKWARD = "backward"
+    SOME_FORWARD = "some-forward"
     SOME = "some"
     NONE = "none"
 

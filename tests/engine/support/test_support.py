@@ -312,6 +312,8 @@ def test_what_functions_return_counts(source: str, live: str, tmp_path: Path) ->
         ("aten::bincount", SupportContext.VMAP, Verdict.NOT_KNOWN, Reason.ASSUMED),
         ("aten::scatter_reduce_.two", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),
         ("aten::norm.Scalar", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),
+        ("aten::_softmax_backward_data", SupportContext.JVP, Verdict.OWN, None),
+        ("aten::grid_sampler_3d", SupportContext.JVP, Verdict.NOT_KNOWN, Reason.NO_JVP),  # 2.13 raises, 2.15 works
     ],
 )
 def test_operators_of_pytorch(name: str, context: SupportContext, verdict: Verdict, reason: Reason | None) -> None:

@@ -26,13 +26,15 @@ from dispatch_cli.model.names import OperatorName
 
 _OUT = re.compile(r"\*, .*!\)")
 _READ = """
-import json, os, sys, torchgen
+import json, os, re, sys, torchgen
 from torchgen.api.autograd import match_differentiability_info
 from torchgen.gen import parse_native_yaml
 from torchgen.packaged.autograd.load_derivatives import load_derivatives
 
 folder = os.path.join(os.path.dirname(torchgen.__file__), "packaged")
 native, tags = (os.path.join(folder, "ATen/native", name) for name in ("native_functions.yaml", "tags.yaml"))
+with open(os.path.join(folder, "../../torch/_decomp/decompositions_for_jvp.py")) as file:  # forward mode runs them
+    decomposed = re.findall("_decomposition_for_jvp.torch.ops.aten.([a-z_0-9]+)", file.read())
 infos, _ = load_derivatives(os.path.join(folder, "autograd", "derivatives.yaml"), native, tags)
 found = {}
 for one in match_differentiability_info(parse_native_yaml(native, tags).native_functions, infos):
@@ -46,7 +48,7 @@ for one in match_differentiability_info(parse_native_yaml(native, tags).native_f
         if argument.type.is_tensor_like() and not argument.type.is_list_like()
     ):
         found[str(one.func.func.name)] = "some"
-    elif not (one.fw_derivatives or {}).get("Default"):
+    elif not (one.fw_derivatives or {}).get("Default") and str(one.func.func.name) not in decomposed:
         found[str(one.func.func.name)] = "backward"
     else:
         found[str(one.func.func.name)] = "both"
@@ -78,12 +80,13 @@ def write_derivatives(folders: Sequence[str]) -> None:
     """Read each folder, and write what holds in all of them; what differs counts as partly there."""
     read = [_read(folder) for folder in folders]
     generated = _with_generated_kernels()
-    kinds: dict[str, list[str]] = {"none": [], "some": [], "backward": []}
+    kinds: dict[str, list[str]] = {"none": [], "some": [], "backward": [], "some-forward": []}
     for name in sorted(set().union(*read) & generated):
         found = {one[name] for one in read if name in one}
-        if found != {"both"}:
-            kind = "none" if found == {"none"} else "backward" if found <= {"both", "backward"} else "some"
-            kinds[kind].append(name)
+        if len(found) == 1 and found <= kinds.keys():
+            kinds[found.pop()].append(name)
+        elif found != {"both"}:
+            kinds["some-forward" if found == {"both", "backward"} else "some"].append(name)
     _write(tables.DERIVATIVES, kinds)
 
 
