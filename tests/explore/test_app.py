@@ -52,13 +52,13 @@ class StandIn(Pane):
 @pytest.fixture
 def panes(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Pane]]:
     """Stand-ins for all views, which a test can replace."""
-    found: dict[str, type[Pane]] = {entry.id: StandIn for entry in PANES}
+    classes: dict[str, type[Pane]] = {entry.id: StandIn for entry in PANES}
 
     def pane_class(entry: PaneEntry) -> type[Pane]:
-        return found[entry.id]
+        return classes[entry.id]
 
     monkeypatch.setattr(stage, "pane_class", pane_class)
-    return found
+    return classes
 
 
 def session() -> Session:

@@ -56,8 +56,8 @@ def test_each_editor_has_its_way(
     assert call.takes_place == (editor != "unheard-of")
     if in_terminal:
         assert run_editor(call) == 0
-        said = Path(f"{call.arguments[0]}.said").read_text(encoding="utf-8")
-        assert said.splitlines() == [*arguments]
+        written = Path(f"{call.arguments[0]}.said").read_text(encoding="utf-8")
+        assert written.splitlines() == [*arguments]
 
 
 def test_visual_comes_first_and_no_shell_is_asked(place: Span, tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ def test_a_name_with_a_letter_twice_is_found() -> None:
         end = len("aten::") + len(bare(name))
         at = chance.randrange(len("aten::"), end)
         query = name[: at + 1] + name[at:]
-        found = [catalogue.entries[number].name for number in catalogue.search(query)[0][:8]]
-        abbreviations += bool(found) and name not in found and not is_scattered(found[0], query)
-        assert name in found or not is_scattered(found[0], query), query
+        best_names = [catalogue.entries[number].name for number in catalogue.search(query)[0][:8]]
+        abbreviations += bool(best_names) and name not in best_names and not is_scattered(best_names[0], query)
+        assert name in best_names or not is_scattered(best_names[0], query), query
     assert abbreviations < 8
 
 

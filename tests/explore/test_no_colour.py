@@ -80,8 +80,8 @@ def test_no_colour_is_written_and_a_typed_text_has_a_cursor() -> None:
         await until(pilot, lambda: field.value == "ad")
         assert lines_with(app, field, lambda style: style.reverse)
         for strip in app.screen._compositor.render_strips():
-            for one in filters:
-                strip = strip.apply_filter(one, app.screen.background_colors[1])
+            for filter_ in filters:
+                strip = strip.apply_filter(filter_, app.screen.background_colors[1])
             assert all(style is None or style.color is None or style.color.is_default for _, style, _ in strip)
             assert all(style is None or style.bgcolor is None or style.bgcolor.is_default for _, style, _ in strip)
 

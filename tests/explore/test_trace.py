@@ -402,7 +402,7 @@ def test_what_a_cut_recording_lacks_has_one_line_on_a_narrow_screen(tmp_path: Pa
         await pilot.press("question_mark")
         await pilot.pause()
         text = " ".join(str(app.screen.query_one("Static").content).split())
-        for one in whole:
-            assert one.strip() in text
+        for sentence in whole:
+            assert sentence.strip() in text
 
     drive(session_of(cut), steps, (80, 24))

@@ -121,8 +121,8 @@ def test_escape_and_a_key_behind_it_at_once_type_nothing(sequence: str) -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("slash", *"add")
         assert keys()
-        for one in keys():
-            app.post_message(one)
+        for event in keys():
+            app.post_message(event)
             await pilot.pause()
         assert app.operators.input.value == "add"
         await pilot.press("\N{LATIN SMALL LETTER A WITH DIAERESIS}")

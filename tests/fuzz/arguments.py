@@ -112,8 +112,8 @@ def report_names() -> list[str]:
 def commands() -> dict[str, click.Command]:
     """The commands that can be tried without a PyTorch."""
     context = click.Context(cli)
-    found = {name: cli.get_command(context, name) for name in cli.list_commands(context) if name not in LEFT_OUT}
-    return {name: command for name, command in found.items() if command is not None}
+    by_name = {name: cli.get_command(context, name) for name in cli.list_commands(context) if name not in LEFT_OUT}
+    return {name: command for name, command in by_name.items() if command is not None}
 
 
 @cache

@@ -65,9 +65,9 @@ def main() -> None:
     print("kind | size | bytes | extract: s | MB | exit | check-invariants: s | MB | exit")
     for name, kind in KINDS.items():
         if name.startswith(tuple(options.names)):
-            for size, written, one, other in figures(kind, options.seconds, options.sizes):
+            for size, written, first, other in figures(kind, options.seconds, options.sizes):
                 print(
-                    f"{name} | {size:,} | {written:,} | {one.seconds:.1f} | {one.megabytes} | {one.code} | "
+                    f"{name} | {size:,} | {written:,} | {first.seconds:.1f} | {first.megabytes} | {first.code} | "
                     f"{other.seconds:.1f} | {other.megabytes} | {other.code}",
                     flush=True,
                 )

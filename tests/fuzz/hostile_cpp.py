@@ -359,9 +359,9 @@ def main() -> None:
     os.environ["DISPATCH_CLI_CACHE_DIR"] = "none"
     print("kind | size | bytes | extract: s | MB | exit | check-invariants: s | MB | exit")
     for name in options.names or HOSTILE:
-        for size, written, one, other in figures(name, options.seconds, options.sizes):
+        for size, written, first, other in figures(name, options.seconds, options.sizes):
             print(
-                f"{name} | {size:,} | {written:,} | {one.seconds:.1f} | {one.megabytes} | {one.code} | "
+                f"{name} | {size:,} | {written:,} | {first.seconds:.1f} | {first.megabytes} | {first.code} | "
                 f"{other.seconds:.1f} | {other.megabytes} | {other.code}",
                 flush=True,
             )

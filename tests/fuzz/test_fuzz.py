@@ -75,12 +75,12 @@ def test_every_option_is_given(command: str, tmp_path: Path) -> None:
 
 def test_every_field_is_made() -> None:
     """The fields of each record of the format, by its JSON Schema."""
-    dice, made = random.Random(SEED), set()
+    dice, fields_made = random.Random(SEED), set()
     make_record = documents._make_record
 
     def noting(dice: random.Random, one: documents.Schema, depth: int) -> dict[str, Any]:
         record = make_record(dice, one, depth)
-        made.update((id(one), name) for name in record)
+        fields_made.update((id(one), name) for name in record)
         return record
 
     properties = documents.schema()["properties"]
@@ -89,9 +89,9 @@ def test_every_field_is_made() -> None:
     assert len(wanted) > 100
     with patch.object(documents, "_make_record", noting):
         for _ in range(100):
-            for name, value in properties.items() if wanted - made else ():
+            for name, value in properties.items() if wanted - fields_made else ():
                 documents.make(dice, value, name)
-    assert wanted - made == set()
+    assert wanted - fields_made == set()
     fields: set[str] = set()
     for _ in range(300):
         fields |= {*documents.document(dice, False)} if not fields >= {*properties} else set()

@@ -150,16 +150,16 @@ def _read_page(text: str) -> None:
 
 
 def _read_markdown(text: str) -> None:
-    found = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
+    blocks = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
     tokens = [
         token
-        for block in found
+        for block in blocks
         for token in (block, *(block.children or ()))
         if token.content not in ("<br>", "<!-- -->")
     ]
     foreign = [token.content for token in tokens if token.type in ("html_block", "html_inline", "image")]
     assert foreign == [], f"{foreign[:3]}"
-    links = [token for block in found for token in (block.children or ()) if token.type == "link_open"]
+    links = [token for block in blocks for token in (block.children or ()) if token.type == "link_open"]
     assert all(str(token.attrs.get("href", "")).startswith("https://") for token in links), f"{links[:2]}"
 
 

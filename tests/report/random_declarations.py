@@ -67,12 +67,12 @@ def schema(dice: random.Random) -> str:
 
 def keys(dice: random.Random) -> list[str]:
     """Some keys, in the order in which they are registered."""
-    found = dice.sample(ALIASES, dice.choice((0, 1, 1, 2))) + dice.sample(RUNTIME, dice.choice((0, 1, 1, 2, 3)))
+    chosen_keys = dice.sample(ALIASES, dice.choice((0, 1, 1, 2))) + dice.sample(RUNTIME, dice.choice((0, 1, 1, 2, 3)))
     if dice.random() < 0.3:
-        found.append("CPU")
-    found = list(dict.fromkeys(found))
-    dice.shuffle(found)
-    return found
+        chosen_keys.append("CPU")
+    chosen_keys = list(dict.fromkeys(chosen_keys))
+    dice.shuffle(chosen_keys)
+    return chosen_keys
 
 
 def kernel_at(dice: random.Random, key: str, name: str = "k") -> Any:

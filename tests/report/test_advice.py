@@ -144,9 +144,9 @@ def test_a_wrapper_is_no_composite_kernel(goes: str | bool | None, expected: lis
     kernels = {"CompositeExplicitAutograd": "op_kernel", "Autograd": autograd}
     operators = [{"func": "demo::op(Tensor x) -> Tensor", "dispatch": kernels}]
     before = Applied(tmp_path, {"dispatch": 1, "operators": operators})
-    found = before.explain("demo::op", "AutogradCPU")["advice"]
-    assert [finding["kind"] for finding in found] == ([] if expected is None else ["skipped"])
-    for advice in found:
+    notes = before.explain("demo::op", "AutogradCPU")["advice"]
+    assert [finding["kind"] for finding in notes] == ([] if expected is None else ["skipped"])
+    for advice in notes:
         edits = [
             [(edit["action"], edit["key"], edit.get("function")) for edit in change["edits"]]
             for change in advice["changes"]
@@ -161,9 +161,9 @@ def test_no_alias_key_of_somebody_elses_operator(key: str, tmp_path: Path) -> No
     operators = [{"name": "aten::bmm", "dispatch": {"XPU": "bmm_xpu"}}]
     before = Applied(tmp_path, {"dispatch": 1, "extends": ["torch-2.15"], "operators": operators})
     aliases = universes.load("torch-2.15").aliases
-    found = before.explain("aten::bmm", key)["advice"]
-    assert found != []
-    for advice in found:
+    notes = before.explain("aten::bmm", key)["advice"]
+    assert notes != []
+    for advice in notes:
         for change in advice["changes"]:
             assert not {edit["key"] for edit in change["edits"]} & aliases.keys()
             check_change(before, "aten::bmm", change, tmp_path)

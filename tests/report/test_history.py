@@ -71,8 +71,8 @@ def test_an_operator_that_went_on_under_another_name() -> None:
     new = side(
         ("demo::g(Tensor x, int n) -> Tensor", "CPU", "f.cpp"), ("demo::h(Tensor x) -> Tensor", "CPU", "f.cpp"), KEPT
     )
-    found = (Rename("demo::f", "demo::g", Likeness.SCHEMA_AND_KERNELS),)
-    assert renames(OLD, new, "demo::f") == renames(OLD, new, "demo::g") == found
+    pairs = (Rename("demo::f", "demo::g", Likeness.SCHEMA_AND_KERNELS),)
+    assert renames(OLD, new, "demo::f") == renames(OLD, new, "demo::g") == pairs
     assert renames(OLD, new, "demo::h") == renames(OLD, new, "demo::kept") == ()
 
 

@@ -116,7 +116,7 @@ def test_what_is_said_of_a_program_is_so(tmp_path: Path) -> None:
     recording = read(str(tmp_path / "recording"))
     view = TraceView(recording, state_of(recording))
     calls = recording.calls
-    said, unsaid = set(), set()
+    recorded_nodes, unsaid = set(), set()
     for call in range(len(calls)):
         number, forward = calls.sequence[call], view.backward.forward_of(call)
         if forward is None:
@@ -128,12 +128,12 @@ def test_what_is_said_of_a_program_is_so(tmp_path: Path) -> None:
         assert calls.sequence[forward] == number
         if number in nodes:
             assert (place.line, place.function) == (nodes[number][0], "<module>"), (nodes[number], call)
-            said.add(nodes[number])
+            recorded_nodes.add(nodes[number])
     functions = {"SilentBackward", "SeveralBackward", "CheckpointFunctionBackward"}
-    assert {name for _, name in said} & functions == set()
+    assert {name for _, name in recorded_nodes} & functions == set()
     of_the_program = {"GeneratedBackwardFor_judged_twice_defaultBackward"}  # its registrations are not recorded
     assert {name for _, name in unsaid} <= functions | of_the_program
-    assert len(said) > 5
+    assert len(recorded_nodes) > 5
 
 
 def named(made: Writer, folder: Path) -> list[int | None]:

@@ -21,7 +21,7 @@ from tests.whatif.test_written import EXAMPLES, calls, seen
 def main(count: int, seed: int) -> None:
     """Errors: AssertionError for the first that is not equal."""
     base = load_state([], bases=["torch-2.15"])
-    made = written = 0
+    total = written = 0
     for number in range(seed, seed + count):
         dice = Random(number)
         path = None if dice.random() < 0.5 else dice.choice(EXAMPLES)
@@ -32,7 +32,7 @@ def main(count: int, seed: int) -> None:
         make_random_changes(dice, tried, operators, 8)
         if not tried.changes:
             continue
-        made += len(tried.changes)
+        total += len(tried.changes)
         written += 1
         with TemporaryDirectory() as folder:
             file = tried.write(str(Path(folder) / "changes.yaml"))
@@ -41,7 +41,7 @@ def main(count: int, seed: int) -> None:
         assert calls(loaded, operators) == calls(tried.state, operators), number
         if path is not None and not any(touched.keys for touched in tried.touched):
             check_effect(tried, number)
-    print(f"{written} files with {made} changes, all equal")
+    print(f"{written} files with {total} changes, all equal")
 
 
 if __name__ == "__main__":

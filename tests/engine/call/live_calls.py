@@ -77,10 +77,10 @@ def ends(*entry: Any) -> None:
 
 
 def union(keys: List[str]) -> Any:  # noqa: UP006
-    found = core.DispatchKeySet(core.DispatchKey.Undefined)
+    keyset = core.DispatchKeySet(core.DispatchKey.Undefined)
     for key in keys:
-        found = found | core.DispatchKeySet(key_of(key))
-    return found
+        keyset = keyset | core.DispatchKeySet(key_of(key))
+    return keyset
 
 
 # Operators.
@@ -474,9 +474,9 @@ def mode(name: str, position: int) -> Any:
     base = python_dispatch.TorchDispatchMode
     name, _, instance = name.partition("=")
     if name == "FakeTensorMode":
-        found = fake_mode(instance)
-        found.position = position
-        return found
+        fake = fake_mode(instance)
+        fake.position = position
+        return fake
     if name == "FunctionalTensorMode":
         base = importlib.import_module("torch._subclasses.functional_tensor").FunctionalTensorMode
 
@@ -508,7 +508,7 @@ def context(text: str, position: int) -> Any:
         return guards(value.split(","), lambda key: core._ExcludeDispatchKeyGuard(core.DispatchKeySet(key)))
     if text in ("vmap", "grad", "jvp", "functionalize"):
         return layer(text)
-    made: Dict[str, Callable[[], Any]] = {  # noqa: UP006
+    managers: Dict[str, Callable[[], Any]] = {  # noqa: UP006
         "inference_mode": torch.inference_mode,
         "inference_mode(False)": partial(torch.inference_mode, False),
         "no_grad": torch.no_grad,
@@ -521,7 +521,7 @@ def context(text: str, position: int) -> Any:
         "no_python_dispatcher": python.no_python_dispatcher,
         "pre_dispatch": python.enable_pre_dispatch,
     }
-    return made[text]()
+    return managers[text]()
 
 
 # Calls.
@@ -624,10 +624,10 @@ def main() -> None:
     for key in ("ADInplaceOrView", "AutogradOther"):
         library.impl("probe", key, lambda keyset, _tensor: keys_in(keyset), True)
     answers = []
-    for number, one in enumerate(asked["operators"]):
+    for number, asked_operator in enumerate(asked["operators"]):
         name = "op" + str(number)
-        define(asked, library, name, one["schema"], one["kernels"], one["custom"])
-        answers.append([call(name, each) for each in one["calls"]])
+        define(asked, library, name, asked_operator["schema"], asked_operator["kernels"], asked_operator["custom"])
+        answers.append([call(name, each) for each in asked_operator["calls"]])
     Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
 
 

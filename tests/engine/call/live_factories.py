@@ -55,8 +55,8 @@ def factory(asked: Any, keys: List[str]) -> List[Any]:  # noqa: UP006
     got: List[str] = []  # noqa: UP006
     tensors_of_calls = [[calls.make_tensor(text)[0] for text in call["tensors"]] for call in asked["calls"]]
     with noting(asked["operator"], keys, got):
-        for one, tensors in zip(asked["calls"], tensors_of_calls):  # noqa: B905
-            positional, named = own.arguments_for(operator._schema, tensors, one["options"])
+        for asked_call, tensors in zip(asked["calls"], tensors_of_calls):  # noqa: B905
+            positional, named = own.arguments_for(operator._schema, tensors, asked_call["options"])
             with core._AutoDispatchBelowADInplaceOrView():
                 results.append(outcome(lambda args=(positional, named): operator(*args[0], **args[1]), got))
     return results
@@ -91,7 +91,7 @@ def main() -> None:
     asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     calls.ids.update(asked["ids"])
     calls.functionalities.extend(asked["functionalities"])
-    said = {
+    answers = {
         "factories": [factory(operator, asked["keys"]) for operator in asked["factories"]],
         "custom": [custom(number, one) for number, one in enumerate(asked["custom"])],
         "generators": [with_generator(generator) for generator in asked["generators"]],
@@ -99,7 +99,7 @@ def main() -> None:
         "layouts": [str(calls.LAYOUTS[name]) for name in asked["layouts"]],
         "layout_of": [_layout(number) for number in range(len(asked["layouts"]))],
     }
-    Path(sys.argv[2]).write_text(json.dumps(said), encoding="utf-8")
+    Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
 
 
 def _number(dtype: str) -> Any:

@@ -34,10 +34,10 @@ state: dict[str, Any] = {}
 
 def looked_at(self: Any, func: Any, *rest: Any) -> Any:
     """End the call that was asked for; not one that the mode itself makes first, with the mode off."""
-    found = validate(self, func, *rest)
+    validated = validate(self, func, *rest)
     if func is state["operator"] and state["mode"] in (None, self):
         raise Done
-    return found
+    return validated
 
 
 def candidates() -> list[Any]:

@@ -202,7 +202,7 @@ class Generator:
         while True:
             tensors = tuple(self._tensor(layers) for _ in range(count))
             if "l" not in shape:
-                tensors = tuple(self._perhaps_absent(*one) for one in zip(kinds, tensors, strict=True))
+                tensors = tuple(self._perhaps_absent(*pair) for pair in zip(kinds, tensors, strict=True))
             cloned = any(word in text for text in tensors for word in ("conj", "neg", "zerotensor"))
             if cloned and any(map(self._disturbs, contexts)):
                 continue

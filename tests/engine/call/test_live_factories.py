@@ -128,7 +128,7 @@ def test_factories(tmp_path: Path) -> None:
                 ours.append((str(name), options, tensors, chosen(call)))
         asked.append({"operator": str(name), "calls": calls})
     answers = ask(tmp_path, universe, factories=asked)
-    theirs = [one for operator in answers["factories"] for one in operator]
+    theirs = [row for operator in answers["factories"] for row in operator]
     assert [(one, live) for one, live in zip(ours, theirs, strict=True) if one[-1] != live] == [], f"seed {seed}"
     assert len(ours) > len(asked) * CALLS * 0.6
     assert len(asked) > 70

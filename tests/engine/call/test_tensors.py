@@ -58,7 +58,7 @@ def test_every_device_and_kind(tmp_path: Path) -> None:
     script.write_text(SCRIPT, encoding="utf-8")
     done = in_pytorch.run([python, str(script), json.dumps(asked)])
     live = json.loads(done.stdout)
-    ours = {" ".join(map(str, one)): keyset_of(universe, *one) for one in asked}
+    ours = {" ".join(map(str, question)): keyset_of(universe, *question) for question in asked}
     assert ours == live
     assert sum(keyset is not None for keyset in live.values()) > 150
 

@@ -49,8 +49,8 @@ def test_the_other_direction_says_the_same() -> None:
         (fallback.key, fallback.after, fallback.before) for fallback in back.fallbacks
     ]
     assert len(forth.operators) == len(back.operators)
-    for one, other in zip(forth.operators, back.operators, strict=True):
-        assert _content(one) == _mirrored(other)
+    for forward, other in zip(forth.operators, back.operators, strict=True):
+        assert _content(forward) == _mirrored(other)
 
 
 def _content(one: OperatorChange) -> object:
@@ -241,9 +241,9 @@ def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_anoth
         "operators: [{name: demo::op, dispatch: {CPU: mine}}]\n"
     )
     Path("apart.yaml").write_text(f"{defined}{{CPU: mine}}\n")
-    base, mine, apart = (api.load_state([f"{name}.yaml"]) for name in ("base", "mine", "apart"))
+    base, mine, separate = (api.load_state([f"{name}.yaml"]) for name in ("base", "mine", "apart"))
     (operator,) = compare_states(base, mine).operators
     assert [(registration.key, registration.change) for registration in operator.registrations] == [
         ("CPU", ChangeKind.REPLACED)
     ]
-    assert compare_states(base, apart).is_empty
+    assert compare_states(base, separate).is_empty

@@ -166,18 +166,20 @@ def answers(python: str, asked: dict[str, Any]) -> dict[int, dict[str, Any]]:
 def judged(asked: Sequence[Asked], said: dict[int, dict[str, Any]], fallback: str | None) -> dict[Class, Tally]:
     """A tally for each class."""
     results: dict[Class, Tally] = {}
-    for number, one in enumerate(asked):
-        tally = results.setdefault(one.group, Tally(0, 0, [], []))
+    for number, question in enumerate(asked):
+        tally = results.setdefault(question.group, Tally(0, 0, [], []))
         answer = said[number]
-        why = _not_judged(one, answer, fallback)
+        why = _not_judged(question, answer, fallback)
         if why is not None:
-            tally.other.append((one.operator, why))
+            tally.other.append((question.operator, why))
             continue
-        wrong = wrong_in(one, answer) if answer["made"] else None
+        wrong = wrong_in(question, answer) if answer["made"] else None
         if wrong is not None:
-            tally.wrong.append((one.operator, wrong))
+            tally.wrong.append((question.operator, wrong))
         count = int(answer["made"])
-        results[one.group] = tally._replace(called=tally.called + count, not_makeable=tally.not_makeable + 1 - count)
+        results[question.group] = tally._replace(
+            called=tally.called + count, not_makeable=tally.not_makeable + 1 - count
+        )
     return results
 
 

@@ -110,7 +110,9 @@ def test_what_a_block_overrode_before_it_threw_is_no_override() -> None:
     applied = apply_blocks(dispatcher, steps)
     assert [problem.code for problem in applied.problems] == ["unknown-dispatch-key"]
     assert applied.overrides == ()
-    assert [one.kernel.debug for one in dispatcher.operator(OperatorName("demo::foo")).kernels["CPU"]] == ["first"]
+    assert [
+        registered.kernel.debug for registered in dispatcher.operator(OperatorName("demo::foo")).kernels["CPU"]
+    ] == ["first"]
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,11 @@ def every_order(dispatcher: Dispatcher, blocks: Sequence[Sequence[Call]]) -> Bru
     """Run every sequence of blocks, the whole ones and the shorter ones. The dispatcher is left as it was."""
     whole: set[Stale] = set()
     shortest: dict[Stale, int] = {}
-    for count, found in _sequences(dispatcher, blocks, frozenset()):
-        for stale in found:
+    for count, stale_now in _sequences(dispatcher, blocks, frozenset()):
+        for stale in stale_now:
             shortest[stale] = min(count, shortest.get(stale, count))
         if count == len(blocks):
-            whole |= found
+            whole |= stale_now
     fewest = {
         slot: min(shortest[entry] for entry in whole if entry.slot == slot) for slot in {entry.slot for entry in whole}
     }

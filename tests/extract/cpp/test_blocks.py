@@ -183,9 +183,9 @@ def test_forms_of_definitions(
 )
 def test_forms_of_kernels(tmp_path: Path, arguments: str, kernel: str, key: str | Unknown, flags: str) -> None:
     before = "constexpr auto kKey = c10::DispatchKey::PrivateUse1;"
-    (found,) = kernels(in_block(tmp_path, f"m.impl({arguments});", "TORCH_LIBRARY_IMPL(my, CPU, m)", before))
-    assert (found.operator, found.kernel, found.key) == ("my::f", kernel, key)
-    assert (found.fallthrough, found.boxed_only) == (flags == "fallthrough", flags == "boxed")
+    (registered,) = kernels(in_block(tmp_path, f"m.impl({arguments});", "TORCH_LIBRARY_IMPL(my, CPU, m)", before))
+    assert (registered.operator, registered.kernel, registered.key) == ("my::f", kernel, key)
+    assert (registered.fallthrough, registered.boxed_only) == (flags == "fallthrough", flags == "boxed")
 
 
 def test_lambdas_are_named_by_their_places(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Project(NamedTuple):
 
     def settings_of(self, file: str) -> ReadSettings:
         """Settings for reading a file, by its path in the project."""
-        files = [one for one in self.files if fnmatch(file, one.glob)]
+        files = [pattern for pattern in self.files if fnmatch(file, pattern.glob)]
         return ReadSettings(
             defines=tuple({name: text for file in files for name, text in file.defines}.items()),
             undefines=self.undefines,

@@ -51,7 +51,7 @@ class BackendFileMaker:
         lines += [f"{name}: {random.choice(('true', 'false', 'True', 'yes'))}" for name in flags]
         for name in ("supported", "full_codegen", "autograd", "ir_gen", "symint"):
             if random.random() < (0.9 if name == "supported" else 0.4):
-                lines += [f"{name}:", *(f"  - {one}" for one in self._some())]
+                lines += [f"{name}:", *(f"  - {item}" for item in self._some())]
         if random.random() < 0.2:
             lines += ["non_native:", "  - func: scalar(Scalar value) -> Tensor"]
         return "\n".join(lines) + "\n"

@@ -224,9 +224,9 @@ def _totals(view: TraceView) -> Counter[str]:
         (view.recording.operator_of(call), _of_view(view, call)) for call in range(len(view.recording.calls))
     )
     totals: Counter[Any] = Counter()
-    for one in _report(view).operators:
-        for path in one.paths:
-            totals[one.operator, Shown(path.keys, path.assumed, path.ended is CallEnd.RAISED)] += path.calls
+    for row in _report(view).operators:
+        for path in row.paths:
+            totals[row.operator, Shown(path.keys, path.assumed, path.ended is CallEnd.RAISED)] += path.calls
     unlike = (totals - calls) + (calls - totals)
     return Counter({f"table: {operator} {shown}": count for (operator, shown), count in unlike.items()})
 

@@ -96,14 +96,14 @@ def verdict(answer: Answer, call: Call | str) -> Verdict:
     if isinstance(call, str):
         return Verdict(answer, path, judged=True, agrees=False, why=call)
     part, left_open = _unknown_error(answer) or "", False
-    ways, said = _ways(answer, part), path_of(call.end)
+    ways, predicted_path = _ways(answer, part), path_of(call.end)
     if call.end.fake is not None and not call.end.fake.followed:
         part, left_open = "the engine says that it does not follow the kernel", True
-        agrees = not ways.isdisjoint({said, *NOT_AT_META})
+        agrees = not ways.isdisjoint({predicted_path, *NOT_AT_META})
     else:
-        agrees = said in ways
-    why = "" if agrees else f"ours: {said} {call.end.error or ''}"
-    if agrees and said == path:
+        agrees = predicted_path in ways
+    why = "" if agrees else f"ours: {predicted_path} {call.end.error or ''}"
+    if agrees and predicted_path == path:
         why = _other_function(answer, call.end) or ("" if part else _other_error(answer, call.end))
     return Verdict(answer, path, judged=True, agrees=not why, why=why, part=part, left_open=left_open)
 

@@ -171,25 +171,25 @@ class Operator:
 
     def dispatch(self) -> None:
         """Rules by dispatch key, and keys that fall through."""
-        dice, found = self.dice, {}
+        dice, kernels = self.dice, {}
         keys = sorted(set(dice.sample(KEYS, dice.randint(0, 5))))
         dice.shuffle(keys)
         for key in keys:
             if key in self.taken():
                 continue
             if dice.random() < 0.15 and key not in torch_aliases():
-                found[key] = {"fallthrough": True}
+                kernels[key] = {"fallthrough": True}
                 self.operator.fallthrough(key_of(key))
                 continue
             # A composite rule cannot know the key that it runs at.
             again = dice.random() < 0.3 and not key.startswith("Composite")
-            found[key] = self.rule(key, again)
+            kernels[key] = self.rule(key, again)
             self.operator.py_impl(key_of(key))(self.kernel(key, again))
         for key in dice.sample(FALLTHROUGH, dice.choice((0, 0, 1, 2))):
-            if key not in found and key not in self.taken():
-                found[key] = {"fallthrough": True}
+            if key not in kernels and key not in self.taken():
+                kernels[key] = {"fallthrough": True}
                 self.operator.fallthrough(key_of(key))
-        self.declared.setdefault("dispatch", {}).update(found)
+        self.declared.setdefault("dispatch", {}).update(kernels)
 
     def taken(self) -> set[str]:
         """The dispatch keys that another section has a rule at."""

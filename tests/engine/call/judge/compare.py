@@ -116,18 +116,18 @@ def _same(hop: Hop, kernel: Ran, is_first: bool) -> bool:
 
 def _difference(ours: list[Hop], theirs: list[Ran], at: int) -> str:
     """The prediction and the kernel that ran, where they first differ."""
-    said = _next(slot_of(ours[at]), ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
+    predicted = _next(slot_of(ours[at]), ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
     ran = _next(theirs[at].slot, theirs[at].redispatched, at) if at < len(theirs) else None
-    if said == ran and said is not None:
+    if predicted == ran and predicted is not None:
         seen = DispatchKeySet(ours[at].keyset.layout, theirs[at].raw)
         extra = [str(key) for key in seen if not ours[at].keyset.has(key)]
         lacking = [str(key) for key in ours[at].keyset if not seen.has(key)]
         ran = f"{ran} with {' '.join(f'+{key}' for key in extra)}{' '.join(f'-{key}' for key in lacking)}"
     if at == 0:
-        return f"first: {ran}; ours: {said or 'no kernel'}"
+        return f"first: {ran}; ours: {predicted or 'no kernel'}"
     before = ours[at - 1]
     ending = before.does.value if before.does is not Does.REDISPATCHES else "ends"
-    return f"{_kernel_of(before)}: {ran or 'goes no further'}; ours: {said or ending}"
+    return f"{_kernel_of(before)}: {ran or 'goes no further'}; ours: {predicted or ending}"
 
 
 def _next(slot: str | None, redispatched: bool, at: int) -> str:
