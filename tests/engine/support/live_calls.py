@@ -26,20 +26,20 @@ class Calls(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.found = set()
+        self.called = set()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.found.add(func.name())
+        self.called.add(func.name())
         return func(*args, **(kwargs or {}))
 
 
 def copied(values):
-    return pytree.tree_map(lambda one: one.clone() if isinstance(one, torch.Tensor) else one, values)
+    return pytree.tree_map(lambda value: value.clone() if isinstance(value, torch.Tensor) else value, values)
 
 
 def calls_of(overload, samples):
     """The operators that any of the samples comes to; None where none fits."""
-    found = None
+    called = None
     for sample in samples:
         calls = Calls()
         try:
@@ -48,8 +48,8 @@ def calls_of(overload, samples):
                 overload(*args, **kwargs)
         except Exception:
             continue
-        found = (found or set()) | calls.found
-    return found
+        called = (called or set()) | calls.called
+    return called
 
 
 def main():
@@ -57,15 +57,15 @@ def main():
     names = set(json.load(sys.stdin))
     answer = {}
     for info in import_op_db():
-        dtype = next((one for one in (torch.float32, torch.int64, torch.bool) if one in info.dtypes), None)
+        dtype = next((dtype for dtype in (torch.float32, torch.int64, torch.bool) if dtype in info.dtypes), None)
         base = (info.aten_name or info.name).rpartition(".")[2]
         overloads = [
-            getattr(packet, one)
+            getattr(packet, overload)
             for name in (base, base + "_")
             if (packet := getattr(torch.ops.aten, name, None)) is not None
-            for one in packet.overloads()
+            for overload in packet.overloads()
         ]
-        wanted = [one for one in overloads if one.name() in names]
+        wanted = [overload for overload in overloads if overload.name() in names]
         if dtype is None or not wanted:
             continue
         try:
@@ -73,10 +73,10 @@ def main():
         except Exception:
             continue
         for overload in wanted:
-            found = calls_of(overload, samples)
-            if found is not None:
-                found |= set(answer.get(overload.name(), ()))
-                answer[overload.name()] = sorted(found - {overload.name()})
+            called = calls_of(overload, samples)
+            if called is not None:
+                called |= set(answer.get(overload.name(), ()))
+                answer[overload.name()] = sorted(called - {overload.name()})
     json.dump(answer, sys.stdout)
 
 

@@ -47,7 +47,7 @@ def operator_of(declared: str, number: int) -> Operator:
     first = "    x = x[0]\n" if "Tensor[] x" in schema else ""
     write = "    x.mul_(2)\n" if writes else ""
     hint = " -> None" if returned == "()" else ""
-    functions = [f"def {one}({given}){hint}:\n{first}{write}    return {result}\n" for one in ("k", "m", "body")]
+    functions = [f"def {kernel}({given}){hint}:\n{first}{write}    return {result}\n" for kernel in ("k", "m", "body")]
     functions += [f"def f({given}):\n{first}    return {result}\n"]
     registered = _by_library(name, schema, row) if form == "func" else _by_custom_op(form, name, schema, row)
     return Operator(

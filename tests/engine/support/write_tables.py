@@ -36,23 +36,23 @@ native, tags = (os.path.join(folder, "ATen/native", name) for name in ("native_f
 with open(os.path.join(folder, "../../torch/_decomp/decompositions_for_jvp.py")) as file:  # forward mode runs them
     decomposed = re.findall("_decomposition_for_jvp.torch.ops.aten.([a-z_0-9]+)", file.read())
 infos, _ = load_derivatives(os.path.join(folder, "autograd", "derivatives.yaml"), native, tags)
-found = {}
-for one in match_differentiability_info(parse_native_yaml(native, tags).native_functions, infos):
-    entry = one.info.get("Default") if one.info else None
-    with_formula = {name for formula in entry.derivatives for name in formula.var_names} if entry else set()
+kinds = {}
+for function in match_differentiability_info(parse_native_yaml(native, tags).native_functions, infos):
+    name, entry = str(function.func.func.name), function.info.get("Default") if function.info else None
+    with_formula = {argument for formula in entry.derivatives for argument in formula.var_names} if entry else set()
     if entry is None:
-        found[str(one.func.func.name)] = "none"
-    elif not entry.has_derivatives or any("not_implemented" in one.formula for one in entry.derivatives) or any(
+        kinds[name] = "none"
+    elif not entry.has_derivatives or any("not_implemented" in formula.formula for formula in entry.derivatives) or any(
         argument.name not in {*with_formula, *entry.non_differentiable_arg_names}
-        for argument in one.func.func.arguments.flat_non_out
+        for argument in function.func.func.arguments.flat_non_out
         if argument.type.is_tensor_like() and not argument.type.is_list_like()
     ):
-        found[str(one.func.func.name)] = "some"
-    elif not (one.fw_derivatives or {}).get("Default") and str(one.func.func.name) not in decomposed:
-        found[str(one.func.func.name)] = "backward"
+        kinds[name] = "some"
+    elif not (function.fw_derivatives or {}).get("Default") and name not in decomposed:
+        kinds[name] = "backward"
     else:
-        found[str(one.func.func.name)] = "both"
-json.dump(found, sys.stdout)
+        kinds[name] = "both"
+json.dump(kinds, sys.stdout)
 """
 
 
@@ -82,11 +82,11 @@ def write_derivatives(folders: Sequence[str]) -> None:
     generated = _with_generated_kernels()
     kinds: dict[str, list[str]] = {"none": [], "some": [], "backward": [], "some-forward": []}
     for name in sorted(set().union(*read) & generated):
-        found = {one[name] for one in read if name in one}
-        if len(found) == 1 and found <= kinds.keys():
-            kinds[found.pop()].append(name)
-        elif found != {"both"}:
-            kinds["some-forward" if found == {"both", "backward"} else "some"].append(name)
+        values = {version[name] for version in read if name in version}
+        if len(values) == 1 and values <= kinds.keys():
+            kinds[values.pop()].append(name)
+        elif values != {"both"}:
+            kinds["some-forward" if values == {"both", "backward"} else "some"].append(name)
     _write(tables.DERIVATIVES, kinds)
 
 
@@ -99,20 +99,20 @@ def _write(file: str, table: Mapping[str, Sequence[str]]) -> None:
 def _read(folder: str) -> dict[str, str]:
     environment = {**os.environ, "PYTHONPATH": folder}
     text = subprocess.check_output([sys.executable, "-c", _READ], env=environment)
-    found: dict[str, str] = json.loads(text)
-    return found
+    kinds: dict[str, str] = json.loads(text)
+    return kinds
 
 
 def _with_generated_kernels() -> set[str]:
     """The operators with a generated autograd kernel that is not for ``out=``, in any embedded state."""
-    found = set()
+    named = set()
     for base in map(load, names()):
         for name in base.names:
             header = base.header(name)
             is_generated = any("VariableType" in debug for debug, _ in header.kernels.values())
             if is_generated and not _OUT.search(header.schema or ""):
-                found.add(name.removeprefix("aten::"))
-    return found
+                named.add(name.removeprefix("aten::"))
+    return named
 
 
 if __name__ == "__main__":
