@@ -72,20 +72,25 @@ def check_folder(folder: Path) -> None:
 
 @contextmanager
 def new_folder(name: str) -> Iterator[Path]:
-    """A folder for files, beside *name*, which becomes that when all are written. Errors: OSError."""
+    """A folder for files, which *name* has when all are written, and nothing else. Errors: OSError."""
     target = Path(name)
     refuse_outside(target)
-    if target.is_dir():
+    is_there = target.is_dir()
+    if is_there:
         if any(target.iterdir()):
             raise FileExistsError(errno.EEXIST, "the folder is not empty; name a new one")
     elif os.path.lexists(target):
         raise NotADirectoryError(errno.ENOTDIR, "it is a file; name a folder")
     target = target.resolve()
-    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:100]}."))
+    # a folder that is there can be a mount point: files can be moved to it from inside alone
+    folder = Path(tempfile.mkdtemp(dir=target if is_there else target.parent, prefix=f".{target.name[:100]}."))
     try:
         yield folder
-        if target.exists():
-            for file in folder.iterdir():
+        is_other = [*target.iterdir()] != [folder] if is_there else os.path.lexists(target)
+        if is_other or os.path.realpath(name) != os.fspath(target):
+            raise FileExistsError(errno.EEXIST, "something else was put there during the work; name a new folder")
+        if is_there:
+            for file in [*folder.iterdir()]:
                 file.rename(target / file.name)
         else:
             folder.chmod(0o777 & ~_umask())

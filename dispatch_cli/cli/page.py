@@ -11,6 +11,7 @@ import click
 from dispatch_cli.answers.findings.baseline.command_options import read_known, refused_baseline
 from dispatch_cli.answers.findings.command_options import (
     NO_CHECK_OPTIONS,
+    CheckOptions,
     guards_of,
     load_settings,
     refuse_unknown_checks,
@@ -20,6 +21,7 @@ from dispatch_cli.cli.options import SourceOptions, load_state, source_options, 
 from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write, written_folder
 from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
+from dispatch_cli.cli.source_options import NO_CONFIG
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
@@ -92,7 +94,9 @@ def _page(
     index_page: str | None = None,
 ) -> tuple[list[str], int]:
     """A page, and how many operators it has. trace: the recording, and its name. index_page: as of `PageSource`."""
-    state, findings, settings = _checked(source, out)
+    # the pages of the embedded versions are not about the project in whose folder they are written
+    options = NO_CHECK_OPTIONS if index_page is None else NO_CHECK_OPTIONS._replace(config=NO_CONFIG)
+    state, findings, settings = _checked(source, out, options)
     warn_of_overrides(state, out.color)
     from dispatch_cli.cli.page_files import files_read
     from dispatch_cli.files.paths import as_argument
@@ -144,8 +148,8 @@ def _megabytes(size: int) -> str:
     return f"{size / 1_000_000:.1f} MB"
 
 
-def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport, frozenset[str]]:
-    """The state, what check-invariants finds in it without options of its own, and the files with settings for that.
+def _checked(source: SourceOptions, out: Output, options: CheckOptions) -> tuple[State, FindingsReport, frozenset[str]]:
+    """The state, what check-invariants finds in it with the options, and the files with settings for that.
 
     Errors: CannotWrite where the page would take the place of a file of the state; BadInput.
     """
@@ -158,7 +162,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
 
     color = out.color
     try:
-        settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
+        settings, project = load_settings(options, source.allow_outside)
         guards = () if source.keys else guards_of(project, source.allow_outside, color)
         source = source._replace(project=project)
         state = load_state(source, color, guards)
@@ -166,7 +170,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
             refuse_input(out.file)  # before the work
         refuse_unknown_checks(state, settings, color)
         names, higher_order = checked_operators(state, bool(source.files))
-        entries, baseline = read_known(NO_CHECK_OPTIONS, project, color, source.allow_outside)
+        entries, baseline = read_known(options, project, color, source.allow_outside)
         findings = findings_report(
             *(state, names, None, settings, None if entries is None else BaselineFilter(entries)),
             higher_order=higher_order,
@@ -175,7 +179,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
         )
         return state, findings, frozenset(guards if baseline is None else (*guards, baseline))
     except BaselineError as error:
-        raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
+        raise refused_baseline(options, project, color, f"{baseline}: {error}") from None
     except InputError as error:
         raise BadInput(error, color) from None
 

@@ -6,7 +6,7 @@ import errno
 import json
 import lzma
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from dispatch_cli import bases
 from dispatch_cli.answers.history.report import history_report
 from dispatch_cli.answers.history.versions import Versions
+from dispatch_cli.cli.output import CannotWrite, written_folder
 from dispatch_cli.page import versions
 from dispatch_cli.page.versions import versions_data
 from tests.cli.support import call
@@ -163,6 +164,70 @@ def test_a_folder_is_written_whole_or_not_at_all(exists: bool, tmp_path: Path, m
     result = call("page", "--all-versions", "-o", "site")
     assert (result.code, result.out) == (0, "")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["index.html", "site", f"{SITE_VERSIONS[-1]}.html"]
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_folder_is_filled_on_its_own_device(exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder can be a mount point: from beside it, nothing can be moved into it."""
+    target = tmp_path / "site"
+    if exists:
+        target.mkdir()
+    monkeypatch.chdir(tmp_path)
+    with written_folder("site") as folder:
+        assert folder.parent == (target if exists else tmp_path)
+        (folder / "index.html").touch()
+    assert sorted(tmp_path.rglob("*")) == [target, target / "index.html"]
+
+
+def _folder(target: Path) -> None:
+    target.mkdir()
+
+
+def _link(target: Path) -> None:
+    target.symlink_to("../elsewhere")
+
+
+def _moved(target: Path) -> None:
+    target.rename("../elsewhere/moved")
+    target.symlink_to("../elsewhere/moved")
+
+
+def _filled(target: Path) -> None:
+    (target / "index.html").write_text("theirs")
+
+
+@pytest.mark.parametrize(
+    ("exists", "meanwhile"), [(False, _folder), (False, _link), (False, Path.touch), (True, _moved), (True, _filled)]
+)
+def test_what_came_there_during_the_work_is_left_alone(
+    exists: bool, meanwhile: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").touch()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(project)
+    target = Path("site")
+    if exists:
+        target.mkdir()
+    with pytest.raises(CannotWrite, match=r"^cannot write site: something else was put there"):  # noqa: SIM117
+        with written_folder("site") as folder:
+            (folder / "index.html").write_text("ours")
+            meanwhile(target)
+    assert [path.read_text() for path in tmp_path.rglob("index.html")] == ["theirs"] * (meanwhile is _filled)
+    assert not [*tmp_path.rglob(".site.*")]
+
+
+def test_settings_of_the_project_are_not_those_of_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.dispatch-cli]\nprivateuse1 = "npu"\nselect = ["all"]\nguards = ["not-there.yaml"]\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bases, "names", lambda: SITE_VERSIONS[:1])
+    result = call("page", "--all-versions", "-o", "new")
+    assert (result.code, result.out) == (0, ""), result.err
+    name = f"{SITE_VERSIONS[0]}.html"
+    assert (tmp_path / "new" / name).read_bytes() == (site() / name).read_bytes()
 
 
 def _no_space(*_: object) -> None:
