@@ -69,7 +69,8 @@ def command(
     Each operator is called in each context, by simulation: on tensors of the backend, with a gradient, with fake
     tensors (as torch.compile and torch.export trace), functionalized as torch.compile does, in vmap, grad and jvp of
     torch.func, under autocast, and in inference mode. A --tensor, such as 'sparse' or 'quantized', is a further column
-    on each backend.
+    on each backend. Where compile fails, torch.compile with fullgraph=True and torch.export do; without fullgraph, a
+    graph break may go around the call.
 
     A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
     kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.

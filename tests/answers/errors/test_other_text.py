@@ -86,7 +86,25 @@ def test_a_path_names_no_device() -> None:
     assert answered("RuntimeError: aten::histc is not supported, see /opt/xpu/lib").key is None
 
 
-@pytest.mark.parametrize("text", [UNKNOWN["two_composites"], "RuntimeError: a tensor on cuda:0 is not supported"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        UNKNOWN["two_composites"],
+        "RuntimeError: a tensor on cuda:0 is not supported",
+        "ImportError: cannot import name 'vmap' from 'jax.experimental'",
+        "FileNotFoundError: missing aten.native_functions.yaml",
+        "RuntimeError: ONNX Runtime: failed to load model, file not found",
+        "NotImplementedError: OpOverload(op='...') unsupported",
+    ],
+)
 def test_a_text_that_proves_nothing_is_refused_in_one_sentence(text: str) -> None:
     result = call("explain", "--from-error", "-", stdin=text.encode())
     assert (result.code, result.out, len(result.err.splitlines())) == (2, "", 1)
+
+
+def test_frames_of_registered_rules_are_no_registration() -> None:
+    text = FRAME.format("_library/custom_ops.py", "Expected the vmap staticmethod to have two returns")
+    report = answered(
+        text.replace("RuntimeError", '  File "/lib/torch/_functorch/vmap.py", line 3, in g\nRuntimeError')
+    )
+    assert "vmap ran the function" in report.says

@@ -17,8 +17,10 @@ CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
 PYTORCHS = ("aten", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
-TRACERS = frozenset(("compile", "fake", "traced"))
+TRACERS = frozenset(("compile", "fake", "traced", "vmap", "transform"))
 """Contexts whose frames go through torch.library, too."""
+_NO_DISPATCH = re.compile(r"(?:Import|ModuleNotFound|FileNotFound|Permission|OS|Syntax|Connection)Error")
+"""Errors that no call of an operator and no registration raises."""
 OF_PYTORCH = frozenset(("exported", "in_place", "layout", "autocast"))
 """Contexts in which it does not matter who wrote an operator."""
 NO_CALL = frozenset(("registering", "schema"))
@@ -39,7 +41,7 @@ _OPERATORS = tuple(
         r"(?<![\w:.])(\w{1,100}::\w{1,100}(?:\.\w{1,100})?)\((?:Tensor|Scalar|(?:Sym)?[Ii]nt|float|bool|str)\b",
         r"(?<![\w:.])((?:aten|prims|quantized)(?:::|\.)[a-z_]\w{1,100}(?:\.\w{1,100})?)\b(?!\.py)",
         r"\btorch\.ops\.(\w{1,100}\.\w{1,100}(?:\.\w{1,100})?)",
-        r"\bOpOverload\w{0,6}\(op='([\w.]{1,200})'",
+        r"\bOpOverload\w{0,6}\(op='(\w[\w.]{0,199})'",
     )
 )
 _FUNCTIONS = tuple(
@@ -72,7 +74,10 @@ CONTEXTS = {
         "an operator that changes arguments was made functional",
     ),
     "higher_order": (r"torch[/\\]_higher_order_ops[/\\]", "a higher-order operator ran"),
-    "exported": (r"\bONNX\b|torch[/\\]onnx[/\\]", "an exporter to ONNX translated the program"),
+    "exported": (
+        r"\bto ONNX\b|\bONNX (?:export|opset)|\btorch[/\\.]onnx\b",
+        "an exporter to ONNX translated the program",
+    ),
     "in_place": (r"\bin-?place operation|modified in-?place", "autograd checked a change in place"),
     "layout": (
         r"\b[Ss]parse[ _](?:layout|tensor|matri|cs|coo)|NestedTensor|\bjagged\b|torch[/\\]nested[/\\]",
@@ -108,6 +113,8 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     """The error of a text by what it proves: an operator, or what was under way; none where it proves neither."""
     shown = plain(text[:MAX_CHARACTERS])
     raised = [match.start() for match in _RAISED.finditer(shown.text)]
+    if raised and _NO_DISPATCH.search(shown.text[raised[-1] : shown.text.find(":", raised[-1])]):
+        return ()
     begin = shown.text.rfind("\n", 0, raised[-1]) + 1 if raised else 0
     near = shown.text[max(begin - NEAR, 0) : begin + NEAR]
     message = _FRAMES.split(shown.text[begin : begin + NEAR], maxsplit=1)[0]
