@@ -46,7 +46,8 @@ class NotBuilt(Exception):
 
 def torch_folder() -> Path | None:
     """The folder of the PyTorch that would be imported; None where there is none."""
-    sys.path.remove(str(Path(__file__).parent))
+    own = {str(SOURCES.parent), str(SOURCES.parent.resolve())}
+    sys.path[:] = [path for path in sys.path if path not in own]
     spec = importlib.util.find_spec("torch")
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
@@ -66,20 +67,23 @@ def library_for(torch: Path) -> tuple[Path, bool]:
             "install the headers of this Python (the package python3-dev, or python3-devel)",
         )
     compiler = _compiler()
-    name = f"{_digest(torch, compiler)}.so"
+    name = _digest(torch, compiler)
     folder = _cache()
-    if folder is not None and _is_own_file(folder / name):
-        return folder / name, True
-    print("note: compiling the recorder, once for this PyTorch; this takes up to a minute", file=sys.stderr, flush=True)
-    output = Path(tempfile.mkdtemp(prefix="dispatch-cli-")) / name
+    for path in [] if folder is None else folder.glob(f"{name}-*.so"):
+        if _is_own_file(path) and path.name == _name(name, path):
+            return path, True
+    once = ", once for this PyTorch" if folder is not None and os.access(folder, os.W_OK) else ""
+    print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
+    output = Path(tempfile.mkdtemp(prefix="dispatch-cli-")) / f"{name}.so"
     is_kept = False
     try:
         _build(torch, compiler, output)
         if folder is not None:
+            kept = folder / _name(name, output)
             with contextlib.suppress(OSError):
                 new = folder / f"{name}.{os.getpid()}"
                 shutil.copyfile(output, new)
-                new.replace(folder / name)
+                new.replace(kept)
                 is_kept = True
     except BaseException:
         shutil.rmtree(output.parent, ignore_errors=True)
@@ -87,7 +91,15 @@ def library_for(torch: Path) -> tuple[Path, bool]:
     if folder is None or not is_kept:
         return output, False
     shutil.rmtree(output.parent, ignore_errors=True)
-    return folder / name, True
+    return kept, True
+
+
+def _name(built_from: str, library: Path) -> str:
+    """The name of a library in the cache. A file that was damaged has another one, and is built anew."""
+    try:
+        return f"{built_from}-{hashlib.blake2b(library.read_bytes(), digest_size=20).hexdigest()}.so"
+    except OSError as error:
+        raise NotBuilt(f"{library} cannot be read: {error.strerror or error}") from None
 
 
 def _python_headers() -> Path:
@@ -116,15 +128,22 @@ def _compiler() -> list[str]:
 
 
 def _cache() -> Path | None:
-    """The folder where libraries are kept; None where there cannot be one of this user."""
+    """The folder where libraries are kept; None where there cannot be one of this user, to which nobody else writes.
+
+    A library in a git checkout could come with a project. A home may be under git, and its own folder is used.
+    """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        folder = (base if base.is_absolute() else Path.home() / ".cache") / "dispatch-cli" / "recorder"
+        own = Path.home() / ".cache"
+        folder = (base if base.is_absolute() else own) / "dispatch-cli" / "recorder"
+        if own not in folder.parents and any((above / ".git").exists() for above in folder.resolve().parents):
+            return None
         folder.mkdir(0o700, parents=True, exist_ok=True)
         status = folder.lstat()
     except (OSError, RuntimeError):
         return None
-    return folder if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() else None
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022
+    return folder if is_own else None
 
 
 def _is_own_file(path: Path) -> bool:
@@ -152,7 +171,7 @@ def _build(torch: Path, compiler: list[str], output: Path) -> None:
     """Errors: NotBuilt."""
     abi = _run([sys.executable, "-c", _IMPORT + "print(int(torch.compiled_with_cxx11_abi()))"], "import PyTorch")
     headers = (SOURCES, SOURCES / "stand_in", torch / "include", _python_headers())
-    command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", f'-DBUILT_FOR="{torch}"']
+    command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", _built_for(torch)]
     command += [f"-I{folder}" for folder in headers]
     command += [str(SOURCES / "recorder.cpp"), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
     command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
@@ -162,6 +181,11 @@ def _build(torch: Path, compiler: list[str], output: Path) -> None:
         raise NotBuilt(f"{compiler[0]} has made no library, and says no error")
     load = _IMPORT + "import ctypes; ctypes.PyDLL(sys.argv[1])"
     _run([sys.executable, "-c", load, str(output)], f"load what {compiler[0]} has made")
+
+
+def _built_for(torch: Path) -> str:
+    """The option that has the folder as a string of C++, which escapes characters as JSON does."""
+    return f"-DBUILT_FOR={json.dumps(str(torch), ensure_ascii=False)}"
 
 
 def _run(command: list[str], what: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.model.problem import InputError
+from dispatch_cli.trace import build
 from dispatch_cli.trace.library import library_for
 from tests.capture.support import torch_python
 from tests.trace.kernels import cache_with_recorder, has_compiler, library_of
@@ -188,6 +189,59 @@ def test_built_once(
     another = built(python)
     monkeypatch.setenv("CXX", f"{compiler} -g0")
     assert len({library, another, built(python)}) == log.read_text(encoding="utf-8").count("\n") == 3
+
+
+def test_a_damaged_library_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("CXX", str(compiler_in(tmp_path, log)))
+    python = python_with(tmp_path / "with", headers=True)
+    library = built(python)
+    content = library.read_bytes()
+    for damaged in (b"", content[:100], content[:-1] + b"x"):
+        library.write_bytes(damaged)
+        assert built(python).read_bytes() == content
+    assert log.read_text(encoding="utf-8").count("\n") == 4
+
+
+@pytest.mark.parametrize("is_checkout", [True, False])
+def test_a_cache_that_others_can_fill(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], is_checkout: bool
+) -> None:
+    """A folder inside a git checkout, and one to which others may write, are not used."""
+    monkeypatch.setenv("CXX", str(compiler_in(tmp_path, tmp_path / "log")))
+    python = python_with(tmp_path / "with", headers=True)
+    kept = built(python)
+    assert capfd.readouterr().err == "note: compiling the recorder, once for this PyTorch; this takes up to a minute\n"
+    if is_checkout:
+        (tmp_path / ".git").mkdir()
+    else:
+        kept.parent.chmod(0o770)
+    assert cache not in built(python).parents
+    assert capfd.readouterr().err == "note: compiling the recorder; this takes up to a minute\n"
+
+
+def test_a_script_folder_that_is_not_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PYTHONSAFEPATH leaves it out; for a link to the folder, the path has the folder itself."""
+    link = tmp_path / "link"
+    link.symlink_to(Path(build.__file__).parent)
+    monkeypatch.setattr(build, "__file__", str(link / "build.py"))
+    for safe in ("", "1"):
+        monkeypatch.setenv("PYTHONSAFEPATH", safe)
+        with library_for(sys.executable) as library:
+            assert library is None
+
+
+def test_a_folder_with_quotes(tmp_path: Path) -> None:
+    """The compiler's own preprocessor reads the string that the option defines."""
+    folder = tmp_path / 'a"b\\c'
+    source = tmp_path / "source.cpp"
+    source.write_text("extern const char folder[] = BUILT_FOR;\n", encoding="utf-8")
+    if not has_compiler():
+        pytest.skip("left out: there is no C++ compiler")
+    library = tmp_path / "library.so"
+    words = ["-shared", "-fPIC", build._built_for(folder), str(source), "-o", str(library)]
+    subprocess.run([*build._compiler(), *words], check=True)
+    assert bytes(folder) + b"\0" in library.read_bytes()
 
 
 def verified(python: str, *words: str) -> subprocess.CompletedProcess[str]:
