@@ -280,8 +280,8 @@ def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab], page_o
         tab.press(key)
     tab.press("Enter")
     assert tab.text("h1") == "pylib::normalize on CPU, train"
-    lead = "Loses the gradient: no derivative is registered, and it writes to an argument or returns a view: gradients "
-    assert tab.text("main .lead") == lead + "can be wrong, without an error"
+    lead = "Loses the gradient: no derivative is registered, and it writes to an argument or returns a view: the "
+    assert tab.text("main .lead") == lead + "backward pass raises, or gradients are wrong"
     assert tab.text("main .command code").startswith("dispatch-cli resolve pylib::normalize examples/custom_ops.yaml ")
     assert tab.texts(".slot[aria-current]") == tab.texts(".slot[aria-current]")[:1] != []
 
