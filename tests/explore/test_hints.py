@@ -65,6 +65,12 @@ def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
     drive(session(), steps)
 
 
+def _has_last(app: ExploreApp, texts: tuple[str, ...]) -> bool:
+    """True if the last line of the screen has all of the texts."""
+    last = screen_text(app).splitlines()[-1]
+    return all(text in last for text in texts)
+
+
 def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
     """All of them, and those that copy and help; others that are the same everywhere are in help."""
     wanted = {
@@ -84,9 +90,7 @@ def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
         await pilot.press("enter")
         for key, texts in wanted.items():
             await pilot.press(key, *("b", *"cuda", "enter") * (key == "7"))
-            await pilot.pause(0.1)
-            shown = screen_text(app).splitlines()[-1]
-            assert all(text in shown for text in (*texts, "y Copy", "? Help")), shown
+            await until(pilot, partial(_has_last, app, (*texts, "y Copy", "? Help")))
 
     drive(recorded, steps, (80, 24))
 
