@@ -54,7 +54,7 @@ def built(python: str) -> Path:
 
 
 def refused(python: str) -> str:
-    """Why nothing is built."""
+    """The reason why nothing is built."""
     with pytest.raises(InputError) as caught, library_for(python):
         pass
     (problem,) = caught.value.problems

@@ -60,11 +60,11 @@ RESULTS = {
     "(Tensor, Tensor)": ("Tuple[Tensor, Tensor]", "std::tuple<at::Tensor, at::Tensor>", "(0, 0)"),
     "()": ("None", "void", "None"),
 }
-"""What is returned, by the schema → in Python, in C++, and the batch dimensions of it; any other is a tensor."""
+"""Returned values by schema: in Python, in C++, and their batch dimensions; any other schema returns a tensor."""
 
 
 class Kind(NamedTuple):
-    """What operators do. arguments: y and n may be left out; of those behind ``*``, the names are given.
+    """Bodies of operators. arguments: y and n may be left out; of those behind ``*``, the names are given.
 
     The argument that the statement begins with is written to.
     """
@@ -275,7 +275,7 @@ class _Author:
         return TYPES[self.types["n"]].term[language].format("n") if "n" in self.types else "2"
 
     def _body(self, language: int, guard: str = "") -> Body:
-        """What the operator does."""
+        """Body of the operator."""
         left_out = "" if self.kind in UNFAITHFUL else self.writes
         summands = {name: TYPES[kind] for name, kind in self.types.items() if "Tensor" in kind and name != left_out}
         terms = " + ".join(kind.term[language].format(name) for name, kind in summands.items())
