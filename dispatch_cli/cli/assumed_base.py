@@ -23,8 +23,8 @@ class AssumedBase(NamedTuple):
 def assumed_base(files: Sequence[str], universe: str | None, setting: Named | None) -> AssumedBase | None:
     """The state to start from unless the files decide it; None for none.
 
-    Sources are over the newest state that the packaging files of their project allow. universe: what ``--universe``
-    names. setting: `base` of the project file.
+    Sources, and declarations beside them, are over the newest state that the packaging files of the sources' project
+    allow. universe: what ``--universe`` names. setting: `base` of the project file.
     """
     from dispatch_cli import bases
     from dispatch_cli.declarations.project import NO_BASE
@@ -32,13 +32,14 @@ def assumed_base(files: Sequence[str], universe: str | None, setting: Named | No
     if setting is not None:
         return None if setting.text == NO_BASE else AssumedBase(setting.text, f"as {setting.span} says", setting)
     states = bases.names()
-    if not all(map(is_source, files)):
+    sources = [file for file in files if is_source(file)]
+    if not sources:
         return None
     if universe is not None:
         return AssumedBase(universe, "as --universe says") if universe in states else None
     from dispatch_cli.declarations.pytorch_requirement import newest_allowed
 
-    name, requirement, is_allowed = newest_allowed(common_folder(files), states)
+    name, requirement, is_allowed = newest_allowed(common_folder(sources), states)
     if requirement is None:
         return AssumedBase(name, "the newest embedded state")
     clause = f"{requirement.span}: torch{requirement.spec}"

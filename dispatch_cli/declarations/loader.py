@@ -21,6 +21,7 @@ from dispatch_cli.declarations.header import Extension, Header, base_hint, read_
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
+from dispatch_cli.declarations.operator_format import MAKERS
 from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
@@ -89,8 +90,8 @@ def load(
     universe: an embedded name or a path, or the universe itself, for files that name none; a file that
     names another does not agree with it. bases: embedded states that the history continues, before those that the files
     extend. assumed_base: the one that it continues where neither *bases* nor a file names a state or a universe, and no
-    file defines the namespace ``aten``. guards: files that are read after them, and that may say what must hold, but
-    register nothing.
+    file defines operators of the namespace ``aten``. guards: files that are read after them, and that may say what must
+    hold, but register nothing.
     allow_outside: whether files may lead to others outside of their project (`project_folder`).
     privateuse1: the name of the backend at PrivateUse1; by default what the files say.
     continued: a state that the history continues, and that is no embedded one.
@@ -540,14 +541,24 @@ def _decides(file: _File) -> bool:
     header = file.header
     if header is None or header.universe is not None or _is_snapshot(file):
         return header is not None
-    libraries = next((node for name, node in header.sections if name == "libraries"), None)
-    blocks = libraries.items if type(libraries) is tree.Sequence else ()
-    return any(type(block) is tree.Mapping and _defines_aten(block) for block in blocks)
+    in_libraries = any(map(_defines_aten, _entries(header, "libraries")))
+    return in_libraries or any(map(_is_in_aten, _entries(header, "operators")))
 
 
-def _defines_aten(block: tree.Mapping) -> bool:
-    fields = {key.text: value.text for key, value in block.pairs if type(value) is Scalar}
-    return fields.get("kind") == LibraryKind.DEF.name and fields.get("namespace") == "aten"
+def _entries(header: Header, section_name: str) -> Iterator[dict[str, str]]:
+    """Plain values of each entry of a section that is a list."""
+    section = next((node for name, node in header.sections if name == section_name), None)
+    for entry in section.items if type(section) is tree.Sequence else ():
+        if type(entry) is tree.Mapping:
+            yield {key.text: value.text for key, value in entry.pairs if type(value) is Scalar}
+
+
+def _defines_aten(library: Mapping[str, str]) -> bool:
+    return library.get("kind") == LibraryKind.DEF.name and library.get("namespace") == "aten"
+
+
+def _is_in_aten(operator: Mapping[str, str]) -> bool:
+    return any(operator.get(field, "").lstrip().startswith("aten::") for field in ("func", "name", *MAKERS))
 
 
 def _is_snapshot(file: _File) -> bool:

@@ -90,10 +90,38 @@ def test_options_and_settings_count_more() -> None:
 
 def test_declarations_decide_alone() -> None:
     Path("a.yaml").write_text("dispatch: 1\noperators: [{func: 'a::b() -> ()'}]\n", "utf-8")
-    for files in (("a.yaml",), ("csrc", "a.yaml")):
-        assert "note: over" not in call("check-invariants", *files, "--fail-on", "none").err
+    assert "note: over" not in call("check-invariants", "a.yaml", "--fail-on", "none").err
     Path("csrc/b.yaml").write_text("dispatch: 1\nextends: [torch-2.13]\n", "utf-8")
     assert json.loads(call("table", "csrc", "--format", "json").out)["universe"] == "torch-2.13"
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "operators: [{func: 'a::b() -> ()'}]",
+        "changes: [{remove: {operator: aten::add.Tensor, dispatch_key: PrivateUse1}}]",
+        "libraries: [{kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {mul.Tensor: my_mul}}]",
+    ],
+)
+def test_declarations_beside_sources_keep_the_state_of_the_sources(declaration: str) -> None:
+    Path("a.yaml").write_text(f"dispatch: 1\n{declaration}\n", "utf-8")
+    Path("csrc/setup.py").write_text("setup(name='a', install_requires=['torch==2.9.1'])\n", "utf-8")
+    answer = call("check-invariants", "csrc", "a.yaml", "--format", "json", "--fail-on", "none")
+    assert "note: over torch-2.9, " in answer.err
+    assert "dangling-implementation" not in [finding["check"] for finding in json.loads(answer.out)["findings"]]
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "operators: [{func: 'aten::add.Tensor(Tensor a) -> Tensor'}]",
+        "libraries: [{kind: DEF, namespace: aten, define: ['add.Tensor(Tensor a) -> Tensor']}]",
+    ],
+)
+def test_declarations_of_pytorchs_operators_decide_beside_sources(declaration: str) -> None:
+    Path("a.yaml").write_text(f"dispatch: 1\n{declaration}\n", "utf-8")
+    answer = call("check-invariants", "csrc", "a.yaml", "--fail-on", "none")
+    assert answer.code == 0 and "note: over" not in answer.err, answer.err
 
 
 def test_sources_that_define_aten_are_pytorch() -> None:
