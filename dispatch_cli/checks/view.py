@@ -17,7 +17,7 @@ from dispatch_cli.checks.files import Captures, Files
 from dispatch_cli.checks.namespaces import Namespaces
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.undecided import UndecidedIndex
-from dispatch_cli.engine.dispatcher.dispatcher import OperatorHeader
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration

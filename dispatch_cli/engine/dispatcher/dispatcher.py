@@ -7,11 +7,12 @@ raises `Refused` with PyTorch's text and leaves everything as it was.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Registry, Version
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader, SeenOperator, WaitingOperator
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
@@ -26,17 +27,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
-
-
-class OperatorHeader(NamedTuple):
-    """Header of an operator: its schema as text, and the place of the declaration.
-
-    overridden: the keys with more than one kernel.
-    """
-
-    schema: str | None
-    span: Span | None
-    overridden: tuple[str, ...] = ()
 
 
 class Checkpoint:
@@ -262,37 +252,22 @@ class Dispatcher:
         """True if the operator comes from the base, and nothing has been registered for it, or asked, since."""
         return self._registry.waits(name)
 
-    def header(self, name: OperatorName) -> OperatorHeader:
-        """The heading of the operator: its schema and its place. Errors: Refused when there is none of that name.
+    def seen(self, name: OperatorName) -> SeenOperator:
+        """The operator as far as its table needs it. Errors: Refused when there is none of that name.
 
         An operator of the base is not taken in for that.
         """
         if self._base is not None and self._registry.waits(name):
-            captured = self._base.header(str(name))
-            return OperatorHeader(captured.schema, None, captured.overridden)
-        operator = self.operator(name)
-        definition = operator.definition
-        overridden = tuple(key for key, registrations in operator.kernels.items() if len(registrations) > 1)
-        if definition is None:
-            return OperatorHeader(None, None, overridden)
-        return OperatorHeader(str(definition.schema), definition.span, overridden)
+            return WaitingOperator(name, self._base, self.layout)
+        return self.operator(name)
+
+    def header(self, name: OperatorName) -> OperatorHeader:
+        """The heading of the operator: its schema and its place. Errors: as `seen`."""
+        return self.seen(name).header
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
-        """The active registration of every key that has one. Errors: Refused when there is no operator of that name.
-
-        An operator of the base is not taken in for that.
-        """
-        if self._base is None or not self._registry.waits(name):
-            return self.operator(name).active_kernels()
-        header = self._base.header(str(name))
-        registrations = {
-            key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
-            for key, (debug, fallthrough) in header.kernels.items()
-        }
-        for key, (fake, wraps) in header.functions.items():
-            kernel = registrations[key].kernel._replace(fake=fake, wraps=wraps)
-            registrations[key] = Registration(name, key, kernel, captured=True)
-        return registrations
+        """The active registration of every key that has one. Errors: as `seen`."""
+        return self.seen(name).active_kernels()
 
     def registered_at(
         self, keys: Container[str], names: Iterable[OperatorName] | None = None
@@ -308,25 +283,12 @@ class Dispatcher:
                     yield registration
 
     def shape(self, name: OperatorName) -> tuple[int, frozenset[str]]:
-        """The bits of the keys with a kernel, and those keys whose active kernel falls through.
+        """The bits of the keys with a kernel, and those keys whose active kernel falls through. Errors: as `seen`.
 
-        All that decides the operator's table, but for the backend fallbacks. An operator of the base is not taken in
-        for that. Errors: Refused for an unknown operator.
+        All that decides the operator's table, but for the backend fallbacks.
         """
-        if self._base is None or not self._registry.waits(name):
-            operator = self.operator(name)
-            skipped = frozenset(key for key, group in operator.kernels.items() if group and group[0].kernel.fallthrough)
-            return operator.registered, skipped
-        kernels = self._base.header(str(name)).kernels
-        skipped = frozenset([key for key, (_, fallthrough) in kernels.items() if fallthrough])
-        return self._registered(kernels), skipped
-
-    def _registered(self, keys: Iterable[str]) -> int:
-        """The bits of keys with a kernel."""
-        registered, bits = 0, self.layout.registered_bit
-        for key in keys:
-            registered |= bits[key]
-        return registered
+        seen = self.seen(name)
+        return seen.registered, seen.falling
 
     def settle(self, name: OperatorName) -> None:
         """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
@@ -368,29 +330,19 @@ class Dispatcher:
 
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
-        active = self.active(name)
-        fallbacks = self._registry.fallbacks
-        operator = self._operators.get(name)
-        registered = self._registered(active) if operator is None else operator.registered
-        shared = plan(self.layout, registered, fallbacks.bits)
-        return Table(self.layout, shared, active, fallbacks.registrations)
+        seen, fallbacks = self.seen(name), self._registry.fallbacks
+        shared = plan(self.layout, seen.registered, fallbacks.bits)
+        return Table(self.layout, shared, seen.active_kernels(), fallbacks.registrations)
 
     def dump_table(self, name: OperatorName) -> str:
         """The text that ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
 
         An empty text for an unknown operator.
         """
-        operator = self._operators.get(name)
-        if operator is not None:
-            texts, registered = operator.texts, operator.registered
-        elif self._base is not None and self._registry.waits(name):
-            kernels = self._base.header(str(name)).kernels
-            texts = {key: kernel_text(*kernel) for key, kernel in kernels.items()}
-            registered = self._registered(kernels)
-        else:
+        if name not in self:
             return ""
-        fallbacks = self._registry.fallbacks
-        return plan(self.layout, registered, fallbacks.bits).dump(texts, fallbacks.texts)
+        seen, fallbacks = self.seen(name), self._registry.fallbacks
+        return plan(self.layout, seen.registered, fallbacks.bits).dump(seen.texts, fallbacks.texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[RuleStep, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.

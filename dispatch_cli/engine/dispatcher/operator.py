@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.table.live import FallbackHistory, LiveTable
 from dispatch_cli.engine.table.registration import Definition, Registration
@@ -216,6 +217,19 @@ class Operator:
     def active_kernels(self) -> dict[str, Registration]:
         """The active registration of every key that has one."""
         return {key: registrations[0] for key, registrations in self.kernels.items()}
+
+    @property
+    def falling(self) -> frozenset[str]:
+        """The keys whose active kernel falls through."""
+        return frozenset([key for key, entries in self.kernels.items() if entries[0].kernel.fallthrough])
+
+    @property
+    def header(self) -> OperatorHeader:
+        """The schema as text, and where it is declared."""
+        overridden = tuple(key for key, entries in self.kernels.items() if len(entries) > 1)
+        if self.definition is None:
+            return OperatorHeader(None, None, overridden)
+        return OperatorHeader(str(self.definition.schema), self.definition.span, overridden)
 
     def has_kernel(self, key: str) -> bool:
         """True if a kernel is registered at exactly *key*, an alias key included."""
