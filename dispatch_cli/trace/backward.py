@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from dispatch_cli.engine.call.chain import runs_python
 from dispatch_cli.engine.call.gradient import autograd_keys
 from dispatch_cli.engine.call.kernels.entry import COMPOSITES
-from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.trace.calls import NONE, RAISED

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from dispatch_cli import bases
+from dispatch_cli.engine.call.chain import runs_python
 from dispatch_cli.engine.call.gradient import LostGradient, autograd_keys, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
-from dispatch_cli.engine.call.simulator import runs_python
 from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.rules import Rule

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors, fake_errors
+from dispatch_cli.engine.call.chain import KernelChain
 from dispatch_cli.engine.call.fake_devices import Mismatch, foreach_mismatch, mismatch
 from dispatch_cli.engine.call.fake_inside import gives_up, like_result, without_python, without_results, zeros_for
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
@@ -33,8 +34,6 @@ from dispatch_cli.model.schema.arguments import has_tensors
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
-Inner = Callable[[OperatorName, tuple[Value, ...], Thread, Options], tuple[tuple[Hop, ...], End]]
-"""Calls an operator on a thread."""
 MAX_GENERATED = 4
 """Maximum number of generated kernels that call one another."""
 Result = tuple[FakeOutcome, Error | None]
@@ -56,7 +55,7 @@ class FakeCall(NamedTuple):
     """A call of an operator that FakeTensorMode takes.
 
     rules: what it asks for beside kernels. python: the operator's kernels for the Python dispatcher, by key.
-    inner: calls an operator on another thread. options: what it is given beside tensors.
+    options: what it is given beside tensors.
     """
 
     dispatcher: Dispatcher
@@ -66,7 +65,6 @@ class FakeCall(NamedTuple):
     maker: TensorMaker
     values: tuple[Value, ...]
     thread: Thread
-    inner: Inner
     options: Options = NO_OPTIONS
 
     @property
@@ -201,7 +199,7 @@ class FakeCall(NamedTuple):
     def _run(self, path: FakePath, values: tuple[Value, ...], thread: Thread, options: Options) -> Result:
         """A call inside of the mode. Of a generated kernel, the operator that it calls is called in its turn."""
         name, tags, schema = self.operator.name, self.tags, self.schema
-        hops, end = self.inner(name, values, thread, options)
+        hops, end = self._call(name, values, thread, options)
         last, error = hops[-1], end.error
         kernel, called, first = last.live.kernel, (name, tags), (last.slot, last.live)
         outcome = FakeOutcome(
@@ -216,7 +214,7 @@ class FakeCall(NamedTuple):
             values = without_results(schema, values)
             if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
                 options = options._replace(device=META_DEVICE)
-            hops, end = self.inner(other, values, thread, options)
+            hops, end = self._call(other, values, thread, options)
             if end.error is not None and end.error.type == fake_errors.NOT_IMPLEMENTED:
                 error = end.error
             last, name = hops[-1], other
@@ -227,6 +225,13 @@ class FakeCall(NamedTuple):
             hidden = calls_hidden(last.slot, last.live) or (calls_more(*called) and calls_hidden(*first))
             outcome = outcome._replace(followed=not hidden)
         return outcome, error
+
+    def _call(
+        self, name: OperatorName, values: tuple[Value, ...], thread: Thread, options: Options
+    ) -> tuple[tuple[Hop, ...], End]:
+        """A call of an operator on another thread."""
+        python = dict(self.python) if name == self.operator.name else {}
+        return KernelChain(self.dispatcher, name, self.maker, python, options).run(values, thread)[:2]
 
     def _unsafe(self, error: Error | None) -> Result:
         """``maybe_run_unsafe_fallback``. error: of the call at Meta."""

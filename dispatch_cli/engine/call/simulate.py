@@ -14,7 +14,6 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
-from dispatch_cli.model.fake_tensor import NO_FAKE_RULES
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
@@ -47,8 +46,8 @@ def simulate(
 
     Errors: Refused for an unknown operator; CallError for what the universe, the schema or the contexts do not have.
     """
-    dispatcher = state if isinstance(state, Dispatcher) else state.dispatcher
-    python = {} if isinstance(state, Dispatcher) else _python_kernels(state, name)
+    state = State(state) if isinstance(state, Dispatcher) else state
+    dispatcher = state.dispatcher
     maker = TensorMaker(dispatcher.universe)
     operator = dispatcher.operator(name)
     tensors, contexts = tuple(tensors), tuple(contexts)
@@ -61,8 +60,7 @@ def simulate(
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
-    rules = NO_FAKE_RULES if isinstance(state, Dispatcher) else state.fake_rules(name)
-    hops, end = CallSimulator(dispatcher, name, maker, python, options, rules).run(values, thread, keyset)
+    hops, end = CallSimulator.of(state, name, maker, options).run(values, thread, keyset)
     return Call(name, tensors, contexts, hops, end, options)
 
 
@@ -103,10 +101,6 @@ def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
         wrappers += [Wrapper(kind, level) for level in [*taken, *named]]
     # those of transforms that are over are inside of all others
     return sorted(wrappers, key=lambda wrapper: wrapper.level or 0)
-
-
-def _python_kernels(state: State, name: OperatorName) -> dict[str, str]:
-    return {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
 
 
 def _check_count(name: OperatorName, tensors: tuple[TensorSpec, ...], most: int | None) -> None:

@@ -109,9 +109,7 @@ class Caller:
 
     def simulator(self, name: OperatorName, options: Options = NO_OPTIONS) -> CallSimulator:
         """A simulator of calls of an operator."""
-        state = self.state
-        python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
-        return CallSimulator(state.dispatcher, name, self._maker, python, options, state.fake_rules(name))
+        return CallSimulator.of(self.state, name, self._maker, options)
 
     def prepared(self, column: Column, given: tuple[bool, ...], takes_device: bool) -> Prepared:
         """The arguments in a column, of an operator that is given those tensors, or a device. Errors: CallError."""
