@@ -15,7 +15,7 @@ from importlib import import_module
 
 from tests import forks
 
-_IMPORTED = ("cli", "declarations", "engine", "checks", "report", "render")
+_IMPORTED = ("cli", "declarations", "engine", "checks", "render")
 """Packages of whose modules the commands import some when they are called."""
 
 
