@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,8 @@ from tests.once import FOLDER
 
 QUICK = "DISPATCH_CLI_TESTS_QUICK"
 """The variable that has all processes of a run leave out slow tests."""
+COLLECTED = "DISPATCH_CLI_TESTS_COLLECTED"
+"""The variable that names a folder in which `.ci/run` finds the tests that a run has, and all that there are."""
 MARKERS = ("live", "slow")
 
 
@@ -57,13 +60,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if f"mark.{marker}" not in file.read_text(encoding="utf-8"):
                 raise pytest.UsageError(f"{file} must name the marker of its tests: pytest.mark.{marker}")
     if QUICK in os.environ:
+        _list_tests("all", items)
         slow = {item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
         config.hook.pytest_deselected(items=[*slow])
         items[:] = [item for item in items if item not in slow]
 
 
-def pytest_collection_finish() -> None:
+def _list_tests(name: str, items: list[pytest.Item]) -> None:
+    if COLLECTED in os.environ:
+        folder = Path(os.environ[COLLECTED])
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.{os.getpid()}").write_text("".join(f"{item.nodeid}\n" for item in items), encoding="utf-8")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
     """The collector of garbage need not look at the modules and tests again and again, and comes less often."""
+    _list_tests("run", session.items)
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
