@@ -1,15 +1,29 @@
 """Documents as text for a terminal or a pipe.
 
-Lines that fit and have no colour need no rich; it is imported only for colours and for wrapping. The colours are the
-writer's alone: what comes from outside can change neither them nor the terminal.
+Rich is imported only for colours. These are the writer's alone: what comes from outside can change neither them nor
+the terminal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Block, Matrix, Paragraph
-from dispatch_cli.render.text_lines import Style, laid_out
+from dispatch_cli.render.document import Block, Paragraph, Tone
+from dispatch_cli.render.text_lines import Style, TextLine
+from dispatch_cli.render.text_parts import parts_of
+
+LOOKS = {
+    Tone.PLAIN: "none",
+    Tone.HEAD: "bold",
+    Tone.KERNEL: "bold green",
+    Tone.ALIAS: "cyan",
+    Tone.FALLBACK: "blue",
+    Tone.WARN: "yellow",
+    Tone.BAD: "bold red",
+    Tone.DIM: "dim",
+    Tone.PLACE: "dim",
+}
+"""Looks of the tones, in rich's words."""
 
 
 def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
@@ -29,13 +43,17 @@ def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
 
 
 def _text(block: Block, style: Style) -> str:
-    if isinstance(block, Matrix):
-        from dispatch_cli.render.text_matrix import TextMatrix
+    lines = (line for part in parts_of(block, style.width) for line in part.lines)
+    if style.color:
+        return "".join(f"{_colored(line)}\n" for line in lines)
+    return "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)
 
-        return "".join(_text(part, style) for part in TextMatrix(block, style.width).blocks())
-    lines = laid_out(block, style.width)
-    if lines is not None and not style.color:
-        return "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)
-    from dispatch_cli.render.text_wrapped import by_rich, rich_line, wrapping
 
-    return by_rich(wrapping(block, style) if lines is None else map(rich_line, lines), style, lines is None)
+def _colored(line: TextLine) -> str:
+    from rich.color import ColorSystem
+    from rich.style import Style as RichStyle
+
+    last = next((at for at in reversed(range(len(line))) if line[at].text.strip(" ")), -1)
+    shown = [*line[:last], *(run._replace(text=run.text.rstrip(" ")) for run in line[last : last + 1])]
+    looks = ((run.text, RichStyle.parse(LOOKS[run.tone])) for run in shown)
+    return "".join(look.render(text, color_system=ColorSystem.STANDARD) for text, look in looks)

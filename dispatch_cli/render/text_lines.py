@@ -74,15 +74,9 @@ def line_width(line: TextLine) -> int:
     return sum(width_of(run.text) for run in line)
 
 
-def _blanks(count: int) -> TextLine:
+def blanks(count: int) -> TextLine:
     """Run of *count* blanks; none where it is negative."""
     return [Run(" " * count)] if count > 0 else []
-
-
-def laid_out(block: Block, width: int | None) -> list[TextLine] | None:
-    """A block without wrapping; None where there is no room for it."""
-    parts = laid_out_parts(block, width)
-    return None if parts is None else [line for part in parts for line in part.lines]
 
 
 def laid_out_parts(block: Block, width: int | None) -> list[Part] | None:
@@ -94,18 +88,16 @@ def laid_out_parts(block: Block, width: int | None) -> list[Part] | None:
     if isinstance(block, Facts):
         return facts_lines(block, width)
     assert isinstance(block, Paragraph), "a matrix is written as paragraphs"
-    shown = marked(block)
-    tone = Tone.HEAD if shown.kind in HEADS else Tone.PLAIN
-    first, *others = shown_lines(shown.inline, tone)
-    part_lines = [_blanks(shown.indent) + first, *(_blanks(shown.indent + shown.hang) + line for line in others)]
+    shown, (first, *others) = paragraph_lines(block)
+    part_lines = [blanks(shown.indent) + first, *(blanks(shown.indent + shown.hang) + line for line in others)]
     return [Part(block, part_lines)] if shown.kind is ParagraphKind.CODE else _fitting([Part(block, part_lines)], width)
 
 
-def marked(block: Paragraph) -> Paragraph:
-    """An item of a list with its mark, and its further lines behind that."""
-    if block.kind is not ParagraphKind.ITEM:
-        return block
-    return block._replace(inline=joined(_ITEM, block.inline), hang=block.hang + len(_ITEM))
+def paragraph_lines(block: Paragraph) -> tuple[Paragraph, list[TextLine]]:
+    """A paragraph, an item of a list with its mark, and its lines."""
+    if block.kind is ParagraphKind.ITEM:
+        block = block._replace(inline=joined(_ITEM, block.inline), hang=block.hang + len(_ITEM))
+    return block, shown_lines(block.inline, Tone.HEAD if block.kind in HEADS else Tone.PLAIN)
 
 
 _ITEM = "- "
@@ -126,7 +118,7 @@ def facts_lines(block: Facts, width: int | None) -> list[Part] | None:
         part = Part(fact, [])
         for position, line in enumerate(texts):
             head = [] if position else label
-            part.lines.append([*_blanks(block.indent), *head, *_blanks(room - line_width(head) + GAP), *line])
+            part.lines.append([*blanks(block.indent), *head, *blanks(room - line_width(head) + GAP), *line])
         parts.append(part)
     return _fitting(parts, width)
 
@@ -147,7 +139,7 @@ def _rows(table: TableBlock, width: int | None) -> list[Part] | None:  # type: i
 def _aligned(grid: ShownCells, table: TableBlock) -> list[Part]:  # type: ignore[type-arg]
     """Every cell as wide as its column, the headers first."""
     cells = [[shown_lines(column.header, Tone.HEAD) for column in grid.columns]]
-    cells += [_without_last_blanks(grid, [shown_lines(cell) for cell in row]) for row in grid.rows]
+    cells += [_without_lastblanks(grid, [shown_lines(cell) for cell in row]) for row in grid.rows]
     whole = [row for row in cells if len(row) == len(grid.columns)]
     widths = [max(line_width(line) for cell in column for line in cell) for column in zip(*whole, strict=True)]
     right = [column.right for column in grid.columns]
@@ -157,7 +149,7 @@ def _aligned(grid: ShownCells, table: TableBlock) -> list[Part]:  # type: ignore
     return parts
 
 
-def _without_last_blanks(grid: ShownCells, cells: list[list[TextLine]]) -> list[list[TextLine]]:
+def _without_lastblanks(grid: ShownCells, cells: list[list[TextLine]]) -> list[list[TextLine]]:
     """The cells of a row up to the last one that has a text, if that may be wider than its column."""
     last = max((at for at, cell in enumerate(cells) if any(cell)), default=0)
     return cells[: last + 1] if grid.columns[last].overflows else cells
@@ -169,10 +161,10 @@ def beside(
     """The cells of a row, each as wide as its column. right: whether a column is set to the right."""
     lines = []
     for parts in zip_longest(*cells, fillvalue=[]):
-        line = _blanks(indent)
+        line = blanks(indent)
         for position, (part, width) in enumerate(zip(parts, widths, strict=True)):
-            rest = _blanks(width - line_width(part))
-            line += _blanks(GAP) if position else []
+            rest = blanks(width - line_width(part))
+            line += blanks(GAP) if position else []
             line += [*rest, *part] if right[position] else [*part, *rest]
         lines.append(line)
     return lines

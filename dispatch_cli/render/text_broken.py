@@ -1,0 +1,153 @@
+"""Lines that are broken at blanks. Places such as ``src/add.cpp:12`` stay whole, so that a terminal can open them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from dispatch_cli.render.document import Run, Tone
+from dispatch_cli.render.places import BLANK, COUNT, LINE, START, WORD
+from dispatch_cli.render.text_lines import TextLine, blanks, width_of
+
+_MARK = "…"
+_SEPARATORS = re.compile(r"[/\\]")
+_SPACED_WORD = re.compile(r"\s*\S+\s*")
+_JOINTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
+"""Positions at which a long name is broken: behind a sign, or before a capital."""
+
+_Characters = list[Run]
+"""A line as runs of one character each."""
+
+
+def broken(line: TextLine, width: int, hang: int = 0) -> list[TextLine]:
+    """The lines of a text, at most so wide; all but the first have *hang* columns less.
+
+    A place that no line has room for is shortened in the middle. A longer name is broken at its joints.
+    """
+    rows: list[TextLine] = []
+    for part in _parts(_shortened(_glued(line), width - hang), width - hang):
+        rows += (_joined(_stripped(row)) for row in _lines(part, width - hang if rows else width, width - hang))
+    return rows
+
+
+def broken_cell(line: TextLine, width: int) -> list[TextLine]:
+    """The lines of a text in a cell: its further lines begin where the first one does, after its blanks or its mark."""
+    start = START.match(_plain(line))
+    if start is None or start.end() >= width:
+        return broken(line, width)
+    characters = _characters(line)
+    first, *others = broken(characters[start.end() :], width - start.end())
+    return [_joined(characters[: start.end()]) + first, *(blanks(start.end()) + row for row in others)]
+
+
+def _plain(runs: list[Run]) -> str:
+    return "".join(run.text for run in runs)
+
+
+def _characters(line: TextLine) -> _Characters:
+    return [Run(character, run.tone) for run in line for character in run.text]
+
+
+def _joined(characters: _Characters) -> TextLine:
+    groups = groupby(characters, key=lambda run: run.tone)
+    return [Run(_plain([*runs]).replace(BLANK, " "), tone) for tone, runs in groups]
+
+
+def _stripped(characters: _Characters) -> _Characters:
+    """A line without blanks at its end."""
+    return characters[: len(_plain(characters).rstrip())]
+
+
+def _glued(line: TextLine) -> _Characters:
+    """A line whose places are words, and whose counts of keys stay with the last key."""
+    characters = _characters(line)
+    text = _plain(characters)
+    glued = {match.start() for match in COUNT.finditer(text)}
+    glued |= {at for at, (character, tone, _) in enumerate(characters) if tone is Tone.PLACE and character == " "}
+    return [run._replace(text=BLANK) if at in glued else run for at, run in enumerate(characters)]
+
+
+def _lines(characters: _Characters, first: int, width: int) -> Iterator[_Characters]:
+    """Lines that are broken before words. A word that is too wide for a line is cut. first: width of the first line."""
+    start, used, room = 0, 0, first
+    for match in _SPACED_WORD.finditer(_plain(characters)):
+        word, at = match[0], match.start()
+        if used + width_of(word.rstrip()) > room and at:
+            yield characters[start:at]
+            start, used, room = at, 0, width
+        while width_of(word.rstrip()) > room:
+            cut = max(1, _fitting_start(word, room))
+            yield characters[start : start + cut]
+            start, word, room = start + cut, word[cut:], width
+        used += width_of(word)
+    yield characters[start:]
+
+
+def _parts(characters: _Characters, width: int) -> Iterator[_Characters]:
+    """A line, divided at the joints of names for which a line has no room."""
+    start = 0
+    for match in WORD.finditer(_plain(characters)):
+        for cut in _cuts(match, width) if width_of(match[0]) > width else ():
+            yield characters[start:cut]
+            start = cut
+    yield characters[start:]
+
+
+def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
+    """Positions at which a word is broken. A part that is too wide itself is left as it is."""
+    start, last = word.start(), None
+    for end in (*(match.end() for match in _JOINTS.finditer(word.string, *word.span())), word.end()):
+        if last is not None and width_of(word.string[start:end]) > width:
+            yield last
+            start = last
+        last = end
+
+
+def _shortened(characters: _Characters, width: int) -> _Characters:
+    """A line whose places are all at most so wide, in columns."""
+    short: _Characters = []
+    end = 0
+    for match in WORD.finditer(_plain(characters)):
+        number = LINE.search(match[0]) if width_of(match[0]) > width else None
+        if number is not None:
+            head, tail = _ends(match[0], number.start(), width)
+            start, stop = match.span()
+            mark = [Run(_MARK, characters[start].tone)] if head + tail < stop - start else []
+            short += [*characters[end : start + head], *mark, *characters[stop - tail : stop]]
+            end = stop
+    return short + characters[end:]
+
+
+def _ends(word: str, number: int, width: int) -> tuple[int, int]:
+    """Numbers of characters of a word that stay at its start and at its end.
+
+    The line, which begins at *number*, stays, and the name of the file where there is room; where there is none for the
+    line, all stays.
+    """
+    room = width - len(_MARK)
+    names = [match.end() for match in _SEPARATORS.finditer(word, 0, number)]
+    tail = _fitting(word[names[-1] if names else 0 :], room)
+    if tail == 0:
+        left = room - width_of(word[number:])
+        if left < 0:
+            return len(word), 0
+        tail = len(word) - number + _fitting_end(word[:number], left - left // 3)
+    return _fitting_start(word[: len(word) - tail], room - width_of(word[len(word) - tail :])), tail
+
+
+def _fitting(text: str, room: int) -> int:
+    """The length of a text that has room, and 0 of another."""
+    return len(text) if width_of(text) <= room else 0
+
+
+def _fitting_start(text: str, room: int) -> int:
+    """Number of the first characters that have room."""
+    return next(length for length in range(min(len(text), room), -1, -1) if width_of(text[:length]) <= room)
+
+
+def _fitting_end(text: str, room: int) -> int:
+    """Number of the last characters that have room."""
+    return next(
+        length for length in range(min(len(text), room), -1, -1) if width_of(text[len(text) - length :]) <= room
+    )
