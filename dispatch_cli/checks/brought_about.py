@@ -12,16 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.checks.check import (
     Bundle,
     Check,
-    CheckStage,
     Finding,
     Group,
-    MissingPart,
     Need,
     Related,
     Severity,
 )
 from dispatch_cli.checks.compared import family_of, with_and_without
-from dispatch_cli.checks.emptied import emptied_slots
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import OwnChange
 from dispatch_cli.model.names import OperatorName
@@ -34,16 +31,12 @@ MILDEST = len(Severity)
 
 def find(check: Check, view: View) -> Iterator[Made]:
     """Findings of a check, each once. Those that the files' changes bring about have the place of the change."""
-    is_about_state = check.stage is not CheckStage.RUN and Need.BUILT not in check.needs
     # a guard says what its author wants, and has its own place
-    if not view.changes or not is_about_state or check.code.startswith(Group.INTENTIONS.value):
+    if not view.changes or Need.BUILT in check.needs or check.code.startswith(Group.INTENTIONS.value):
         yield from check.find(view)
         return
     left: dict[object, list[Finding]] = {}
     changes = ChangeIndex(view.changes, view.universe)
-    if Need.CHANGES in check.needs:
-        yield from (_placed(finding, changes) for finding in _findings(check, view))
-        return
     for finding in _brought_about(check, view):
         left.setdefault(_kind(finding), []).append(_placed(finding, changes))
     for item in check.find(view):
@@ -56,17 +49,7 @@ def find(check: Check, view: View) -> Iterator[Made]:
 def _brought_about(check: Check, view: View) -> Iterator[Finding]:
     after, before = with_and_without(view)
     findings = [*_findings(check, after)]
-    for finding in come(findings, [*_findings(check, before)] if findings else ()):
-        if finding.operator is None:
-            view.told.add((None, finding.key))
-        yield finding if check.lacks is not MissingPart.KERNEL else _noted(finding, view)
-
-
-def _noted(finding: Finding, view: View) -> Finding:
-    """A finding about a kernel that is lacking. Where a change emptied the slot, it is a warning at least."""
-    slots = emptied_slots(view).slots.intersection(subject[:2] for subject in finding.about)
-    view.told.update(slots)
-    return finding._replace(severity=Severity.WARNING) if slots and finding.severity is Severity.INFO else finding
+    yield from come(findings, [*_findings(check, before)] if findings else ())
 
 
 def come(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:

@@ -39,13 +39,11 @@ class Need(Enum):
     """Input that a check requires; without it, the check stays silent and is listed as not run.
 
     PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
-    CHANGES: the section ``changes`` of one of these; the check is about the changes themselves. BUILT: what a library
-    registers in a running PyTorch; `dispatch-cli crossref` asks for it.
+    BUILT: registrations of a library in a running PyTorch; `dispatch-cli crossref` asks for it.
     """
 
     PYTORCH = "pytorch"
     FILES = "files"
-    CHANGES = "changes"
     BUILT = "built"
 
 

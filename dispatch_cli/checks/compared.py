@@ -67,10 +67,10 @@ class _Answerable(View):
         return ()
 
 
-def with_and_without(view: View) -> Sequence[View]:
+def with_and_without(view: View) -> tuple[View, View]:
     """The operators that changes concern, with and without the changes; made once."""
-    if not view.compared:
-        view.compared = tuple(_answerable(view, state) for state in (view.state, without_changes(view.state)))
+    if view.compared is None:
+        view.compared = _answerable(view, view.state), _answerable(view, without_changes(view.state))
     return view.compared
 
 

@@ -19,7 +19,7 @@ from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
-from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator, ImplKind
+from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind
 from dispatch_cli.model.universe import AUTOGRAD
 
 _BELOW_AUTOGRAD = "below_autograd"
@@ -115,22 +115,3 @@ def missing_autograd(state: State, operator: HigherOrderOperator) -> Iterator[No
         order = universe.slot.__getitem__
         keys = tuple(sorted(lacking, key=order))
         yield NoAutograd(keys, lacking[keys[0]].error or "", tuple(sorted(others, key=order)), by_alias)
-
-
-class NoFunctionalize(NamedTuple):
-    """An operator that writes to its arguments cannot be functionalized.
-
-    error: what a call in FunctionalTensorMode raises. dropped: graphs drop calls whose result nobody uses.
-    """
-
-    error: str
-    dropped: bool
-
-
-def missing_functionalize(state: State, operator: HigherOrderOperator) -> Iterator[NoFunctionalize]:
-    """The problem that an operator that writes to its arguments has no implementation for functionalization."""
-    if not operator.mutates:
-        return
-    problem = _unhandled(state, operator, FUNCTIONAL_MODE)
-    if problem is not None:
-        yield NoFunctionalize(problem.error, not operator.side_effect)

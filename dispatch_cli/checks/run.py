@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
+from dispatch_cli.checks.catalogue import unused_suppression
 from dispatch_cli.checks.check import Bundle, Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.hedged import hedged
@@ -72,15 +73,14 @@ def run_checks(
     for position, check in enumerate(sorted(checks, key=lambda check: check.stage.value)):
         if progress is not None:
             progress(check, position, len(checks))
-        if check.stage is CheckStage.RUN:
-            view.unused = suppressions.unused()
         missing = next((need for need in check.needs if not _has(view, need)), None)
         if missing is not None:
             idle.append((check, missing))
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
-        for item in _each_once(_made(check, view, conditions)):
+        made = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, view, conditions)
+        for item in _each_once(made):
             if isinstance(item, Bundle):
                 taker.bundle(item, severity or item.severity)
             else:
@@ -148,9 +148,14 @@ class _Taker:
             self.suppressed.append(Suppressed(graded, self._by))
 
 
+def _unused(view: View, suppressions: Suppressions) -> Iterator[Finding]:
+    """Findings about the suppressions that suppressed nothing, known when all other checks have run."""
+    return map(unused_suppression.finding_of, suppressions.unused() if view.is_whole else ())
+
+
 def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle]:
-    """Findings of a check, in all variants unless it is about the run itself."""
-    if conditions is None or check.stage is CheckStage.RUN:
+    """Findings of a check about the state, in all variants."""
+    if conditions is None:
         return brought_about.find(check, view)
     return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
 
@@ -173,7 +178,5 @@ def _has(view: View, need: Need) -> bool:
             return view.has_pytorch
         case Need.FILES:
             return view.has_files or bool(view.changes)
-        case Need.CHANGES:
-            return bool(view.changes)
         case _:
             return view.built is not None

@@ -15,20 +15,34 @@ from dispatch_cli.model.suggest import similar
 
 ALL = "all"
 DEFAULT = "default"
+_LEAVE_OUT = "leave the name out"
+REMOVED = (
+    ("composite-conflict", "dc103", "write unused-registration"),
+    ("misspelt-fallthrough", "dc105", _LEAVE_OUT),
+    ("terminal-fallthrough", "dc304", _LEAVE_OUT),
+    ("emptied-slot", "dc404", f"{_LEAVE_OUT} (`dispatch-cli diff` lists the slots that changes empty)"),
+    ("higher-order-mutation", "dc603", "write higher-order-mode"),
+)
+"""Ids and codes of checks that are gone, and what to do instead."""
 
 
 class UnknownCheck(Exception):
     """A selector that chooses no check of *checks*."""
 
     def __init__(self, selector: Selector, checks: Sequence[Check]) -> None:
-        super().__init__(f"there is no check {selector.text[:200]!r}")
+        name = _plain(selector)
+        self._instead = next((instead for *names, instead in REMOVED if name in names), None)
+        super().__init__(f"there is no check {selector.text[:200]!r}{'' if self._instead is None else ' any more'}")
         self.selector = selector
         self._checks = checks
 
     @property
-    def similar(self) -> str | None:
-        """Similar selector, which may be meant."""
-        return _similar(self._checks, self.selector.text.strip().lower().replace("_", "-"))
+    def hint(self) -> str:
+        """Advice: what to write instead of a check that is gone, or a similar selector, which may be meant."""
+        if self._instead is not None:
+            return self._instead
+        similar = _similar(self._checks, _plain(self.selector))
+        return f"did you mean {similar}?" if similar else "`dispatch-cli checks` lists the checks"
 
     @classmethod
     def of(cls, checks: Sequence[Check], selector: Selector) -> UnknownCheck | None:
@@ -45,8 +59,7 @@ def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
 
     An id or a code as a whole chooses that check alone, even where it is the beginning of another.
     """
-    text = selector.text.strip()
-    lower = text.lower().replace("_", "-")
+    lower = _plain(selector)
     if lower == ALL:
         return frozenset(check.id for check in checks)
     if lower == DEFAULT:
@@ -86,6 +99,10 @@ def severities(checks: Sequence[Check], places: Iterable[CheckSettings]) -> dict
         for selector, severity in place.severities:
             by_check |= dict.fromkeys(choose(checks, selector), severity)
     return by_check
+
+
+def _plain(selector: Selector) -> str:
+    return selector.text.strip().lower().replace("_", "-")
 
 
 def _union(checks: Sequence[Check], selectors: Iterable[Selector]) -> frozenset[str]:

@@ -26,7 +26,6 @@ from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Define, Implement, PythonKernel, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
@@ -45,11 +44,8 @@ class View(Files):
     higher_order: the higher-order operators to report on.
     built: what a library registers in a running PyTorch, where one was asked.
     first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
-    failing_libraries: how many operators of each library fail on fake tensors, once that was looked at.
     captures: as of `Files`.
-    unused: suppressions that suppressed nothing; known only when all other checks have run.
-    compared: what the files change, with and without the changes, once that was looked at.
-    told: the slots of which a check has found that a change emptied them: operators, None for all, and keys.
+    compared: kept for `compared.with_and_without`, which makes it.
     """
 
     def __init__(
@@ -70,10 +66,7 @@ class View(Files):
         self.higher_order = tuple(higher_order)
         self.built = built
         self.first = first or self
-        self.failing_libraries: Mapping[str | None, int] = {}
-        self.unused: tuple[Suppression, ...] = ()
-        self.compared: tuple[View, ...] = ()
-        self.told: set[tuple[str | None, ...]] = set()
+        self.compared: tuple[View, View] | None = None
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
         self._headers: dict[OperatorName, OperatorHeader] = {}

@@ -9,7 +9,7 @@ from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.brought_about import come
-from dispatch_cli.checks.check import Finding, Need
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.compared import forms_of
 from dispatch_cli.checks.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
@@ -33,8 +33,7 @@ OF_RUNS = frozenset({"no-autocast-fallback", "reserved-namespace", "unknown-name
 """Checks that find something only where all operators of the files are looked at."""
 MANY = 100
 """Operators whose checks take long."""
-_OF_CHANGES = frozenset(check.id for check in CHECKS if Need.CHANGES in check.needs)
-_OF_OPERATORS = frozenset(check.id for check in CHECKS) - OF_LIBRARIES - OF_RUNS - _OF_CHANGES
+_OF_OPERATORS = frozenset(check.id for check in CHECKS) - OF_LIBRARIES - OF_RUNS
 
 
 def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Finding, ...]:
@@ -60,10 +59,8 @@ def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
     others = View(state, libraries, frozenset(libraries)), View(state, own)
     runs = [_run(of_operators, has_files, _OF_OPERATORS)]
     for view, checks in zip(others, (OF_LIBRARIES, OF_RUNS), strict=True):
-        view.compared = of_operators.compared  # what the changes concern is looked at once
-        view.told = of_operators.told
         runs.append(_run(view, has_files, checks))
-    return [*runs, _run(of_operators, has_files, _OF_CHANGES)]
+    return runs
 
 
 def takes_long(state: State, touched: Touched) -> bool:

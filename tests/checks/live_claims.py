@@ -1,13 +1,12 @@
 """A script for a Python that has PyTorch: what happens where the checks say that something does.
 
-It reads from standard input the cases of fallthroughs, name → {dispatch key: whether it falls through}; it writes JSON.
+It writes JSON.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
-import sys
 import warnings
 from typing import Any
 
@@ -16,8 +15,6 @@ import torch
 warnings.simplefilter("ignore")
 NAMESPACE = "dispatch_cli_claims"
 OUTCOMES = {
-    "There were no tensor arguments": "no tensors",
-    "fallthrough_kernel was executed": "asserts",
     "Could not run": "could not run",
 }
 library = torch.library.Library(NAMESPACE, "DEF")
@@ -48,20 +45,6 @@ def outcome(call: Any) -> str:
     except (RuntimeError, NotImplementedError) as error:
         return next((word for text, word in OUTCOMES.items() if text in str(error)), str(error))
     return f"runs {ran[-1] if ran else 'it'}"
-
-
-def fallthroughs(cases: dict[str, dict[str, bool]]) -> dict[str, str]:
-    """Outcomes of calls with a CPU tensor, in inference mode."""
-    outcomes = {}
-    for name, kernels in cases.items():
-        functions = {
-            key: torch.library.fallthrough_kernel if skips else recording(key) for key, skips in kernels.items()
-        }
-        called = operator(f"{name}(Tensor x) -> Tensor", **functions)
-        with torch.inference_mode():
-            tensor = torch.ones(1)
-            outcomes[name] = outcome(lambda called=called, tensor=tensor: called(tensor))
-    return outcomes
 
 
 def counted_writes() -> dict[str, int]:
@@ -178,7 +161,6 @@ def gaps() -> dict[str, str]:
 print(
     json.dumps(
         {
-            "fallthroughs": fallthroughs(json.load(sys.stdin)),
             "writes": counted_writes(),
             "conjugates": conjugates(),
             "batching": batching(),

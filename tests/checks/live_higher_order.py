@@ -99,18 +99,6 @@ def under(op: Any, mode: str, below_autograd: bool) -> str:
     return outcome(call)
 
 
-def graph_keeps(op: Any) -> bool:
-    """True if a call whose result is not used stays in a graph when dead code is removed."""
-
-    def function(x: torch.Tensor) -> torch.Tensor:
-        op(x)
-        return x * 2
-
-    traced = make_fx(function)(torch.ones(2))
-    traced.graph.eliminate_dead_code()
-    return any(node.target is op for node in traced.graph.nodes)
-
-
 def calls(name: str, has: Has) -> dict[str, Any]:
     """Outcomes of the calls of one operator."""
     op = operator(name, has)
@@ -121,8 +109,6 @@ def calls(name: str, has: Has) -> dict[str, Any]:
     for mode in MODES:
         outcomes[mode] = [under(op, mode, below_autograd) for below_autograd in (False, True)]
     outcomes["above autograd"] = outcome(lambda: make_fx(op, pre_dispatch=True)(torch.ones(2)))
-    if outcomes["ProxyTorchDispatchMode"][0] == "runs":
-        outcomes["kept"] = graph_keeps(op)
     return outcomes
 
 

@@ -212,7 +212,7 @@ RAISES = 'nothing: every call with such tensors raises "Could not run"'
             ],
         ),
         (f"CPU: a, {MATH}: b, Autograd: c", "", "", []),
-        (f"CPU: a, {MATH}: b, {DEFAULT}: c", "", "", []),  # composite-conflict's
+        (f"CPU: a, {MATH}: b, {DEFAULT}: c", "", "", []),  # unused-registration's
         (f"SparseCPU: a, {MATH}: b", "", "", []),  # sparse-bypass's
     ],
 )

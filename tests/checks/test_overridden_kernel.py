@@ -132,19 +132,8 @@ IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 
 def test_both_composite_kernels(state_of: StateOf) -> None:
     text = OPERATOR.replace("DISPATCH", f"{EXPLICIT}: a, {IMPLICIT}: b, Autograd: c")
-    assert findings(state_of(text), select="DC103,DC104") == (
-        Finding(
-            check="composite-conflict",
-            severity=Severity.WARNING,
-            message=f"demo::op has kernels at both {IMPLICIT} and {EXPLICIT}; the implicit one is never used",
-            operator="demo::op",
-            key=EXPLICIT,
-            span=Span("x.yaml", 4, 16),
-            related=(Related(f"the kernel at {IMPLICIT} is registered here", Span("x.yaml", 4, 73)),),
-            tip=f"keep {IMPLICIT} if its kernel calls only differentiable operators, otherwise {EXPLICIT} and Autograd",
-            mark=EXPLICIT,
-        ),
-    )
+    (finding,) = findings(state_of(text), select="unused-registration")
+    assert (finding.operator, finding.key, finding.span) == ("demo::op", IMPLICIT, Span("x.yaml", 4, 46))
 
 
 @pytest.mark.parametrize(

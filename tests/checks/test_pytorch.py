@@ -11,7 +11,7 @@ from dispatch_cli.api import load_state
 from tests.checks.helpers import findings
 
 CHECKS = (
-    "overridden-kernel,composite-conflict,unused-registration,ambiguous-autogradother,math-kernel-displaced,"
+    "overridden-kernel,unused-registration,ambiguous-autogradother,math-kernel-displaced,"
     "no-autograd-kernel,sparse-bypass,autograd-only,unreachable-factory,shadowed-fallback,alias-gap,foreign-alias-kernel"
 )
 UNUSED, WITHOUT, ALONE = "unused-registration warning", "no-autograd-kernel info", "autograd-only"

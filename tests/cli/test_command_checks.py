@@ -79,9 +79,9 @@ def test_the_former_name_leads_to_the_command() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gaurd", "there is no check 'gaurd'. Did you mean guard?"),
-        ("zzz", "there is no check 'zzz'. `dispatch-cli checks` lists them."),
-        ("\x1b[31m", "there is no check '\\x1b[31m'. `dispatch-cli checks` lists them."),
+        ("gaurd", "there is no check 'gaurd'; did you mean guard?"),
+        ("zzz", "there is no check 'zzz'; `dispatch-cli checks` lists the checks"),
+        ("\x1b[31m", "there is no check '\\x1b[31m'; `dispatch-cli checks` lists the checks"),
     ],
 )
 def test_an_unknown_check(name: str, message: str) -> None:

@@ -67,14 +67,14 @@ def test_findings_that_keys_choose() -> None:
         assert not app.command_bar.note
         assert_prints_the_findings(app)
         await pilot.press("c", "c")
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select composite-conflict"))
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select unused-registration"))
         assert_prints_the_findings(app)
         await app.go(Spot(OperatorName.parse("stale::fine")))
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select composite-conflict"))
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select unused-registration"))
         assert_prints_the_findings(app)
         await pilot.press("t")
         await until(
-            pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select composite-conflict")
+            pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select unused-registration")
         )
         assert_prints_the_findings(app)
         app.query_one(FindingsPane).filter.value = "stale::fine"

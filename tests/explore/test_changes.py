@@ -280,13 +280,13 @@ def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await go_to(app, pilot, "aten::add.Tensor")
         await pilot.press("4", "b")
-        await switch_off_here(app, pilot, "AutogradXLA")
+        await switch_off_here(app, pilot, "AutocastCPU")
         await until(pilot, lambda: "slots of" in pane_of(app).view.text)
         assert "Findings are being looked for" in pane_of(app).view.text
         may_search.set()
         await found(session, pilot)
         await until(pilot, lambda: "1 finding new" in pane_of(app).view.text)
-        assert "emptied-slot" in pane_of(app).view.text
+        assert "no-autocast-fallback" in pane_of(app).view.text
 
     drive(session, steps, WIDE)
 

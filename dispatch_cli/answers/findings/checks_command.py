@@ -24,8 +24,7 @@ def command(checks: tuple[str, ...], out: Output) -> None:
     try:
         report = checks_report([Selector(part) for text in checks for part in text.split(",")])
     except UnknownCheck as error:
-        hint = f"Did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists them."
-        raise click.UsageError(f"{error}. {hint}") from None
+        raise click.UsageError(f"{error}; {error.hint}") from None
     if checks and out.format == "markdown":
         from dispatch_cli.answers.findings.checks_document import documentation_markdown
 

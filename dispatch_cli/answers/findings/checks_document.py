@@ -28,7 +28,6 @@ INDENT = 4
 NEEDS = {
     Need.PYTORCH: "the operators of a PyTorch state",
     Need.FILES: "declarations",
-    Need.CHANGES: "a section `changes` in the declarations",
     Need.BUILT: "a built library (`dispatch-cli crossref FILE --against live`)",
 }
 

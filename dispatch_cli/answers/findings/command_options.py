@@ -17,7 +17,6 @@ from dispatch_cli.cli.source_options import NO_CONFIG
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Check
-    from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
     from dispatch_cli.model.severity import Severity
@@ -144,11 +143,7 @@ def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
     from dispatch_cli.checks.selection import UnknownCheck
 
     error = UnknownCheck.of(CHECKS, selector)
-    return None if error is None else (str(error), lambda: _hint(error))
-
-
-def _hint(error: UnknownCheck) -> str:
-    return f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
+    return None if error is None else (str(error), lambda: error.hint)
 
 
 def guards_of(project: CheckSettings, allow_outside: bool, color: str) -> tuple[str, ...]:
@@ -178,9 +173,9 @@ def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color
     if not errors:
         return
     if all(error.selector.span is None for error in errors):
-        raise click.BadParameter(f"{errors[0]}; {_hint(errors[0])}", param_hint=f"'{errors[0].selector.origin}'")
+        raise click.BadParameter(f"{errors[0]}; {errors[0].hint}", param_hint=f"'{errors[0].selector.origin}'")
     problems = [
-        Problem("unknown-check", str(error), error.selector.span, hint=_hint(error)) for error in errors[:MAX_PROBLEMS]
+        Problem("unknown-check", str(error), error.selector.span, hint=error.hint) for error in errors[:MAX_PROBLEMS]
     ]
     if len(errors) > MAX_PROBLEMS:
         message = f"and {len(errors) - MAX_PROBLEMS} more names of no check"

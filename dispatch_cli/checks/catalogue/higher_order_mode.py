@@ -6,8 +6,8 @@ higher-order operator needs an implementation for each. Without one the call rai
 HigherOrderOperator …" or, if `torch.export` traces above autograd, "Current active mode … not registered". Calls
 without these modes work, so often the first user who compiles finds the gap. An implementation at
 CompositeImplicitAutograd calls other operators before a mode is used; only tracing above autograd needs one for
-ProxyTorchDispatchMode. For operators declared to write to their arguments, `higher-order-mutation` checks
-FunctionalTensorMode instead.
+ProxyTorchDispatchMode. For an operator that writes to its arguments (`mutates: true`), the implementation for
+FunctionalTensorMode calls a functional form and writes the results back.
 
 Bad, because there is an implementation for FakeTensorMode only:
 
@@ -43,15 +43,14 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.higher_order import Unhandled, own_problems, unhandled_modes
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator
+from dispatch_cli.model.higher_order import HigherOrderOperator
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for each operator that lacks implementations for such modes."""
     by_operator: dict[HigherOrderOperator, list[Unhandled]] = {}
     for operator, problem in own_problems(view, unhandled_modes):
-        if problem.mode != FUNCTIONAL_MODE or not operator.mutates:
-            by_operator.setdefault(operator, []).append(problem)
+        by_operator.setdefault(operator, []).append(problem)
     for operator, problems in by_operator.items():
         yield CHECK.finding(
             f"{operator.name} has no implementation for {'; and none for '.join(_lacking(problems))}",

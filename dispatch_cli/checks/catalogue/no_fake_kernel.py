@@ -47,6 +47,7 @@ a kernel at Meta. It returns an empty tensor of the right size, such as `torch.e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
@@ -65,22 +66,34 @@ ONE_IN = 6
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator that fails on fake tensors alone; one for a whole library without any for them."""
-    failing: dict[str | None, list[OperatorName]] = {}
-    for pattern in view.patterns:
-        suspects = pattern.operators if _may_fail(pattern) else _placeholders(view, pattern)
-        for name in suspects:
-            if _written(view, name) and _fails(view, pattern, name):
-                failing.setdefault(name.namespace, []).append(name)
-    view.failing_libraries = {namespace: len(names) for namespace, names in failing.items()}
+    failing, first = _failing(view), _failing(view.first)
     libraries = _libraries(view.first, failing)
     for namespace, names in sorted(failing.items(), key=str):
         ordered = sorted(names, key=str)
         if _is_traced(view.first, libraries.get(namespace, ())):
-            count = max(len(names), view.first.failing_libraries.get(namespace, 0))
+            count = max(len(names), len(first.get(namespace, ())))
             few = count == 1 or count * ONE_IN <= len(libraries[namespace])
             yield from (_finding(view, name, few) for name in ordered)
-        elif view.first is view or view.first.failing_libraries.get(namespace, 0) < 2:
+        elif view.first is view or len(first.get(namespace, ())) < 2:
             yield _of_library(view, namespace or "", ordered)
+
+
+_Failing = Mapping[str | None, Sequence[OperatorName]]
+_FAILING: WeakKeyDictionary[View, _Failing] = WeakKeyDictionary()
+
+
+def _failing(view: View) -> _Failing:
+    """The operators of a view that fail on fake tensors, by library; simulated once, as variants ask for the first."""
+    failing = _FAILING.get(view)
+    if failing is None:
+        by_library: dict[str | None, list[OperatorName]] = {}
+        for pattern in view.patterns:
+            suspects = pattern.operators if _may_fail(pattern) else _placeholders(view, pattern)
+            for name in suspects:
+                if _written(view, name) and _fails(view, pattern, name):
+                    by_library.setdefault(name.namespace, []).append(name)
+        failing = _FAILING[view] = by_library
+    return failing
 
 
 def _may_fail(pattern: Pattern) -> bool:

@@ -38,7 +38,6 @@ from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import EXPLICIT, IMPLICIT
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -46,9 +45,8 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         used = {decision.source for decision in pattern.plan.decisions}
         unused = [key for key in pattern.keys if key not in used and not _may_be_used(view, pattern, key)]
-        # what composite-conflict and unreachable-batching-rule say is not said twice
         for key in unused:
-            if key not in BATCHING_ALIASES and not (key == IMPLICIT and pattern.has(EXPLICIT)):
+            if key not in BATCHING_ALIASES:  # unreachable-batching-rule reports these
                 yield from _of_pattern(view, pattern, key)
 
 
