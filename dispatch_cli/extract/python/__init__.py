@@ -104,6 +104,5 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
         registers = any(part in text for part in _PARTS) and _REGISTERS.search(text)
         (chosen if registers else rest).append(file)
     run.helpers = index.helpers(chosen)
-    index.keep_callers(run.helpers)
     chosen += [file for file in rest if run.helpers & imported_names(index.text(file))]
     return [file for file in files if file in set(chosen)]

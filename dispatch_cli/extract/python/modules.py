@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.interface import CALLED, HARMLESS
-from dispatch_cli.extract.python.trees import REGISTERING, TreeFacts, tree_facts, without_bodies
+from dispatch_cli.extract.python.trees import REGISTERING, TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
@@ -120,8 +119,6 @@ class ModuleIndex:
         self._trees: dict[str, ast.Module | UnreadablePython] = {}
         self._facts: dict[str, TreeFacts] = {}
         self._bound_names: dict[str, frozenset[str]] = {}
-        self._registering = CALLED | HARMLESS
-        self._dropped: dict[str, frozenset[str]] = {}
         self._texts: dict[str, str | UnreadablePython] = {}
         self.files = {str(PurePath(inside(file))): file for file in files}
         self._packages = {
@@ -212,13 +209,6 @@ class ModuleIndex:
             registering |= more
         return frozenset(name for name in registering if not name.startswith("__") and name not in REGISTERING)
 
-    def keep_callers(self, helpers: frozenset[str]) -> None:
-        """Keep the bodies of functions that call one of these functions of the project, too."""
-        self._registering |= helpers
-        for file, dropped in list(self._dropped.items()):
-            if dropped & helpers:
-                del self._trees[file], self._facts[file], self._dropped[file]
-
     def tree(self, file: str) -> ast.Module:
         """The tree of a file. Errors: `UnreadablePython`."""
         if file not in self._trees:
@@ -227,9 +217,7 @@ class ModuleIndex:
                 with self._sources.work.file(file):
                     self._sources.work.spend(tokens_of(text))
                 tree = self._trees[file] = parse_python(text)
-                facts = self._facts[file] = tree_facts(tree)
-                self._dropped[file] = without_bodies(facts, self._registering)
-                self._facts[file] = facts._replace(functions=())
+                self._facts[file] = tree_facts(tree)
             except OverWork as error:
                 self._trees[file] = UnreadablePython(error.why, bound=True)
             except UnreadablePython as error:
