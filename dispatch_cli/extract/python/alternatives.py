@@ -44,30 +44,22 @@ def exclusive_functions(
     for file, thing in things:
         for slot in _slots(thing):
             by_slot.setdefault((file, *slot), []).append((functions.get(thing), thing))
-    before: dict[FunctionValue, dict[FunctionValue | None, None]] = {}
-    after: dict[FunctionValue, dict[FunctionValue, None]] = {}
+    conditional: dict[FunctionValue, None] = {}
+    later: dict[FunctionValue, dict[FunctionValue, None]] = {}
     for registrations in by_slot.values():
-        earlier: dict[FunctionValue | None, Extracted] = {}
-        for function, thing in registrations:
-            if function is not None and len(earlier) > MOST:
-                before.setdefault(function, {})
-                continue
-            for other, of_other in earlier.items():
+        for place, (function, thing) in enumerate(registrations[:MOST]):
+            for other, of_other in registrations[:place]:
                 if other is function or exclude_each_other(of_other.when, thing.when):
                     continue
-                if function is not None:
-                    before.setdefault(function, {})[other] = None
-                    if other is not None:
-                        after.setdefault(other, {})[function] = None
-                elif other is not None:
-                    before.setdefault(other, {})[None] = None
-            earlier.setdefault(function, thing)
+                conditional.update(dict.fromkeys(each for each in (function or other,) if each is not None))
+                if function is not None and other is not None:
+                    later.setdefault(other, {})[function] = None
     whens = {
         function: (
-            *((called(function),) if function in before else ()),
-            *(Not(called(other)) for other in after.get(function, ()) if other not in before.get(function, {})),
+            *((called(function),) if function in conditional else ()),
+            *(Not(called(other)) for other in later.get(function, ()) if function not in later.get(other, ())),
         )
-        for function in {**before, **after}
+        for function in {**conditional, **later}
     }
     return [(file, _under(thing, whens, functions)) for file, thing in things]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,12 +22,10 @@ from dispatch_cli.extract.python.values import (
     ValueOption,
     source_text,
 )
-from dispatch_cli.model.condition import Atom, Condition, Not, Or, negated
+from dispatch_cli.model.condition import Atom, Condition, Or, negated
 
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
 _LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))
-_CERTAIN = frozenset(("torch", "numpy", "typing_extensions", "packaging", *sys.stdlib_module_names))
-"""Packages whose import is assumed to succeed."""
 _UNSET: Any = object()
 
 
@@ -92,18 +89,6 @@ class ConditionalStatements(NameBinding):
                     self.dead(refused, scope.file)
                     return self.block(other, scope, returns)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
-
-    def _match(self, node: ast.Match, scope: Scope, returns: list[ValueOption]) -> Flow:
-        subject = self.run.text(node.subject)
-        branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]] = []
-        earlier: list[Condition] = []
-        for case in node.cases:
-            atom = Atom(f"{subject} matches {self.run.text(case.pattern)}")
-            self.run.spend(len(earlier))
-            last = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
-            branches.append(((*earlier,) if last else (*earlier, atom), case.body))
-            earlier.append(Not(atom))
-        return self._branches(branches, scope, returns)
 
     def _try(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
         errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
@@ -202,11 +187,6 @@ class ConditionalStatements(NameBinding):
         if isinstance(node, ast.ImportFrom):
             return self.import_condition(node, scope)
         return None
-
-    @staticmethod
-    def certain(name: str) -> bool:
-        """True if a package that is not of the project is assumed to be there."""
-        return name.partition(".")[0] in _CERTAIN
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:

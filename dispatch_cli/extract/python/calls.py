@@ -178,8 +178,7 @@ class CallFollower(OtherFunctions):
         finally:
             del self._active[count:]
         if names.is_generator(code):
-            first = self._yielded(code, inner)
-            return first if first is not None else Opaque(node)
+            return Opaque(node)
         if not returns:
             return None
         relative = [ValueOption(option.when[size:], option.value) for option in returns]
@@ -197,13 +196,6 @@ class CallFollower(OtherFunctions):
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         called = names.function_facts(code).called
         return bool(called & CALLED or called & self.run.helpers)
-
-    def _yielded(self, code: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Value:
-        """Value that a context manager made of a generator gives: that of the name in its first ``yield``."""
-        for node in ast.walk(code):
-            if isinstance(node, ast.Yield) and isinstance(node.value, ast.Name):
-                return scope.names.get(node.value.id)
-        return None
 
     def _bind(
         self,

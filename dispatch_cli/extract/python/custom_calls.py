@@ -17,6 +17,7 @@ from dispatch_cli.extract.python.values import (
     Dotted,
     FunctionValue,
     LibraryValue,
+    NamedSchema,
     Opaque,
     OperatorHandle,
     Prepared,
@@ -46,7 +47,7 @@ class CustomCalls(HigherOrderRegistrations):
         except NoSchema as error:
             name = arguments.get("op_name")
             refused = error.refused if is_as_written(function) else None
-            return keys.NamedSchema(name if isinstance(name, str) else "", error.why, refused)
+            return NamedSchema(name if isinstance(name, str) else "", error.why, refused)
         name = arguments.get("op_name")
         return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(node)
 

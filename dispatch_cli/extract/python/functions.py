@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from abc import abstractmethod
 
 import dispatch_cli.extract.python.names as names
@@ -27,7 +26,6 @@ from dispatch_cli.extract.python.values import (
 
 MAX_DIGITS = 100
 """Characters of a number in a text."""
-_REGISTERS = re.compile(r"\b(?:torch\.library|define|impl|custom_op|triton_op|fallback|register_\w+)\b")
 
 
 class OtherFunctions(Imports):
@@ -52,10 +50,6 @@ class OtherFunctions(Imports):
             return (
                 self._imported(given[0] if whole else given[0].partition(".")[0], scope) if given[0] else Opaque(node)
             )
-        if name in ("builtins.eval", "builtins.exec") and given and isinstance(given[0], str):
-            if _REGISTERS.search(given[0]):
-                self.run.not_known(scope.file, node, f"`{name[9:]}` runs a text")
-            return Opaque(node)
         if name.startswith("builtins."):
             return self._builtin(name.removeprefix("builtins."), given, keywords, node, scope)
         if name in ("functools.partial", "functools.partialmethod") and given:

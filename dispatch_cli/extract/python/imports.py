@@ -62,10 +62,7 @@ class Imports(Lookups):
             if node.level
             else self.run.index.absolute(base, scope.file)
         )
-        if file is None or names.is_torch_api(base):
-            for name in names.star_names(base):
-                scope.names[name] = Dotted(f"{base}.{name}")
-        elif file not in scope.stars:
+        if file is not None and not names.is_torch_api(base) and file not in scope.stars:
             scope.stars.append(file)
 
     def importable(self, name: str, scope: Scope) -> bool:

@@ -20,35 +20,14 @@ from dispatch_cli.extract.python.values import (
 )
 
 _DTYPES = {
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "short": "int16",
-    "int": "int32",
-    "long": "int64",
-    "cfloat": "complex64",
-    "cdouble": "complex128",
-    "chalf": "complex32",
-}
+    "float": "float32", "double": "float64", "half": "float16", "short": "int16", "int": "int32", "long": "int64",
+    "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32",
+}  # fmt: skip
 DTYPES = frozenset(
     (
         *_DTYPES.values(),
-        *[
-            "bfloat16",
-            "bool",
-            "uint8",
-            "int8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "quint8",
-            "qint8",
-            "qint32",
-            "float8_e4m3fn",
-            "float8_e5m2",
-            "float8_e4m3fnuz",
-            "float8_e5m2fnuz",
-        ],
+        *("bfloat16", "bool", "uint8", "int8", "uint16", "uint32", "uint64", "quint8", "qint8", "qint32"),
+        *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"),
     )
 )
 

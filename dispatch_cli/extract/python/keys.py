@@ -7,7 +7,6 @@ import ast
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.values import (
     Dotted,
-    NamedSchema,
     Opaque,
     OperatorHandle,
     Prepared,
@@ -117,6 +116,3 @@ def mutates_of(value: Value) -> tuple[str, ...] | str | None:
 def is_fallthrough(value: Value) -> bool:
     """True if it is ``torch.library.fallthrough_kernel``."""
     return isinstance(value, Dotted) and value.name.rpartition(".")[2] == "fallthrough_kernel"
-
-
-__all__ = ["NamedSchema"]

@@ -8,7 +8,7 @@ from math import prod
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.arguments import Arguments
-from dispatch_cli.extract.python.legacy import LegacyCalls
+from dispatch_cli.extract.python.statements import Statements
 from dispatch_cli.extract.python.values import (
     Alternatives,
     LibraryValue,
@@ -26,7 +26,7 @@ MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
 
 
-class Libraries(LegacyCalls):
+class Libraries(Statements):
     """Finds libraries."""
 
     def choices(

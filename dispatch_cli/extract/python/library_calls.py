@@ -14,6 +14,7 @@ from dispatch_cli.extract.python.values import (
     Bound,
     Dotted,
     LibraryValue,
+    NamedSchema,
     Opaque,
     Prepared,
     Scope,
@@ -107,7 +108,7 @@ class LibraryCalls(Libraries):
         arguments = Arguments("schema alias_analysis", given, keywords)
         schema = arguments.get("schema")
         text = schema if isinstance(schema, str) else None
-        if text is None and isinstance(schema, keys.NamedSchema):
+        if text is None and isinstance(schema, NamedSchema):
             name: str | Unknown = keys.qualified(lib.block.namespace, schema.name)
         elif text is None:
             name = Unknown(keys.shown(schema, node))
@@ -210,10 +211,7 @@ class LibraryCalls(Libraries):
                 operator = keys.operator_in(block.namespace, arguments.get("op_name"), node)
                 self.function(FunctionRole.FAKE, operator, arguments.get("fn"), node, scope, arguments)
             case "_impl_with_aoti_compile":
-                arguments = Arguments("op_name dispatch_key", given, keywords)
-                operator = keys.operator_in(block.namespace, arguments.get("op_name"), node)
-                key = keys.key_of(arguments.get("dispatch_key", "")) or block.dispatch_key
-                self.kernel(block, operator, key, Opaque(None, "AOTI compiled kernel"), node, scope)
+                self.run.not_known(scope.file, node, "its kernels are compiled")
             case "fallback":
                 arguments = Arguments("fn dispatch_key", given, keywords)
                 fallback_key = keys.key_of(arguments.get("dispatch_key", "")) or block.dispatch_key

@@ -18,33 +18,11 @@ MAX_SEARCH = 1 << 26
 _FORMATTED = re.compile(r"\{[^{}]*[:\[]")
 """A part of a format that asks for more than the text of a value."""
 _STRING_METHODS = frozenset(
-    [
-        "lower",
-        "upper",
-        "strip",
-        "lstrip",
-        "rstrip",
-        "split",
-        "rsplit",
-        "replace",
-        "startswith",
-        "endswith",
-        "removeprefix",
-        "removesuffix",
-        "title",
-        "capitalize",
-        "partition",
-        "rpartition",
-        "join",
-        "find",
-        "rfind",
-        "count",
-        "isidentifier",
-        "isdigit",
-        "isupper",
-        "islower",
-        "splitlines",
-    ]
+    (
+        *("lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "replace", "startswith", "endswith"),
+        *("removeprefix", "removesuffix", "title", "capitalize", "partition", "rpartition", "join", "find", "rfind"),
+        *("count", "isidentifier", "isdigit", "isupper", "islower", "splitlines"),
+    )
 )
 _LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear"])
 _COMPARING = frozenset(["remove", "index", "count"])

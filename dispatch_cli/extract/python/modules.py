@@ -23,22 +23,21 @@ MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
 MAX_LINES = 60_000
 
-MAX_TOKENS = 250_000
-"""Maximum number of signs between expressions in a file that is parsed: each costs up to 900 bytes of tree."""
+MAX_TOKENS = 250_000 if sys.version_info >= (3, 11) else 40_000
+"""Maximum number of signs between expressions in a file that is parsed: each costs up to 900 bytes of tree.
+
+Python 3.10 crashes on some 50,000 operators in a row.
+"""
 _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 
 MAX_DOTS = 1_000
 """Dots of a line with an import."""
 _IMPORTING = re.compile(r"\b(?:from|import)\b")
-MAX_CHAIN = 4000
-"""Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
-
 MAX_LEVELS = 200
 """Dots of a relative import."""
 MAX_SEARCHED = 50
 """Folders of ``sys.path`` in which a module is looked for."""
 
-_MARKS = re.compile(r"[\n,;(\[{)\]}]|[-+*/%@&|^~<>=.:]|\b(?:and|or|not|if|else|lambda|await|in|is)\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -66,8 +65,6 @@ def parse_python(text: str) -> ast.Module:
         raise UnreadablePython("the file has too many expressions", bound=True)
     if text.count(".") > MAX_DOTS and _has_long_name(text):
         raise UnreadablePython(f"a name in an import has more than {MAX_DOTS} parts", bound=True)
-    if sys.version_info < (3, 11) and _long_chain(text):
-        raise UnreadablePython("an expression is nested too deeply", bound=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -89,26 +86,6 @@ def _has_long_name(text: str) -> bool:
 def tokens_of(text: str) -> int:
     """The signs between the expressions of a text: about its tokens."""
     return sum(map(text.count, _BETWEEN))
-
-
-def _long_chain(text: str) -> bool:
-    """True if more operators follow each other than Python 3.10 can take without crashing."""
-    counts = [0]
-    for mark in _MARKS.finditer(text):
-        sign = mark[0]
-        if sign in "([{":
-            counts[-1] += 1
-            counts.append(0)
-        elif sign in ")]}":
-            if len(counts) > 1:
-                counts.pop()
-        elif sign in ",;" or (sign == "\n" and len(counts) == 1):
-            counts[-1] = 0
-        else:
-            counts[-1] += 1
-        if counts[-1] > MAX_CHAIN or len(counts) > MAX_CHAIN:
-            return True
-    return False
 
 
 class ModuleIndex:

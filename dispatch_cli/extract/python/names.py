@@ -6,11 +6,10 @@ import ast
 import builtins
 import itertools
 import sys
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.extract.python.interface import DIRECT_REGISTER, FUNCTIONS, METHODS, ROOTS, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.interface import DIRECT_REGISTER, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
 from dispatch_cli.extract.python.trees import MAX_SCHEMA_SIZE, MAX_SIZE, called_name, every_node, is_schema_part
@@ -66,14 +65,11 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "collections.abc.Iterable": (str, list, tuple, dict),
     "torch.library.Library": LibraryValue,
     "types.FunctionType": FunctionValue,
-    "torch._ops.OpOverload": (),
 }
 
 
 def is_instance(value: Value, kinds: Value) -> bool | None:
     """``isinstance`` of a value that is known; None where that is not known."""
-    if isinstance(value, Dotted) and (kind_of_operator := _kind_of_operator(value.name)):
-        return _is_operator(kind_of_operator, kinds if isinstance(kinds, tuple) else (kinds,))
     if not (constant(value) or isinstance(value, list | tuple | dict | LibraryValue | FunctionValue)):
         return None
     answers: list[bool | None] = []
@@ -85,24 +81,6 @@ def is_instance(value: Value, kinds: Value) -> bool | None:
         else:
             answers.append(isinstance(value, _KINDS[kind.name]))
     return True if True in answers else None if None in answers else False
-
-
-_OPERATOR_KINDS = ("torch._ops.OpOverload", "torch._ops.OpOverloadPacket")
-
-
-def _kind_of_operator(name: str) -> str | None:
-    """The class of ``torch.ops.aten.add.Tensor`` and of ``torch.ops.aten.add``."""
-    parts = name.split(".")
-    if parts[:2] != ["torch", "ops"] or parts[-1].startswith("_") or parts[-1] in (*METHODS, "overloads", "py_kernels"):
-        return None
-    return {5: _OPERATOR_KINDS[0], 4: _OPERATOR_KINDS[1]}.get(len(parts))
-
-
-def _is_operator(kind_of_operator: str, kinds: Sequence[Value]) -> bool | None:
-    known = (*_OPERATOR_KINDS, *_KINDS)
-    if not all(isinstance(kind, Dotted) and kind.name in known for kind in kinds):
-        return True if Dotted(kind_of_operator) in kinds else None
-    return Dotted(kind_of_operator) in kinds
 
 
 def may_register(function: Value) -> bool:
@@ -169,17 +147,6 @@ def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
     if size > MAX_ITEMS:
         return Opaque(node)
     return list(itertools.product(*(row for row in rows if row is not None)))
-
-
-def star_names(module: str) -> list[str]:
-    """The names that ``from … import *`` gives of a module that is not in the sources."""
-    if module == "torch.library":
-        return list(FUNCTIONS)
-    if module == "typing":
-        return ["Any", "Callable", "Dict", "List", "Optional", "Sequence", "Tuple", "Union"]
-    return (
-        ["Tensor", "ops", "library", "device", "dtype", "float32", "float16", "bfloat16"] if module == "torch" else []
-    )
 
 
 def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Condition | None:

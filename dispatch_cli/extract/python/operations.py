@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +34,6 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Mod: operator.mod,
     ast.FloorDiv: operator.floordiv,
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
@@ -48,8 +46,6 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 
 
-_WIDTH = re.compile(r"[\d*]")
-"""Begins a width in a format, which may be any size."""
 _REGISTERED = (Dotted("torch.library._defs"), Dotted("torch.library._impls"))
 
 
@@ -81,17 +77,7 @@ class Operations(TruthValues):
             counts = [operand for operand in (left, right) if isinstance(operand, int)]
             if sizes and (not counts or sizes[0] * max(counts) > MAX_ITEMS):
                 return Opaque(node)
-        if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes) and not self._may_format(left, right):
-            return Opaque(node)
         return self._operate(node, type(node.op), left, right)
-
-    def _may_format(self, form: str | bytes, value: Value) -> bool:
-        """True if ``form % value`` is known, and not too long."""
-        values = value if isinstance(value, tuple) else (value,)
-        self.run.spend(len(form) // PARTS + len(values) // PARTS)
-        if not all(map(constant, values)) or _WIDTH.search(str(form)) is not None:
-            return False
-        return len(form) + sum(len(value) for value in values if isinstance(value, str | bytes)) <= MAX_CHARACTERS
 
     def generic(self, origin: Value, arguments: tuple[Value, ...], node: ast.AST) -> Value:
         """A generic type with its arguments."""

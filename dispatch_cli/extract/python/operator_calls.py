@@ -182,7 +182,5 @@ class OperatorCalls(LibraryCalls):
             return self.torch_call(f"torch.library.{name}", [bound.owner, *given], keywords, node, scope)
         if name == "register_effect":
             return self._register_effect([bound.owner, *given], keywords, node, scope)
-        if name in ("impl", "impl_abstract", "impl_save_for_backward", "impl_backward"):
-            return self.legacy_method(bound, given, keywords, node, scope)
         self.run.account(scope.file, node)
         return Opaque(node)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.alternatives import called
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.trees import called_name, every_node
-from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
+from dispatch_cli.extract.python.values import FunctionValue, Opaque, Scope
 from dispatch_cli.extract.work import OverWork
 
 MAX_MODULES_DEEP = 25
@@ -29,7 +26,6 @@ class PythonReader(TorchCalls):
     def __init__(self, run: PythonRun) -> None:
         super().__init__(run)
         self._modules: dict[str, Scope] = {}
-        self._counted: dict[str, Counter[str]] = {}
         self._reading = 0
 
     def module(self, file: str) -> Scope:
@@ -148,19 +144,6 @@ class PythonReader(TorchCalls):
             self._assumed_call(function, code, file)
         return went
 
-    def _is_used(self, function: FunctionValue, name: str) -> bool:
-        """True if a function is called, or can be by those who import its module: it is public, or named elsewhere."""
-        private = name.startswith("_") and not name.endswith("__")
-        self.run.spend(len(self._modules))
-        named = any(self._mentions(file, name) for file in self._modules if file != function.scope.file)
-        return not private or named or self._counts(function.scope.file)[name] > 1
-
-    def _counts(self, file: str) -> Counter[str]:
-        """The number of times that each name is in a file."""
-        if file not in self._counted:
-            self._counted[file] = Counter(re.findall(r"\w+", self.run.index.text(file)))
-        return self._counted[file]
-
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:
         run = self.run
         arguments = [*code.args.posonlyargs, *code.args.args]
@@ -175,12 +158,9 @@ class PythonReader(TorchCalls):
             function.keyword_defaults,
         )
         try:
-            with run.anew(), run.under(() if self._is_used(function, code.name) else (called(function),)):
+            with run.anew():
                 run.assumed = function
                 run.keep(self.run_function(bound, [], {}, code))
         except (OverWork, RecursionError) as error:
             run.keep(*run.libraries)
             run.bounded(error, file, code)
-
-
-__all__ = ["InstanceValue", "PythonReader", "ValueOption", "source_text"]

@@ -118,8 +118,6 @@ class Statements(ConditionalStatements):
                 return Flow(True, leaves="continue")
             case ast.Global() | ast.Nonlocal():
                 scope.globals.update(node.names)
-            case ast.Match():
-                return self._match(node, scope, returns)
             case ast.Delete():
                 for target in node.targets:
                     self.remove(target, scope)

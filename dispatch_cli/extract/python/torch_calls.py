@@ -53,6 +53,8 @@ class TorchCalls(CustomCalls):
                 return DeviceText(":".join(map(str, given)))
             if name.rpartition(".")[2] == DIRECT_REGISTER:
                 return self.choices(given, keywords, node, scope, self._direct_register)
+            if name.startswith(("torch._custom_op.", "torch._custom_ops.")):
+                self.run.not_known(scope.file, node, f"`{name}` is older than `torch.library.custom_op`")
             if name.startswith("torch.") and name.endswith(".define") and _is_schema(given):
                 self.run.not_known(scope.file, node, f"it is not known what `{name.removesuffix('.define')}` is")
             return Opaque(node)
@@ -73,10 +75,6 @@ class TorchCalls(CustomCalls):
             "register_vmap": self._register_vmap,
             "_register_effectful_op": self._register_effect,
             "has_side_effect": self._register_effect,
-            "legacy_custom_op": self.legacy_custom_op,
-            "legacy_custom_ops": self.legacy_custom_ops,
-            "legacy_impl": self.legacy_impl,
-            "legacy_impl_abstract": self.legacy_impl_abstract,
         }.get(what)
         if act is not None:
             with self.run.owned_by(keywords.get("lib")):

@@ -66,21 +66,8 @@ def _place(call: tuple[str, ast.Call]) -> tuple[int, int]:
 
 _WITHOUT = frozenset(
     (
-        *(
-            "arg",
-            "asname",
-            "attr",
-            "conversion",
-            "ctx",
-            "id",
-            "is_async",
-            "kind",
-            "kwd_attrs",
-            "level",
-            "module",
-            "name",
-        ),
-        *("names", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores"),
+        *("arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module"),
+        *("name", "names", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores"),
     )
 )
 """Fields of nodes that have no expressions or statements."""

@@ -228,7 +228,7 @@ def test_functions_that_nobody_calls_and_those_that_register_the_same_have_condi
     whens = sorted((item.at.line, [str(each) for each in item.when]) for item in extraction.found)
     assert whens == [
         (2, []),
-        (4, ["_nobody() is called"]),
+        (4, []),
         (8, ["not with_out() is called"]),
         (9, ["not with_out() is called"]),
         (11, ["with_out() is called"]),

@@ -39,7 +39,7 @@ class Registrar:
         self.lib = library()
 
     def add(self, name, function, keys={"CPU": True, "CUDA": False}):
-        qualified = "%s_%s" % (self.prefix, name)
+        qualified = f"{self.prefix}_{name}"
         self.lib.define("{}(Tensor x) -> Tensor".format(qualified))
         for key, wanted in keys.items():
             if wanted:
