@@ -38,11 +38,6 @@ def test_a_backend_is_a_key_or_a_device_in_any_case(name: str) -> None:
     }
 
 
-def test_a_backend_is_called_by_its_name() -> None:
-    assert data("NPU", BACKEND, "--privateuse1", "npu")["backend"]["device"] == "npu"
-    assert data("sparsenpu", BACKEND, "--privateuse1", "npu")["backend"]["key"] == "SparsePrivateUse1"
-
-
 @pytest.mark.parametrize("name", ["AutogradCPU", "Dense", "CompositeImplicitAutograd", "Undefined", "npu", ""])
 def test_what_is_no_backend(name: str) -> None:
     result = call("coverage", name, BACKEND)
@@ -155,11 +150,6 @@ def test_served_by_nothing() -> None:
     assert len(missing["operators"]) > 100
 
 
-def test_operators_are_sorted_by_name() -> None:
-    by_name = data("XLA", "--base", "torch-2.15")["operators"]
-    assert [row["operator"] for row in by_name] == sorted(row["operator"] for row in by_name)
-
-
 def test_what_a_newer_state_needs() -> None:
     """PyTorch 2.15 has another schema of _cdist_backward than 2.13, and linalg_polar, which 2.13 does not have."""
     ops = ("--op", "aten::_cdist*", "--op", "aten::linalg_polar*")
@@ -246,17 +236,6 @@ def text(*args: str) -> list[str]:
     return result.out.splitlines()
 
 
-def test_composite_kernels_and_own_ones_are_counted_apart() -> None:
-    """A backend without a kernel: what serves its operators passes the call on to others."""
-    lines = text("PrivateUse1", "--base", "torch-2.15", "--tag", "core")
-    composite = "by composite kernels, if the operators that these call are served."
-    assert lines[:2] == [
-        "PrivateUse1: 159 of 193 operators are served (82.4 %)",
-        f"0 by own kernels, 159 {composite}",
-    ]
-    assert text("CPU", "--base", "torch-2.15", "--op", "aten::add.Tensor")[1].startswith("over torch-2.15")
-
-
 def test_why_a_share_is_not_enough(tmp_path: Path) -> None:
     args = ("coverage", "PrivateUse1", "--base", "torch-2.15", "--tag", "core")
     under = call(*args, "--fail-under", "90")
@@ -282,11 +261,6 @@ def test_registrations_at_a_first_vmap_are_not_in_embedded_states() -> None:
     assert note not in "\n".join(text("PrivateUse1", BACKEND, "--context", "vmap"))
 
 
-def test_a_tag_of_operators_that_are_not_loaded() -> None:
-    assert "add --base torch-2.15" in call("coverage", "PrivateUse1", BACKEND, "--tag", "core").err
-    assert "--base" not in call("coverage", "CPU", "--base", "torch-2.15", "--tag", "zzzz").err
-
-
 def test_files_that_extend_a_state_are_not_applied_to_an_older_one(tmp_path: Path) -> None:
     file = tmp_path / "d.yaml"
     file.write_text("dispatch: 1\nextends: [torch-2.15]\n", encoding="utf-8")
@@ -306,18 +280,3 @@ def test_the_answer_to_against_comes_first() -> None:
     assert text(*args, "--served-by", "nothing")[0].endswith(": 2 with another schema; 1 operator of these listed")
     none = text("CPU", *args[1:5], "--op", "aten::add.Tensor")
     assert none[0] == "CPU: nothing is needed that torch-2.13 did not need"
-
-
-def test_one_of_two_is_served() -> None:
-    lines = text("MkldnnCPU", "examples/ambiguous.yaml")
-    assert lines[0] == "MkldnnCPU: 1 of 2 operators is served (50.0 %)"
-    assert "JSON and CSV" not in "\n".join(lines)
-
-
-@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
-def test_one_of_many_is_less_than_a_tenth_of_a_percent(format_: str) -> None:
-    arguments = ("PrivateUse1", "--base", "torch-2.15")
-    assert [service["percent"] for service in data(*arguments)["services"] if service["operators"] == 1] == [100 / 3624]
-    printed = call("coverage", *arguments, "--format", format_).out
-    (line,) = [line for line in printed.splitlines() if "kernel at Autograd" in line and "PrivateUse1" in line][:1]
-    assert "&lt;0.1" in line or "<0.1" in line.replace("\\", "")

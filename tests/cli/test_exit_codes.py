@@ -104,34 +104,6 @@ def test_unknown_universe_and_base() -> None:
         assert result.err.endswith("1 error; nothing was done.\n")
 
 
-def test_a_file_that_is_not_there() -> None:
-    result = call("table", "nowhere.yaml")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("1 error; nothing was done.\n")
-    assert "nowhere.yaml" in result.err
-
-
-@pytest.mark.parametrize("format_", ["text", "raw"])
-def test_bad_input_is_for_standard_error_alone_where_a_terminal_gets_the_answer(format_: str) -> None:
-    result = call("check-invariants", "examples/broken.yaml", "--format", format_)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.count(": error[") == 10
-    assert result.err.endswith("10 errors; nothing was done.\n")
-
-
-def test_bad_input_becomes_annotations_on_github() -> None:
-    plain = call("check-invariants", "examples/broken.yaml")
-    result = call("check-invariants", "examples/broken.yaml", "--format", "github")
-    assert (result.code, result.err) == (2, plain.err)
-    lines = result.out.splitlines()
-    assert len(lines) == 10
-    assert lines[0] == (
-        "::error file=examples/broken.yaml,line=5,col=1,title=unknown-field::"
-        "a declaration file has no field 'operatorz'%0Ahelp: did you mean operators?"
-    )
-    assert all(line.startswith("::error file=examples/broken.yaml,line=") for line in lines)
-
-
 def test_a_dump_is_no_grid() -> None:
     message = "--view grid does not work with --format raw, which is PyTorch's dump."
     result = call("table", "examples/stale.yaml", "--view", "grid", "--format", "raw")

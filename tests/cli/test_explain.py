@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import bases
-from tests.cli.support import ROOT, Result, call, in_terminal
-from tests.cli.test_imports import imported, packages
+from tests.cli.support import ROOT, Result, call
 from tests.support import load_recording, slot_errors
 
 USAGE = "Usage: dispatch-cli explain [OPTIONS] [OP KEY] [FILE]...\nTry 'dispatch-cli explain --help' for help.\n\n"
@@ -42,14 +41,6 @@ def test_without_a_base_it_is_the_newest() -> None:
     assert call("explain", "aten::to.dtype", "CPU", "--universe", "torch-2.4").out.splitlines()[1] == "over torch-2.4"
 
 
-@pytest.mark.parametrize(
-    "name", ["aten::relu", "aten::relu.default", "aten.relu.default", "torch.ops.aten.relu.default"]
-)
-def test_an_operator_as_python_names_it(name: str) -> None:
-    assert call("explain", name, "CPU") == call("explain", "aten::relu", "CPU")
-    assert call("explain", name, "DispatchKey.CPU").code == 0
-
-
 def test_an_operator_and_a_key_are_needed() -> None:
     message = "Give an operator and a key, such as `explain aten::add.Tensor CPU`, or --from-error FILE."
     assert call("explain") == refused(message)
@@ -67,11 +58,6 @@ def test_an_unknown_operator() -> None:
     overloads = call("explain", "aten::pow", "CPU").err
     assert " Name an overload: aten::pow.Scalar, " in overloads
     assert overloads.endswith(" or one of 2 more.\n")
-
-
-def test_a_higher_order_operator() -> None:
-    asked = call("explain", "call_torchbind", "CPU").out
-    assert "A call at CPU runs torch._higher_order_ops.torchbind.call_torchbind_impl" in asked
 
 
 def test_where_python_chooses_another_kernel() -> None:
@@ -92,139 +78,12 @@ def test_an_unknown_key() -> None:
     assert message in result.err
 
 
-def test_a_what_if() -> None:
-    result = call("explain", "__test__::foo", "AutogradCPU", "-k", "CPU", "-k", "CompositeImplicitAutograd")
-    assert result.code == 0
-    assert "AutogradCPU holds PyTorch's own fallback, VariableFallbackKernel.cpp:66 (rule 9, backend fallback)." in (
-        result.out.splitlines()
-    )
-
-
-def test_an_alias_key() -> None:
-    lines = call("explain", "aten::to.dtype", "CompositeImplicitAutograd", OVERRIDE).out.splitlines()
-    assert "It covers 100 slots, and fills 98 of them." in lines
-    assert "2 slots that it covers and does not fill:" in lines
-    assert "30 slots that it does not cover:" in lines
-    nothing = call("explain", "aten::to.dtype", "Autograd", OVERRIDE).out.splitlines()
-    assert "Nothing is registered at Autograd." in nothing
-    assert "It covers 17 slots, and would fill 1 of them." in nothing
-
-
-def test_a_functionality() -> None:
-    lines = call("explain", "aten::add.Tensor", "Sparse").out.splitlines()
-    assert "Sparse has no slot of its own: it is a functionality, with 16 slots, one per backend." in lines
-
-
-def test_json_of_a_slot() -> None:
-    data = json.loads(call("explain", "aten::to.dtype", "AutogradPrivateUse1", OVERRIDE, "--format", "json").out)
-    head = {name: data[name] for name in ("schema_version", "report", "universe", "over", "operator", "key", "kind")}
-    assert head == {
-        "schema_version": 3,
-        "report": "explain",
-        "universe": "torch-2.4",
-        "over": ["torch-2.4"],
-        "operator": "aten::to.dtype",
-        "key": "AutogradPrivateUse1",
-        "kind": "slot",
-    }
-    assert (data["answer"]["rule"], data["answer"]["rule_number"]) == ("missing", 10)
-    assert data["answer"]["before"]["rule"] == "math"
-    outcomes = [(rule["rule_number"], rule["outcome"], rule["blockers"]) for rule in data["rules"]]
-    assert outcomes == [
-        (1, "nothing-registered", []),
-        (2, "not-covered", []),
-        (3, "not-covered", []),
-        (4, "yes", ["PrivateUse1"]),
-        (5, "not-covered", []),
-        (6, "gave-way", ["PrivateUse1"]),
-        (7, "nothing-registered", []),
-        (8, "not-covered", []),
-        (9, "nothing-registered", []),
-        (10, "fired", []),
-    ]
-    roles = [(row["role"], row["key"], row["declared_at"]) for row in data["registrations"]]
-    assert roles == [
-        ("gives-way", "CompositeImplicitAutograd", None),
-        ("in-the-way", "PrivateUse1", {"file": OVERRIDE, "line": 17, "column": 20}),
-    ]
-    (advice,) = data["advice"]
-    assert (advice["kind"], advice["culprits"], advice["manual"]) == ("displaced", ["PrivateUse1"], None)
-    without, own, fallthrough = advice["changes"]
-    register = {"action": "register", "operator": "aten::to.dtype", "source": None, "declared_at": None}
-    removed = {"action": "remove", "operator": "aten::to.dtype", "key": "PrivateUse1", "kernel": "to_npu"}
-    place = {"file": OVERRIDE, "line": 17, "column": 20}
-    assert without["edits"] == [
-        {**removed, "function": None, "source": None, "redispatches": None, "declared_at": place}
-    ]
-    assert without["declarations"] is None
-    assert without["fills"] == {"key": "AutogradPrivateUse1", "rule": "math", "source": "CompositeImplicitAutograd"}
-    assert without["also_changes"] == ["PrivateUse1"]
-    # it returns a view, which somebody has to mark
-    assert own == {
-        "operator": "aten::to.dtype",
-        "text": "register a kernel at AutogradPrivateUse1, which redispatches to the kernels below, and one at "
-        "ADInplaceOrView, which bumps version counters and tracks views",
-        "edits": [
-            {
-                **register,
-                "key": key,
-                "function": "own",
-                "kernel": f"to_dtype_{key.lower()}",
-                "redispatches": "below-key",
-            }
-            for key in ("AutogradPrivateUse1", "ADInplaceOrView")
-        ],
-        "declarations": "operators:\n  - name: aten::to.dtype\n    dispatch:\n"
-        "      AutogradPrivateUse1: {kernel: to_dtype_autogradprivateuse1, redispatches: below-key}\n"
-        "      ADInplaceOrView: {kernel: to_dtype_adinplaceorview, redispatches: below-key}\n",
-        "fills": {"key": "AutogradPrivateUse1", "rule": "kernel", "source": "AutogradPrivateUse1"},
-        "also_changes": ["ADInplaceOrView"],
-    }
-    skips = {"key": "AutogradPrivateUse1", "function": "fallthrough", "kernel": None, "redispatches": None}
-    assert fallthrough["edits"] == [{**register, **skips}]
-
-
 def test_json_of_other_keys() -> None:
     alias = json.loads(call("explain", "aten::to.dtype", "Autograd", OVERRIDE, "--format", "json").out)
     assert (alias["kind"], alias["registered"], alias["fills"]) == ("alias", [], ["AutogradPrivateUse1"])
     block = json.loads(call("explain", "aten::to.dtype", "Dense", OVERRIDE, "--format", "json").out)
     assert block["kind"] == "functionality"
     assert [slot["keys"] for slot in block["slots"]][1] == ["PrivateUse1"]
-
-
-def test_markdown_is_no_markup_of_a_name(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("dispatch: 1\noperators: [{func: 'a::b(Tensor x) -> Tensor', dispatch: {CPU: 'k|`<b>'}}]\n")
-    for key in ("CPU", "Autograd", "Dense"):
-        out = call("explain", "a::b", key, str(path), "--format", "markdown").out
-        assert out.startswith("## a::b(Tensor x) -> Tensor\n\ndefined at ")
-        assert f"**{key} has" in out or f"**{key} holds" in out or f" at {key}.**" in out
-        assert ("k\\|\\`\\<b>" in out) == (key != "Autograd")
-        assert "<b>" not in out.replace("\\<b>", "")
-
-
-def test_an_error_text_over_the_embedded_state(tmp_path: Path) -> None:
-    text = error_text("aten::cumsum", "NestedTensorCPU")
-    path = tmp_path / "error.txt"
-    path.write_text(text, encoding="utf-8")
-    for result in (
-        call("explain", "--from-error", str(path)),
-        call("explain", "--from-error", "-", stdin=text.encode()),
-    ):
-        assert (result.code, result.err) == (0, "")
-        where, so, *lines = result.out.splitlines()
-        assert where.partition(": ")[2] == "aten::cumsum has no kernel at NestedTensorCPU"
-        assert so.endswith(
-            "The call was made with a nested tensor on CPU. On CPU it has kernels for dense, quantized, "
-            "oneDNN (MKL-DNN) and sparse (compressed, such as CSR) tensors. Probably nobody has written "
-            "aten::cumsum for nested tensors on CPU yet."
-        )
-        assert "NestedTensorCPU holds nothing (rule 10, missing)." in result.out
-        author = lines[lines.index("What the author of the operator can do:") + 1]
-        assert author.startswith(
-            "- CompositeExplicitAutogradNonFunctional has a kernel, but does not cover NestedTensorCPU."
-        )
-        assert "Advice: " not in result.out
 
 
 def test_an_error_that_is_not_so_here() -> None:
@@ -241,16 +100,6 @@ def test_an_error_at_a_key_without_a_slot(key: str) -> None:
     result = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text)
     assert (result.code, result.err) == (0, "")
     assert f"`explain broken::scale {key}` says more" in result.out
-
-
-def test_an_error_of_operators_in_a_file() -> None:
-    text = error_text("broken::scale", None).encode()
-    out = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text).out.splitlines()
-    assert out[0].endswith(": broken::scale has no autograd kernel")
-    assert out[1].startswith("The operator itself ran, and no autograd kernel computes its gradient")
-    assert "The text names no key; this explains AutogradCPU." in out
-    author = out[out.index("What the author of the operator can do:") + 1]
-    assert author.startswith("- Give it a backward: in Python with `torch.library.register_autograd")
 
 
 def test_an_error_of_operators_that_are_not_declared() -> None:
@@ -316,15 +165,6 @@ def test_a_text_as_windows_writes_it(tmp_path: Path) -> None:
     assert result.out.startswith(f"{path}, line 1: aten::relu has no kernel at CPU")
 
 
-def test_names_in_a_text_carry_no_escapes() -> None:
-    text = b"Could not run 'a::b' with arguments from the 'CPU' backend.\nCUDA: k\x1b]0;x\x07 [kernel]\n"
-    for format_ in ("text", "json", "markdown"):
-        result = call("explain", "--from-error", "-", "--format", format_, stdin=text)
-        assert result.code == 0
-        assert "\x1b" not in result.out
-        assert "\x07" not in result.out
-
-
 @pytest.mark.parametrize("format_", ["text", "json", "markdown"])
 def test_escapes_in_a_text_stand_for_characters_or_for_themselves(format_: str) -> None:
     """Halves of surrogate pairs, characters that there are not, and characters that no terminal may get."""
@@ -338,14 +178,6 @@ def test_escapes_in_a_text_stand_for_characters_or_for_themselves(format_: str) 
     assert result.out.encode()
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
-def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
-    for key in ("AutogradPrivateUse1", "CompositeImplicitAutograd", "Dense"):
-        result = in_terminal(columns, "explain", "aten::to.dtype", key, OVERRIDE, NO_COLOR="1")
-        assert (result.code, result.err) == (0, "")
-        assert max(map(len, result.out.splitlines())) <= columns
-
-
 def test_one_operator_of_a_base_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     original = bases.Base.operator
@@ -357,14 +189,6 @@ def test_one_operator_of_a_base_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(bases.Base, "operator", operator)
     assert call("explain", "aten::to.dtype", "AutogradPrivateUse1", OVERRIDE).code == 0
     assert set(read) == {"aten::to.dtype"}
-
-
-@pytest.mark.slow
-def test_what_is_not_needed_is_not_imported() -> None:
-    assert packages(imported("explain", "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
-    for format_ in ("json", "markdown"):
-        assert packages(imported("explain", "aten::relu", "CPU", "--format", format_)).isdisjoint({"rich", "yaml"})
-    assert "yaml" not in imported("explain", "aten::relu", "CPU")
 
 
 def test_a_key_that_the_text_cuts_off(tmp_path: Path) -> None:

@@ -134,14 +134,6 @@ def test_the_finding_says_which_calls_fail() -> None:
     )
 
 
-def test_guards_name_the_kinds_of_their_places() -> None:
-    """A key, a mode and a transform for functionalization."""
-    recorded = call("guards", "hops.yaml", "--record").out
-    Path("recorded.yaml").write_text(recorded, encoding="utf-8")
-    out = call("guards", "hops.yaml", "recorded.yaml").out
-    assert "whole at Functionalize, mode FunctionalTensorMode, transform Functionalize: " in out
-
-
 def test_names_that_are_none() -> None:
     for key in ("FakeTensorMod", "mode=", "subclass=a b", "[bold]x[/bold]", "transform=Vmp"):
         refused = call("explain", "whole", key, "hops.yaml")
@@ -159,17 +151,6 @@ def test_checks_choose_count_and_suppress() -> None:
     whole = json.loads(call("check-invariants", "hops.yaml", "--op", "whole", "--format", "json").out)
     assert (whole["operators"], whole["findings"]) == (1, [])
     assert call("check-invariants", "hops.yaml", "--op", "whol").code == 2
-
-
-def test_baselines_and_formats_of_ci() -> None:
-    assert call("check-invariants", "hops.yaml", "--baseline", "b.json", "--update-baseline").code == 0
-    known = json.loads(Path("b.json").read_text(encoding="utf-8"))["findings"]
-    assert known == [{"check": "higher-order-mode", "operator": "half"}]
-    assert call("check-invariants", "hops.yaml", "--baseline", "b.json").code == 0
-    sarif = json.loads(call("check-invariants", "hops.yaml", "--format", "sarif").out)
-    (result,) = [result for result in sarif["runs"][0]["results"] if not result.get("suppressions")]
-    assert result["ruleId"] == "higher-order-mode"
-    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 
 
 def test_files_over_a_base_and_what_they_add_to() -> None:

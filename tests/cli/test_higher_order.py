@@ -16,7 +16,6 @@ import pytest
 
 from dispatch_cli.crossref.compare import AMBIGUOUS, MISSING
 from tests.cli.support import call
-from tests.cli.test_untrusted_names import NAMES, SAFE, dangerous
 from tests.support import load_recording
 
 HOP = """\
@@ -98,31 +97,6 @@ def test_table_csv_and_markdown_have_every_slot() -> None:
     assert len(sheet("table", "hop.yaml", "--resolver", "python")) == len(rows) == 137
 
 
-def test_summaries() -> None:
-    json_answer = call("table", "hop.yaml", "--view", "summary", "--format", "json").out
-    slots = json.loads(json_answer)["higher_order_operators"][0]["slots"]
-    assert slots == {
-        "impl": 0,
-        "modes": 1,
-        "transforms": 1,
-        "fallthrough": 23,
-        "no-impl": 28,
-        "missing": 84,
-        "ambiguous": 0,
-    }
-    assert sheet("table", "hop.yaml", "--view", "summary")[0]["kernel"] == "1"
-
-
-@pytest.mark.parametrize(
-    "glob", ["cond", "higher_order.cond", "higher_order::cond", "torch.ops.higher_order.cond", "con?"]
-)
-def test_names(glob: str) -> None:
-    for command in ("register", "table"):
-        report = json.loads(call(command, "--base", "torch-2.15", "--op", glob, "--format", "json").out)
-        assert [operator["name"] for operator in report["higher_order_operators"]] == ["cond"]
-        assert report["operators"] == []
-
-
 def test_a_name_that_is_close() -> None:
     result = call("table", "--base", "torch-2.15", "--op", "call_torchbnd")
     assert (result.code, result.out) == (2, "")
@@ -198,28 +172,3 @@ def test_differences_are_those_of_the_recorded_answers() -> None:
     report = json.loads(call("table", "--base", "torch-2.15", "--resolver", "differences", "--format", "json").out)
     assert (report["report"], report["compared"]) == ("python-differences", 3624)
     assert sum(len(operator["slots"]) for operator in report["operators"]) == 702
-
-
-@pytest.mark.parametrize("kind", NAMES)
-def test_names_are_data(kind: str, tmp_path: Path) -> None:
-    """Names of an operator, a rule, a mode and a subclass; of the Python kernel of an ordinary operator."""
-    name = NAMES[kind]
-    bare = name.replace("::", ":")  # such an operator has no namespace
-    operator = {
-        "name": bare,
-        "dispatch": {"CPU": name},
-        "modes": {name: {"kernel": name, "returns": "NotImplemented"}},
-        "subclasses": {name: name},
-    }
-    ordinary = {"func": "m::f(Tensor x) -> Tensor", "python_dispatch": {"CPU": name}}
-    document = {"dispatch": 1, "higher_order_operators": [operator], "operators": [ordinary]}
-    (tmp_path / "names.json").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-    for args in (("register",), ("table",), ("table", "--resolver", "python"), ("table", "--view", "summary")):
-        for format_ in ("text", "json", "csv", "markdown", "html"):
-            result = call(args[0], "names.json", *args[1:], "--format", format_)
-            assert (result.code, result.err) == (0, "")
-            assert not dangerous(format_, result.out)
-    assert SAFE[kind] in call("register", "names.json").out
-    assert SAFE[kind] in call("table", "names.json", "--resolver", "python").out
-    row = json.loads(call("table", "names.json", "--format", "json").out)["higher_order_operators"][0]
-    assert (row["name"], {rule["kernel"] for rule in row["impls"]}) == (bare, {name})

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli import universes
 from tests.cli.field_list import FIELDS, field_list
 from tests.cli.support import call
 
@@ -42,84 +41,6 @@ def place(line: int, column: int) -> dict[str, object]:
     return {"file": "a.yaml", "line": line, "column": column}
 
 
-OWN = {"state": None, "through": []}
-"""Origin of a declaration in a file that was named, and not extended."""
-
-
-def kernels(*rows: tuple[object, ...]) -> list[dict[str, object]]:
-    """Kernels of an operator: key, kernel, debug text, slots, keys it covers, signature, flags, line and column."""
-    fields = ("key", "kernel", "debug", "fills", "covers", "signature", "flags")
-    same = {"active": True, "python": False, "redispatches": None, "fake": None, "wraps": None, "when": None, **OWN}
-    return [
-        {
-            **same,
-            **dict(zip(fields, row, strict=False)),
-            "alias": "Composite" in str(row[0]),
-            "declared_at": place(*row[7:]),
-        }
-        for row in rows
-    ]
-
-
-def test_register_json(file: str) -> None:
-    result = call("register", file, "--format", "json")
-    assert (result.code, result.err) == (0, "")
-    cpu, here, schema = "op_[alias]_*|`cpu`", "registered at a.yaml:4", "(Tensor x) -> Tensor"
-    fallback = {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "when": None}
-    rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
-    rule["errors"] = {}
-    python = {"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23), "when": None}
-    assert json.loads(result.out) == {
-        "schema_version": 3,
-        "report": "registrations",
-        "universe": "torch-2.15",
-        "over_assumed": False,
-        "core_fallbacks": 38,
-        "fallbacks": [{**fallback, "declared_at": place(2, 26), **OWN}],
-        "higher_order_operators": [
-            {
-                "name": "hop",
-                "impls": [
-                    {**rule, "kind": kind, "name": name, "kernel": kernel, "declared_at": place(14, column),
-                     "registered_at": [name], "fills": fills}
-                    for kind, name, kernel, column, fills in (
-                        ("dispatch", "CPU", "hop_cpu", 28, 1), ("mode", "FakeTensorMode", "hop_fake", 51, 0)
-                    )
-                ],
-                "default_fallthrough": list(universes.load("torch-2.15").higher_order_fallthrough),
-                "side_effect": True,
-                "mutates": False,
-                "declared_at": place(14, 5),
-            }
-        ],
-        "operators": [
-            {
-                **dict.fromkeys(("schema", "debug", "alias_analysis", "declared_at")),
-                "operator": "demo::lost",
-                "tags": [],
-                **OWN,
-                "kernels": kernels(("CPU", "lost_cpu", "lost_cpu", 1, 1, None, ["boxed"], 12, 21)),
-                "python_kernels": [],
-            },
-            {
-                "operator": "demo::op",
-                "schema": f"demo::op{schema}",
-                "debug": here,
-                "alias_analysis": "FROM_SCHEMA",
-                "tags": ["core"],
-                "declared_at": place(4, 11),
-                **OWN,
-                "kernels": kernels(
-                    ("CPU", cpu, cpu, 1, 1, schema, ["boxed", "unboxed"], 7, 12),
-                    ("AutogradCPU", here, here, 1, 1, None, ["fallthrough", "boxed"], 9, 20),
-                    ("CompositeExplicitAutograd", "op_default", "op_default", 69, 70, None, ["boxed"], 8, 34),
-                ),
-                "python_kernels": [python],
-            },
-        ],
-    }  # fmt: skip
-
-
 def test_register_csv(file: str) -> None:
     assert call("register", file, "--format", "csv").out == (
         "operator,key,alias,kernel,state,fills,signature,flags,declared_at,kind,fake\n"
@@ -147,68 +68,6 @@ def test_register_raw(file: str) -> None:
         "AutogradCPU: registered at a.yaml:4 :: (none) [ fallthrough boxed ]\n"
         "CompositeExplicitAutograd[alias]: op_default :: (none) [ boxed ]\n"
     )
-
-
-def test_table_json(file: str) -> None:
-    result = call("table", file, "--op", "demo::op", "--key", "*CPU", "--key", "PrivateUse1", "--format", "json")
-    document = json.loads(result.out)
-    entries = document["operators"][0].pop("entries")
-    default = "CompositeExplicitAutograd"
-    assert document == {
-        "schema_version": 3,
-        "report": "table",
-        "universe": "torch-2.15",
-        "over_assumed": False,
-        "higher_order_operators": [],
-        "operators": [
-            {
-                "operator": "demo::op",
-                "schema": "demo::op(Tensor x) -> Tensor",
-                "declared_at": place(4, 11),
-                "new": False,
-                **OWN,
-                "notes": [
-                    {
-                        "kind": "shadowed",
-                        "keys": ["PrivateUse1"],
-                        "culprits": [default],
-                        "detail": "demo_fallback",
-                        "text": "PrivateUse1: the backend fallback demo_fallback is not used, "
-                        f"because {default} has a kernel",
-                    },
-                    {
-                        "kind": "uncovered",
-                        "keys": ["NestedTensorCPU"],
-                        "culprits": [default],
-                        "detail": "",
-                        "text": f"NestedTensorCPU: missing; {default} has a kernel, but does not cover it",
-                    },
-                ],
-            }
-        ],
-    }
-    assert [entry["key"] for entry in entries] == [
-        *("CPU", "PrivateUse1", "QuantizedCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU"),
-        *("AutogradCPU", "AutocastCPU"),
-    ]
-    same = {
-        **dict.fromkeys(("before", "when", "otherwise")),
-        "blockers": [],
-        "core_fallback": False,
-        "stale": False,
-        **OWN,
-    }
-    fields = ("key", "rule", "rule_number", "kernel", "fallthrough", "source", "declared_at")
-    cpu, here = "op_[alias]_*|`cpu`", "registered at a.yaml:4"
-    rows = {
-        0: ("CPU", "kernel", 1, cpu, False, "CPU", place(7, 12)),
-        1: ("PrivateUse1", "default", 3, "op_default", False, default, place(8, 34)),
-        6: ("NestedTensorCPU", "missing", 10, None, False, None, None),
-        7: ("AutogradCPU", "kernel", 1, here, True, "AutogradCPU", place(9, 20)),
-    }
-    for number, row in rows.items():
-        assert entries[number] == {**same, **dict(zip(fields, row, strict=True)), "live_kernel": row[3]}
-    assert (entries[8]["rule"], entries[8]["core_fallback"], entries[8]["fallthrough"]) == ("fallback", True, True)
 
 
 def test_table_json_says_what_is_stale_and_what_the_base_had() -> None:

@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dispatch_cli.answers.findings.baseline.document import baseline_json
-from dispatch_cli.answers.findings.baseline.report import MAX_ENTRIES, Entry
+from dispatch_cli.answers.findings.baseline.report import MAX_ENTRIES
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.listing import OF_CHECK, OF_GROUP, Limits
@@ -149,18 +148,6 @@ def test_a_baseline_that_could_not_be_read_again_is_not_written(many: Path) -> N
     assert refused.code == 2
     assert f"there are more than {MAX_ENTRIES:,} new findings" in refused.err
     assert not (many / "b.json").exists()
-
-
-@pytest.mark.slow
-def test_the_largest_baseline_can_be_read() -> None:
-    entries = Counter(
-        {
-            Entry("guard", f"aten::operator_{number}.overload", "AutogradCPU", "kernel: zz"): 2
-            for number in range(MAX_ENTRIES)
-        }
-    )
-    Path("b.json").write_text("".join(baseline_json(entries)))
-    assert check("--baseline", "b.json").code == 1
 
 
 def test_suppressed_findings_are_listed_up_to_the_limit_and_counted(many: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import signal
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.cli import _COMMANDS, cli
+from dispatch_cli.cli import cli
 from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
 
 pytestmark = pytest.mark.slow
@@ -93,12 +92,6 @@ def test_standard_output_that_is_full_is_said(args: tuple[str, ...]) -> None:
     assert run_with(*args, out=str(FULL), err=str(FULL)).code == 2
 
 
-@needs_full
-def test_a_shell_gets_its_completion_or_is_told() -> None:
-    result = run_with(out=str(FULL), _DISPATCH_CLI_COMPLETE="bash_source")
-    assert (result.code, "internal error" in result.err) == (2, False)
-
-
 @pytest.mark.parametrize("args", [("--help",), ("--version",), ("table", "--help"), ("keys", "CPU")], ids=" ".join)
 def test_a_reader_that_has_gone_is_no_error(args: tuple[str, ...]) -> None:
     with subprocess.Popen(
@@ -108,20 +101,6 @@ def test_a_reader_that_has_gone_is_no_error(args: tuple[str, ...]) -> None:
         assert running.stderr is not None
         running.stdout.close()
         assert (running.stderr.read(), running.wait()) == (b"", 0)
-
-
-def test_a_reader_of_standard_error_that_has_gone_changes_no_exit_code() -> None:
-    with subprocess.Popen(
-        [*COMMAND, "table", "nowhere.yaml"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        env=environment(),
-    ) as running:
-        assert running.stdout is not None
-        assert running.stderr is not None
-        running.stderr.close()
-        assert (running.stdout.read(), running.wait()) == (b"", 2)
 
 
 # Python without docstrings, a folder that is gone, encodings.
@@ -150,24 +129,6 @@ def test_python_without_docstrings_and_assertions(args: tuple[str, ...], compile
     plain = call(*args)
     assert plain.code in (0, 1)
     assert process(*args, PYTHONOPTIMIZE="2", PYTHONPYCACHEPREFIX=compiled) == plain
-
-
-def test_the_help_of_every_command_without_docstrings(compiled: str) -> None:
-    script = (
-        "import sys; from dispatch_cli.cli import cli\n"
-        "for name in sys.argv[1:]: print(cli.get_command(None, name).help.strip())\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-OO", "-c", script, *_COMMANDS],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env=environment(PYTHONPYCACHEPREFIX=compiled),
-    )
-    helps = [cli.get_command(None, name).help for name in _COMMANDS]  # type: ignore[arg-type, union-attr]
-    assert None not in helps
-    assert done.stdout == "".join(f"{inspect.cleandoc(text or '')}\n" for text in helps)
 
 
 @pytest.mark.parametrize(
@@ -246,15 +207,6 @@ def test_formats_are_in_utf_8_whatever_the_encoding_of_standard_output(
             ElementTree.fromstring(printed)
         if format_ in ("json", "sarif"):
             json.loads(printed)
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_encoding_that_python_reads_at_its_start(encoding: str, odd_names: str) -> None:
-    """A process of its own says the same as the forks."""
-    words = ("table", odd_names, "--format", "csv")
-    variables = environment(PYTHONIOENCODING=encoding, SOURCE_DATE_EPOCH="0")
-    done = subprocess.run([*COMMAND, *words], capture_output=True, check=True, cwd=ROOT, env=variables)
-    assert done.stdout.decode() == in_encoding(encoding, *words)
 
 
 def _formats_of(command: str) -> tuple[str, ...]:
@@ -451,14 +403,6 @@ def test_a_summary_is_appended_to_no_input_and_no_read_only_file(tmp_path: Path)
     assert "it is read-only" in result.err
 
 
-def test_a_baseline_is_its_own_input(tmp_path: Path) -> None:
-    baseline = str(tmp_path / "baseline.json")
-    args = ("check-invariants", "examples/stale.yaml", "--baseline", baseline)
-    for _ in range(2):
-        assert call(*args, "--update-baseline").code == 0
-    assert call(*args).code == 0
-
-
 @pytest.mark.parametrize("kind", ["folder", "pipe", "large", "circle"])
 def test_a_project_file_that_cannot_be_read_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even root can read these."""
@@ -479,17 +423,6 @@ def test_a_project_file_that_cannot_be_read_is_said(kind: str, tmp_path: Path, m
     assert "pyproject.toml" in result.err
     assert "--config", "none" in result.err
     assert call("check-invariants", example, "--config", "none").code == 0
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads every file")
-def test_a_project_file_without_permission_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = tmp_path / "pyproject.toml"
-    project.write_text("[tool.dispatch-cli]\n", encoding="utf-8")
-    project.chmod(0)
-    monkeypatch.chdir(tmp_path)
-    result = call("check-invariants", str(ROOT / "examples" / "custom_library.yaml"))
-    assert (result.code, result.out) == (2, "")
-    assert "pyproject.toml cannot be read: permission denied" in result.err
 
 
 # Names of -o that are no files.
@@ -527,11 +460,3 @@ def test_what_is_no_file(
     assert (result.code, result.out) == (2, "")
     assert error in result.err
     assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [("kept.txt", "kept")]
-
-
-def test_a_summary_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = call("check-invariants", str(ROOT / "examples" / "add.yaml"), "--step-summary", "new/")
-    assert result.code == 2
-    assert "cannot write new/: it names a folder; give the name of a file" in result.err
-    assert [*tmp_path.iterdir()] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import call, in_terminal
+from tests.cli.support import call
 
 LONG = ("resolve", "aten::relu", "--tensor", "fpga")
 """A call whose error lists every registration of the operator, in 7,000 characters."""
@@ -27,10 +27,6 @@ def test_a_long_error_is_shown_by_its_first_sentence(format_: str) -> None:
     assert "This could be because" not in output
     assert "--full shows the whole text" in output
     assert max(map(len, output.splitlines())) < 700 or format_ == "html"
-
-
-def test_it_is_the_same_in_a_terminal() -> None:
-    assert "This could be because" not in in_terminal(80, *LONG).out
 
 
 def test_it_is_whole_in_full() -> None:

@@ -5,73 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
-from tests.cli.support import Result, call
+from tests.cli.support import call
 
-SPARSE = ("resolve", "mylib::norm", "examples/scenarios/10_sparse_bypass.yaml", "--tensor", "cpu sparse requires_grad")
 FACTORY = ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml")
 FIXED = ("resolve", "mylib::filled", "examples/scenarios/06_factory.fixed.yaml")
-INFERENCE = ("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml", "--tensor", "cpu")
-
-
-def answer(*args: str) -> tuple[int, str]:
-    """The exit code, and the sentence that says how the call ends."""
-    result = call(*args)
-    assert result.err == ""
-    return result.code, next(line for line in result.out.splitlines() if line.startswith("The call "))
-
-
-def test_scenario_6_a_factory_out_of_reach() -> None:
-    assert answer(*FACTORY) == (1, "The call fails at Undefined: PyTorch raises NotImplementedError")
-    shown = call(*FACTORY).out
-    assert (
-        "  There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but " in shown
-    )
-    assert (
-        "Advice: No argument is a tensor, so a call has only the keys that every call has. They fall through, so the "
-        in shown
-    )
-    assert answer(*FIXED) == (0, "The call ends in filled_cpu at CPU (rule 1, kernel).")
-    on_cuda = answer(*FIXED, "--argument", "device=cuda:1")
-    assert on_cuda == (0, "The call ends in filled_cuda at CUDA (rule 1, kernel).")
-    assert answer(*FIXED, "--argument", "device=xla")[0] == 1
-    fixed = answer("resolve", "mylib::opened", "examples/scenarios/06_factory.fixed.yaml")
-    assert fixed == (
-        0,
-        "The call ends in opened at Undefined (rule 3, default backend kernel, from CompositeExplicitAutograd).",
-    )
-
-
-def test_scenario_9_inference_mode() -> None:
-    assert answer(*INFERENCE) == (
-        0,
-        "The call ends in shrink_lowering at CPU (rule 3, default backend kernel, from CompositeExplicitAutograd).",
-    )
-    assert "AutogradCPU      tensor  1 redispatches  shrink_decomposition" in call(*INFERENCE).out
-    inside = (*INFERENCE, "--context", "inference_mode")
-    assert answer(*inside)[1].startswith("The call ends in shrink_lowering at CPU ")
-    shown = call(*inside).out
-    assert "AutogradCPU      tensor  excluded       shrink_decomposition" in shown
-    why = "AutogradCPU is excluded by the contexts, so shrink_decomposition does not run.\n"
-    assert why in shown
-    assert why not in call(*INFERENCE).out
-
-
-def test_scenario_10_the_sparse_bypass() -> None:
-    assert answer(*SPARSE) == (
-        0,
-        "The call ends in norm_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
-        "decomposes into other operators.",
-    )
-    why = "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it\n"
-    assert why in call(*SPARSE).out
-    inside = (*SPARSE, "--context", "inference_mode")
-    assert answer(*inside) == (0, "The call ends in norm_sparse at SparseCPU (rule 1, kernel).")
-    assert why not in call(*inside).out
 
 
 def test_a_math_kernel_that_runs_all_the_same() -> None:
@@ -97,123 +38,6 @@ def test_that_there_is_no_autograd_kernel_is_said(tensor: str, contexts: tuple[s
     assert (sentence in " ".join(shown.split())) == says
 
 
-def key_set(raw: int, keys: list[str], functionalities: list[str], backends: list[str]) -> dict[str, Any]:
-    return {"keys": keys, "functionalities": functionalities, "backends": backends, "raw": f"0x{raw:016x}"}
-
-
-def test_json_has_every_key_set() -> None:
-    """The sets are those of live PyTorch 2.15 for a sparse CPU tensor: see spec section 5 and the recorded calls."""
-    result = call(*SPARSE, "--format", "json")
-    assert (result.code, result.err) == (0, "")
-    report = json.loads(result.out)
-    (selection,) = report.pop("selections")
-    assert report == {
-        "schema_version": 3,
-        "report": "resolve",
-        "universe": "torch-2.15",
-        "over": [],
-        "over_files": [],
-        "over_assumed": False,
-        "operator": "mylib::norm",
-        "schema": "mylib::norm(Tensor x) -> Tensor",
-        "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 14, "column": 11},
-        "tensors": ["cpu sparse requires_grad"],
-        "contexts": [],
-        "left_out": [],
-        "gradient": None,
-        **dict.fromkeys(("device", "layout", "dtype", "generator")),
-        "keyset": None,
-        "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None, "fake": None},
-        "advice": [],
-        "alternatives": [],
-        "assumed": None,
-        "unwrapped": None,
-        "notes": [
-            {
-                "kind": "bypassed",
-                "keys": ["AutogradCPU"],
-                "culprits": ["SparseCPU"],
-                "detail": "CPU",
-                "text": "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it",
-            }
-        ],
-    }
-    keys, steps, mask = selection.pop("keys"), selection.pop("steps"), selection.pop("mask")
-    sparse, autograd, autocast = 1 << 23, 1 << 36, 1 << 39
-    in_place, select = 1 << 34, 1 << 26
-    tensor = key_set(
-        sparse | in_place | autograd | autocast | 1,
-        ["SparseCPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"],
-        ["Sparse", "ADInplaceOrView", "AutogradFunctionality", "AutocastCPU"],
-        ["CPUBit"],
-    )
-    excluded = json.loads(call("keys", "--format", "json").out)["default_excluded"]
-    assert selection == {
-        "arguments": [{"tensor": "cpu sparse requires_grad", "keyset": tensor}],
-        "generator": None,
-        "keyset": tensor,
-        "included": {"functionalities": ["BackendSelect", "ADInplaceOrView"], "added": [], "removed": []},
-        "excluded": {"functionalities": excluded, "added": [], "removed": []},
-        "skipped": ["ADInplaceOrView", "BackendSelect"],
-        "unmasked": key_set(
-            sparse | select | in_place | autograd | 1,
-            ["SparseCPU", "BackendSelect", "ADInplaceOrView", "AutogradCPU"],
-            ["Sparse", "BackendSelect", "ADInplaceOrView", "AutogradFunctionality"],
-            ["CPUBit"],
-        ),
-        "result": key_set(
-            sparse | autograd | 1, ["SparseCPU", "AutogradCPU"], ["Sparse", "AutogradFunctionality"], ["CPUBit"]
-        ),
-    }
-    assert (mask["kind"], mask["backend"]) == ("common", None)
-    assert {"ADInplaceOrView", "BackendSelect"}.isdisjoint(mask["keyset"]["keys"])
-    assert [(key["key"], key["status"], key["steps"], key["tensors"], key["included"]) for key in keys] == [
-        ("AutocastCPU", "excluded", [], [1], False),
-        ("AutogradCPU", "runs", [1], [1], False),
-        ("ADInplaceOrView", "falls-through", [], [1], True),
-        ("BackendSelect", "falls-through", [], [], True),
-        ("SparseCPU", "not-reached", [], [1], False),
-    ]
-    entry = {
-        "key": "AutogradCPU",
-        "kernel": "norm_math",
-        "rule": "math",
-        "rule_number": 6,
-        "source": "CompositeImplicitAutograd",
-        "fallthrough": False,
-        "core_fallback": False,
-        "blockers": [],
-        "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 17, "column": 34},
-        "stale": False,
-        "live_kernel": "norm_math",
-        "before": None,
-        "when": None,
-        "otherwise": None,
-        "state": None,
-        "through": [],
-    }
-    assert keys[1]["entry"] == entry
-    assert steps == [
-        {
-            "number": 1,
-            "slot": "AutogradCPU",
-            "entry": entry,
-            "canonical": None,
-            "reached": "call",
-            "keyset": selection["result"],
-            "does": "decomposes",
-            "why": "composite",
-            "passes": None,
-            "excludes": None,
-            "includes": None,
-            "chosen_by": None,
-            "redispatches": None,
-            "redispatches_declared_at": None,
-            "python": None,
-        }
-    ]
-
-
 def test_an_error_in_json_is_whole() -> None:
     result = call(*FACTORY, "--format", "json")
     report = json.loads(result.out)
@@ -225,41 +49,6 @@ def test_an_error_in_json_is_whole() -> None:
     assert (result.code, error["kind"], error["type"], error["whole"]) == (1, "no-tensors", "NotImplementedError", True)
     assert error["text"].startswith("There were no tensor arguments to this function (e.g., ")
     assert "CPU: filled_cpu [kernel]\n" in error["text"]
-
-
-def test_markdown() -> None:
-    result = call(*SPARSE, "--format", "markdown")
-    place = "examples/scenarios/10\\_sparse\\_bypass.yaml"
-    own = "PyTorch's own"
-    assert result == Result(
-        0,
-        "## mylib::norm(Tensor x) -> Tensor\n"
-        "\n"
-        f"defined at {place}:14:11\n"
-        "\n"
-        "universe torch-2.15\n"
-        "\n"
-        "- Tensors: cpu sparse requires\\_grad\n"
-        "\n"
-        "**The call ends in norm\\_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
-        "decomposes into other operators.**\n"
-        "\n"
-        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it\n"
-        "\n"
-        "| Key | From | Step | Kernel | Rule | Alias | Declared at |\n"
-        "| --- | --- | --- | --- | --- | --- | --- |\n"
-        f"| AutocastCPU | tensor | excluded | {own} | backend fallback |  |  |\n"
-        "| **AutogradCPU** | tensor | 1 decomposes | norm\\_math | math kernel | CompositeImplicitAutograd "
-        f"| {place}:17:34 |\n"
-        f"| ADInplaceOrView | both | falls through | {own} | backend fallback |  |  |\n"
-        f"| BackendSelect | thread | falls through | {own} | backend fallback |  |  |\n"
-        f"| SparseCPU | tensor | not reached | norm\\_sparse | kernel |  | {place}:16:18 |\n"
-        "\n"
-        "- Thread: default\n"
-        "- Mask: removes ADInplaceOrView, BackendSelect\n"
-        "- Step 1: AutogradCPU: norm\\_math calls other operators\n",
-        "",
-    )
 
 
 def test_a_key_set_instead_of_tensors() -> None:
@@ -439,28 +228,6 @@ def test_the_help_names_every_word() -> None:
     assert {*TENSOR_WORDS, *CONTEXT_WORDS} <= words
 
 
-def test_untrusted_texts() -> None:
-    for text in ("\x1b[31mcpu", "cpu\u202e", "x" * 5000):
-        for option in (
-            "--tensor ",
-            "--context ",
-            "--keyset ",
-            "--argument device=",
-            "--argument layout=",
-            "--argument ",
-        ):
-            name, _, before = option.partition(" ")
-            result = call("resolve", "aten::sin", name, before + text)
-            assert (result.code, result.out) == (2, "")
-            assert "\x1b" not in result.err
-            assert "\u202e" not in result.err
-            assert len(result.err) < 3000
-    result = call("resolve", "\x1b[31m", "--tensor", "cpu")
-    assert (result.code, "\x1b" in result.err) == (2, False)
-    named = call("resolve", "aten::sin", "--tensor", "cpu subclass=\u202eX")
-    assert "\u202e" not in named.out + named.err
-
-
 def test_too_many_contexts_are_not_blamed_on_a_tensor() -> None:
     contexts = ("--context", "vmap") * 300
     result = call("resolve", "stale::fine", "examples/stale.yaml", "--tensor", "cpu", *contexts)
@@ -488,15 +255,6 @@ def test_keys_that_a_declaration_excludes_are_named_as_they_are_written(tmp_path
     (first, *_) = json.loads(call(*args, "--format", "json").out)["selections"]
     assert first["steps"][0]["excludes"]["functionalities"] == ["Dense"]
     assert first["steps"][0]["redispatches"] == {"exclude": ["CUDA"]}
-
-
-def test_html_is_one_page_with_every_step() -> None:
-    result = call(*SPARSE, "--format", "html")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("<!doctype html>")
-    assert (
-        '<dt><span class="head">Step 1</span></dt><dd>AutogradCPU: norm_math calls other operators</dd>' in result.out
-    )
 
 
 CUSTOM = """\

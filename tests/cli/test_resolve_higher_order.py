@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import Result, call
+from tests.cli.support import call
 
 TORCHBIND = ("resolve", "call_torchbind", "--base", "torch-2.15", "--tensor", "cpu requires_grad")
 DECLARATIONS = """\
@@ -71,42 +71,6 @@ def test_call_torchbind() -> None:
     assert last["impl"]["kernel"].endswith(".call_torchbind_impl")
 
 
-def test_text() -> None:
-    assert call(*TORCHBIND) == Result(
-        0,
-        "call_torchbind (higher-order operator, with a side effect)\n"
-        "over torch-2.15\n"
-        "Tensors  cpu requires_grad\n"
-        "\n"
-        "The call ends in torch._higher_order_ops.torchbind.call_torchbind_impl at CPU (registered for "
-        "CompositeExplicitAutograd).\n"
-        "The backward pass raises: Autograd not implemented for call_torchbind\n"
-        "Slots: AutogradCPU > CPU\n"
-        "\n"
-        "Key              From    Step           Holds"
-        "                                                   Registered for\n"
-        "AutocastCPU      tensor  excluded       -\n"
-        "AutogradCPU      tensor  1 calls again  torch._higher_order_ops.utils.autograd_not_implemented  Autograd\n"
-        "ADInplaceOrView  both    falls through  -\n"
-        "BackendSelect    thread  falls through  -\n"
-        "\n"
-        "Step 2\n"
-        "Key              From    Step           Holds"
-        "                                                  Registered for\n"
-        "ADInplaceOrView  both    falls through  -\n"
-        "BackendSelect    thread  falls through  -\n"
-        "CPU              tensor  2 ends         torch._higher_order_ops.torchbind.call_torchbind_impl  "
-        "CompositeExplicitAutograd\n"
-        "\n"
-        "Thread  default\n"
-        "Step 1  AutogradCPU: torch._higher_order_ops.utils.autograd_not_implemented calls the operator again, with "
-        "AutogradNestedTensor, AutogradFunctionality, AutogradOther excluded\n"
-        "Step 2  CPU: torch._higher_order_ops.torchbind.call_torchbind_impl runs; it is not known whether "
-        "it redispatches\n",
-        "",
-    )
-
-
 def test_the_innermost_mode(file: str) -> None:
     report = data("hop", file, "--tensor", "cpu", "--context", "mode=Outer", "--context", "mode=MyMode")
     last = report["steps"][-1]
@@ -148,17 +112,6 @@ def test_two_fake_modes() -> None:
     assert "The fake mode B comes from fake tensor input 2, which is tensor 3\n" in shown
     assert f"detect_fake_mode raises AssertionError for them: {error}\n" in shown
     assert "PyTorch also says where each of the two was allocated. A fake mode of the tracing context" in shown
-
-
-def test_markdown(file: str) -> None:
-    shown = call("resolve", "hop", file, "--tensor", "cpu", "--format", "markdown")
-    assert (shown.code, shown.err) == (0, "")
-    assert shown.out.startswith(
-        "## hop (higher-order operator)\n\ndeclared at a.yaml:3:5\n\nuniverse torch-2.15\n\n- Tensors: cpu\n\n"
-        "**The call ends in hop\\_dense at CPU "
-    )
-    assert "| **CPU** | tensor | 2 ends | hop\\_dense | CompositeExplicitAutograd | a.yaml:4:16 |\n" in shown.out
-    assert shown.out.endswith("- Step 2: CPU: hop\\_dense runs; it is not known whether it redispatches\n")
 
 
 def test_what_is_refused() -> None:

@@ -96,13 +96,3 @@ def test_a_short_answer_has_its_verdict_once() -> None:
 def test_a_pipe_has_the_verdict_once() -> None:
     args = ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml")
     assert call(*args).out.count("AutogradPrivateUse1 holds nothing") == 1
-
-
-@pytest.mark.slow
-def test_coverage_begins_with_its_summary() -> None:
-    lines = in_terminal(80, "coverage", "PrivateUse1", "--base", "torch-2.15", NO_COLOR="1").out.splitlines()
-    assert len(lines) > 2_000
-    assert lines[0] == lines[-1] == "PrivateUse1: 2,481 of 3,624 operators are served (68.5 %)"
-    assert any(line.startswith("Served by ") for line in lines[:7]) and any(
-        line.startswith("Trains by ") for line in lines[:30]
-    )

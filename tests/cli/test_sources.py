@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from dispatch_cli.cli import source_reading
-from tests.cli.support import call, in_terminal
+from tests.cli.support import call
 
 CPP = """// registrations
 TORCH_LIBRARY(my, m) {
@@ -262,11 +262,6 @@ def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path, monkeypatch: py
     monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(tree / "here"))
     call("extract", "src")
     assert len(list((tree / "here" / "extract").iterdir())) == 1
-
-
-def test_answers_in_a_terminal() -> None:
-    result = in_terminal(80, "table", str(Path("src").absolute()), "--op", "my::f")
-    assert result.code == 0 and "f_cpu" in result.out
 
 
 @pytest.mark.parametrize(

@@ -311,14 +311,6 @@ def test_universes(taint: str) -> None:
         run(*arguments)
 
 
-def test_a_universe_in_a_file_that_prints_it() -> None:
-    """The one that was seen."""
-    document = {"dispatch": 1, "universe": universe_data("torch-2.15") | {"name": "x\n::error::pwned\x1b]0;owned\x07"}}
-    Path("d.json").write_bytes(written(document))
-    for command, *options in RUNS:
-        assert run(command, "d.json", *options).code == 2
-
-
 @pytest.mark.parametrize("taint", TAINTS)
 def test_recordings(taint: str) -> None:
     path = ROOT / "tests" / "recordings" / "torch-2.4.1.state.json.xz"

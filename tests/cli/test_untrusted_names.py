@@ -168,44 +168,6 @@ def test_markup_does_not_colour_a_terminal(name: str, tmp_path: Path) -> None:
     assert "\x1b]8" not in out
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        b"[bold red]x[bold].yaml",
-        b":smile:.yaml",
-        b"a\x1b[31mb.yaml",
-        b"a\nb.yaml",
-        "a\u202eb.yaml".encode(),
-        b"\xff\xfe.yaml",
-        b"a,b%:c.yaml",
-        b"a b|c`d.yaml",
-        b"<&\">'.yaml",
-    ],
-)
-def test_names_of_files(name: bytes, tmp_path: Path) -> None:
-    path = os.fsencode(tmp_path) + b"/" + name
-    Path(os.fsdecode(path)).write_bytes(declaration("k"))
-    bad = os.fsencode(tmp_path) + b"/bad" + name
-    Path(os.fsdecode(bad)).write_bytes(b"dispatch: 1\nfoo: 1\n")
-    for command, formats in COMMANDS.items():
-        for format_ in formats:
-            result = call(command, os.fsdecode(name), "--format", format_)
-            assert result.code == 2  # it is not here
-            result = call(command, os.fsdecode(path), "--format", format_)
-            assert (result.code, result.err) == (int(command == "check-invariants"), "")
-            assert not dangerous(format_, result.out), (command, format_)
-            if format_ == "github":
-                assert all(line.startswith("::error file=") for line in result.out.splitlines())
-            if format_ == "junit":
-                ElementTree.fromstring(result.out)
-            if format_ in ("json", "sarif"):
-                json.loads(result.out)
-    result = call("check-invariants", os.fsdecode(bad), "--format", "github")
-    assert result.code == 2
-    assert result.out.count("\n") == 1
-    assert DANGEROUS.search(result.out + result.err) is None
-
-
 @pytest.mark.slow
 def test_a_name_of_a_file_that_is_not_text_as_a_process(tmp_path: Path) -> None:
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.yaml"))).write_bytes(declaration("k"))
@@ -219,14 +181,3 @@ def test_a_name_of_a_file_that_is_not_text_as_a_process(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stderr) == (1, b"")
         done.stdout.decode("utf-8")
-
-
-@pytest.mark.slow
-def test_a_kernel_name_of_a_megabyte() -> None:
-    name = "k" * 1_000_000
-    for command, formats in COMMANDS.items():
-        for format_ in formats:
-            result = answer(command, format_, name)
-            assert result.code == int(command == "check-invariants")
-            shown = name[:300] if (command, format_) == ("check-invariants", "text") else name  # entries are short
-            assert shown in result.out, (command, format_)
