@@ -59,14 +59,12 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
         return list(extractions)
-    together = LoadedTogether(sources)
-    rivalry = _Rivalry(together)
+    rivalry = _Rivalry(LoadedTogether(sources))
     for claim, by_file in shared.items():
         rivalry.add(claim, by_file)
-    first, *others = (
-        _FileConditions(extractions, rivalry).extractions() if rivalry.pairs or rivalry.dropped else extractions
-    )
-    return [first._replace(not_understood=(*first.not_understood, *together.not_understood)), *others]
+    if not (rivalry.pairs or rivalry.dropped):
+        return list(extractions)
+    return _FileConditions(extractions, rivalry).extractions()
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:

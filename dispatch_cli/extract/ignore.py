@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from fnmatch import translate
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,15 +16,11 @@ from dispatch_cli.extract.work import OverWork
 
 MAX_PATTERN = 4096
 """Characters of one pattern; a longer one matches nothing."""
-_POSIX = {
-    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
-    "graph": r"\x21-\x7e", "lower": "a-z", "print": r"\x20-\x7e", "punct": r"!-/:-@\[-`{-~", "space": r"\s",
-    "upper": "A-Z", "xdigit": "0-9a-fA-F",
-}  # fmt: skip
 _ANY_FOLDERS = None
 """The part ``**`` of a pattern."""
 _NEVER = re.compile(r"(?!)")
 _SIGNS = re.compile(r"[*?\[\\]")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 RULE, GLOB = 4, 600
 """Units of work of a pattern that is read, and of one more with signs such as ``*``."""
 FREE_RULES = 500
@@ -92,8 +89,13 @@ def parse_rule(line: str) -> IgnoreRule | None:
     return IgnoreRule(matchers, negated, folders_only, "/" not in text, name)
 
 
+@lru_cache(maxsize=4096)
 def _matcher(part: str) -> Matcher:
-    return part.__eq__ if _SIGNS.search(part) is None else _part(part).match
+    """A test of one part of a path; named sets of characters, such as ``[:alpha:]``, are not known."""
+    if _SIGNS.search(part) is None:
+        return part.__eq__
+    glob = _ESCAPED.sub(lambda match: f"[{match[1]}]" if match[1] in "*?[" else match[1], part).replace("[^", "[!")
+    return _NEVER.match if part.endswith("\\") else re.compile(translate(glob)).match
 
 
 def _without_blanks(line: str) -> str:
@@ -101,89 +103,6 @@ def _without_blanks(line: str) -> str:
     text = line.rstrip(" ")
     slashes = len(text) - len(text.rstrip("\\"))
     return text + " " if slashes % 2 and len(text) < len(line) else text
-
-
-@lru_cache(maxsize=4096)
-def _part(glob: str) -> re.Pattern[str]:
-    """Compile a part of a pattern, to match a whole part of a path."""
-    pieces: list[str] = [""]  # between the stars
-    at = 0
-    while at < len(glob):
-        sign = glob[at]
-        at += 1
-        if sign == "*":
-            if pieces[-1] or len(pieces) == 1:
-                pieces.append("")
-        elif sign == "?":
-            pieces[-1] += "."
-        elif sign == "[":
-            bracket = _bracket(glob, at)
-            if bracket is None:
-                return _NEVER
-            piece, at = bracket
-            pieces[-1] += piece
-        elif sign == "\\":
-            if at == len(glob):
-                return _NEVER
-            pieces[-1] += re.escape(glob[at])
-            at += 1
-        else:
-            pieces[-1] += re.escape(sign)
-    first, *others = pieces
-    if not others:
-        return re.compile(rf"{first}\Z", re.DOTALL)
-    *middle, last = others
-    # each piece is taken where it is found first, and not looked for again
-    found_first = "".join(f"(?=(?P<p{number}>.*?{piece}))(?P=p{number})" for number, piece in enumerate(middle))
-    return re.compile(rf"{first}{found_first}.*{last}\Z", re.DOTALL)
-
-
-def _bracket(glob: str, at: int) -> tuple[str, int] | None:
-    """The set behind ``[`` as a pattern, and where it ends; None where it does not end."""
-    negated = glob[at : at + 1] in ("!", "^")
-    at += negated
-    items: list[str] = []
-    first = True
-    while True:
-        sign = glob[at : at + 1]
-        if not sign:
-            return None
-        if sign == "]" and not first:
-            break
-        first = False
-        if glob.startswith("[:", at):
-            end = glob.find(":]", at)
-            name = glob[at + 2 : end] if end >= 0 else ""
-            if name not in _POSIX:
-                if end >= 0 and "]" not in name:
-                    return None
-                items.append(r"\[")
-                at += 1
-                continue
-            items.append(_POSIX[name])
-            at = end + 2
-            continue
-        low, at = _character(glob, at)
-        if glob.startswith("-", at) and glob[at + 1 : at + 2] not in ("", "]"):
-            high, at = _character(glob, at + 1)
-            if low is None or high is None:
-                return None
-            if low <= high:
-                items.append(f"{re.escape(low)}-{re.escape(high)}")
-        elif low is None:
-            return None
-        else:
-            items.append(re.escape(low))
-    text = "".join(items)
-    if not text:
-        return ("." if negated else "(?!)"), at + 1
-    return f"[{'^' if negated else ''}{text}]", at + 1
-
-
-def _character(glob: str, at: int) -> tuple[str | None, int]:
-    if glob[at] != "\\":
-        return glob[at], at + 1
-    return (glob[at + 1], at + 2) if at + 1 < len(glob) else (None, at + 1)
 
 
 class IgnoreList:

@@ -16,7 +16,7 @@ MAX_BYTES = 64 << 20
 FREE_BYTES, BYTES_PER_BYTE = 16 << 20, 200
 """Bytes after decompression, whatever a file's size, and for each of its bytes. Recordings have 75 to 172 per byte."""
 
-MAX_THINGS = 1_500_000
+MAX_THINGS = 2_000_000
 """Things of a file, and of all files of a run. A capture of PyTorch 2.15 has 400,000."""
 FREE_THINGS, THINGS_PER_BYTE = 100_000, 3
 """Things that a file may have whatever its size, and for each of its bytes. A packed capture has 2 per byte."""

@@ -283,7 +283,7 @@ def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.M
     monkeypatch.setattr(process, "run", run)
     message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: the "
     for answer, why in (  # noqa: B007  (`run` writes it)
-        ("[" + "[]," * 2_000_000 + "[]]", "file has more than 1500000 values"),
+        ("[" + "[]," * 2_000_000 + "[]]", "file has more than 2000000 values"),
         ('{"format": ' + "9" * 4_000 + "}", "number at line 1, column 12 has more than 20 digits"),
     ):
         result = call(*ask, "--python", sys.executable)

@@ -66,7 +66,7 @@ def test_each_of_two_files_is_checked(make: Make) -> None:
     [
         ("setup.py", 'CppExtension("x", ["one.cpp", "two.cpp"])\n'),
         ("CMakeLists.txt", "add_library(x one.cpp two.cpp)\n"),
-        ("cmake/all.cmake", "file(GLOB SRCS ../*.cpp)\nadd_library(x ${SRCS})\n"),
+        ("cmake/all.cmake", "set(SRCS ../one.cpp ../two.cpp)\nadd_library(x ${SRCS})\n"),
     ],
 )
 def test_files_of_one_list_contradict_each_other(name: str, text: str, make: Make) -> None:
@@ -75,7 +75,7 @@ def test_files_of_one_list_contradict_each_other(name: str, text: str, make: Mak
     make({name: text})  # the cache sees it, too
     assert checked(".") == ["refused-registration", "overridden-kernel"]
     assert checked("one.cpp", "two.cpp") == ["refused-registration", "overridden-kernel"]
-    make({name: text.replace("two", "three").replace("*", "o*")})
+    make({name: text.replace("two", "three")})
     assert checked(".") == ["alternative-files"]
 
 

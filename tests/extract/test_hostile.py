@@ -46,18 +46,6 @@ def test_yaml_that_is_too_large_or_too_deep_is_a_bound(name: str, file: str, lin
     assert call("check-invariants", file).code == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [("setup.py with branches", "src/setup.py"), ("CMake with branches", "src/CMakeLists.txt")],
-)
-def test_a_build_file_that_takes_too_much_is_a_bound(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "FREE_UNITS", 20_000)
-    monkeypatch.setattr(work, "UNITS_PER_BYTE", 0)
-    ((where, line),) = bounds(read(name))
-    assert where == file
-    assert 1 < line < Path(file).read_text().count("\n") // 2
-
-
 def test_the_work_on_many_packages_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each package asks which namespaces its Python files name an operator in."""
     spent = []

@@ -20,10 +20,10 @@ GIT = {"PATH": os.environ.get("PATH", ""), "GIT_CONFIG_NOSYSTEM": "1", "HOME": o
 LINES = (
     "*.o", "build/", "/only_top.cpp", "sub/*.cu", "**/deep", "a/**", "a/**/z.cpp", "!keep.cpp", "*", "!*/", "!*.py",
     "doc[0-9].h", "doc[!0-9].h", "x?z", "\\!bang", "\\#hash", "# comment", "trailing   ", "kept\\ ", "a/b", "/a/b/",
-    "**", "**/b/*", "b/**/", "[[:alpha:]]*.h", "[]x].h", "[a", "\\", "a\\", "*a*b*c", "foo/**/bar/**/baz", "/",
+    "**", "**/b/*", "b/**/", "[]x].h", "[a", "\\", "a\\", "*a*b*c", "foo/**/bar/**/baz", "/",
     "//", "!",
     "***", "a**b", "/**/x.h", ".hidden", "[^a-c].c", "[\\]]q", "*.[ch]", "a/", "!a/b/", "a/*", "!a/b",
-    "[z-a]x", "[[:no:]]",
+    "[z-a]x",
 )  # fmt: skip
 NAMES = ("a", "b", "c", "x.h", "z.cpp", "keep.cpp", "a.o", "doc1.h", "docx.h", "xyz", "!bang", "#hash", "deep", "kept ",
          "trailing", "foo", "bar", "baz", "one.py", ".hidden", "aXbYc", "]x", "]q", "build", "k.c", "q.cu",

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.builds.imports import ModuleImports
-from dispatch_cli.extract.builds.source_lists import FileLists, SourceList
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files import paths
-from dispatch_cli.model.extracted import NotUnderstood, SourceKind
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.extracted import SourceKind
 
-_Reader = Callable[[str, str, Callable[[int], None]], list[SourceList]]
-"""Reads a build file: its text, its name, and what is told the units of work."""
+_COMMENT = re.compile(r"#[^\n]*")
+_CMAKE_LIST = re.compile(r"\b(?:set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)")
+_CMAKE_NAME = re.compile(r"(?:\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/)?([^\s\"]+)")
+_PYTHON_LIST = re.compile(r"\[((?:(?!\bif\b)[^\[\]])*)\]")
+_PYTHON_NAME = re.compile(r"[\"']([^\"'\n]*)[\"']")
+_REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b|\.remove\(")
+"""Signs that something named in a list is taken out of it."""
 
 
 class LoadedTogether:
     """Knowledge of which files are loaded together.
 
-    So are two that the user names, two of one list of sources of a build file, and two modules that a third one
-    imports, or that import each other. not_understood: build files whose reading ended at a bound.
+    So are two that the user names, two of one list of names in a build file, and two modules that a third one imports,
+    or that import each other.
     """
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._python = frozenset(sources.files.get(SourceKind.PYTHON, ()))
         self._imports = ModuleImports(sources)
-        self.not_understood: list[NotUnderstood] = []
 
     def is_known(self, file: str, other: str) -> bool:
         """True if one program is known to load both files."""
@@ -40,30 +42,26 @@ class LoadedTogether:
             return True  # what torchgen makes of its YAML is part of the build
         if file in self._python and other in self._python:
             return self._imports.load_both(file, other)
-        return file not in self._python and other not in self._python and self._lists.has_both(file, other)
+        return not self._lists.get(file, frozenset()).isdisjoint(self._lists.get(other, ()))
 
     @cached_property
-    def _lists(self) -> FileLists:
-        """The lists of all build files."""
-        from dispatch_cli.extract.builds.cmake import cmake_lists
-        from dispatch_cli.extract.builds.setup_py import setup_lists
-
-        files = self._sources.files.get(SourceKind.CPP, ())
-        lists = FileLists(files, self._sources.headers, self._sources.work.spend)
+    def _lists(self) -> dict[str, frozenset[tuple[str, int]]]:
+        """The lists that name each C++ file: the build file, and the number of the list in it."""
+        lists: dict[str, set[tuple[str, int]]] = {}
         scripts = [name for name in sorted(self._python) if kinds.is_build_script(name)]
-        self._add(lists, self._sources.builds, cmake_lists)
-        self._add(lists, scripts, setup_lists)
-        return lists
+        for name in (*self._sources.builds, *scripts):
+            for number, files in enumerate(self._named(name)):
+                for file in files:
+                    lists.setdefault(file, set()).add((name, number))
+        return {file: frozenset(places) for file, places in lists.items()}
 
-    def _add(self, lists: FileLists, names: Sequence[str], read: _Reader) -> None:
-        work = self._sources.work
-        for name in names:
-            try:
-                text = self._sources.read(name)
-                with work.file(name):
-                    lists.add(paths.folder_of(name), read(text, name, work.spend))
-            except SourceError:  # noqa: PERF203
-                continue
-            except OverWork as error:
-                at = error.at or Span(name, 1, 1)
-                self.not_understood.append(NotUnderstood(at, "", error.why, bound=True))
+    def _named(self, build_file: str) -> Iterator[set[str]]:
+        """The C++ files that each list names in words; variables, globs and conditions are not followed."""
+        try:
+            text = _COMMENT.sub("", self._sources.read(build_file))
+        except SourceError:
+            return
+        listed, named = (_PYTHON_LIST, _PYTHON_NAME) if build_file in self._python else (_CMAKE_LIST, _CMAKE_NAME)
+        folder = paths.folder_of(build_file)
+        for names in () if _REMOVES.search(text) else listed.finditer(text):
+            yield {paths.normal(paths.join(folder, name)) for name in named.findall(names[1])} & self._sources.headers
