@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dispatch_cli.extract.cpp.brackets import inside, partners, split
+from dispatch_cli.extract.cpp.brackets import partners, split
 from dispatch_cli.extract.cpp.context import When, joined, undecided
 from dispatch_cli.extract.cpp.control import decision_of, elements_of, end_of, extent, substitute, whole
 from dispatch_cli.extract.cpp.findings import Findings
@@ -78,7 +78,7 @@ class BodyReader:
         if text == "for":
             return self._for(tokens, index, pairs, when, depth), when, False
         if text in ("while", "switch", "do", "try", "catch"):
-            return self._compound(tokens, index, pairs, when, depth), when, False
+            return self._compound(tokens, index, pairs, when), when, False
         if text == "return":
             end = end_of(tokens, index, pairs)
             self._simple.read(tokens[index + 1 : end], when, depth)
@@ -139,51 +139,18 @@ class BodyReader:
         if not self._simple.mentions(statement):
             return end
         parts = split(header, ":")
-        variable = parts[0][-1] if len(parts) == 2 and parts[0] else None
+        variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
         elements = elements_of(parts[1], self._simple.value) if variable is not None else None
         if elements is None or variable is None:
             self._simple.refuse(tokens[index:end], "the list that this loop runs over is not known", when)
             return end
-        names = [variable]
-        if variable.text == "]":
-            names = [
-                token
-                for token in inside(parts[0], [part.text for part in parts[0]].index("["))[0]
-                if token.kind == "name"
-            ]
         for element in elements:
-            values = [element]
-            if len(names) > 1:
-                body = element
-                while body and body[0].text != "{":
-                    body = body[1:]
-                values = split(inside(body)[0]) if body else []
-            if len(values) != len(names):
-                self._simple.refuse(tokens[index:end], "an element of this loop's list does not fit its names", when)
-                return end
-            replaced = substitute(statement, dict(zip((name.text for name in names), values, strict=True)), self._work)
-            self._statements(replaced, when, depth + 1)
+            self._statements(substitute(statement, {variable.text: element}, self._work), when, depth + 1)
         return end
 
-    def _compound(self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int) -> int:
+    def _compound(self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When) -> int:
+        """A loop, a ``switch`` or a ``try``: what it registers is not followed."""
         end = extent(tokens, index, pairs)
-        if tokens[index].text == "try" and index + 1 in pairs:
-            end = pairs[index + 1] + 1
-            self._statements(tokens[index + 2 : end - 1], when, depth + 1)
-        elif tokens[index].text == "do" and index + 1 in pairs:
-            end = end_of(tokens, pairs[index + 1], pairs) + 1
-            body = tokens[index + 2 : pairs[index + 1]]
-            if [token.text for token in tokens[pairs[index + 1] + 1 : end]] in (
-                ["while", "(", value, ")", ";"] for value in ("0", "false")
-            ):
-                self._statements(body, when, depth + 1)
-            elif self._simple.mentions(body):
-                self._simple.refuse(tokens[index:end], "how often this 'do' runs is not known", when)
-        else:
-            if tokens[index].text == "catch" and index + 1 in pairs and pairs[index + 1] + 1 in pairs:
-                end = pairs[pairs[index + 1] + 1] + 1
-            if self._simple.mentions(tokens[index:end]):
-                self._simple.refuse(
-                    tokens[index:end], f"registrations in a '{tokens[index].text}' are not followed", when
-                )
+        if self._simple.mentions(tokens[index:end]):
+            self._simple.refuse(tokens[index:end], f"registrations in a '{tokens[index].text}' are not followed", when)
         return end

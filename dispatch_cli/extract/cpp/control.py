@@ -13,7 +13,7 @@ from dispatch_cli.model.condition import Atom
 
 MAX_NESTED = 40
 """Maximum depth of nested conditions and names."""
-_HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr"})
+_HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
 
 
 def end_of(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:

@@ -76,7 +76,6 @@ class SimpleStatements:
         self._strict = strict
         self._library, self._findings, self._scope, self._statements = library, findings, scope, statements
         self._values: dict[str, Sequence[CppToken]] = {}
-        self._lambdas: dict[str, LibraryFunction] = {}
         self._registrar = Registrar(library.block, findings, self.value, self.near, scope.infer)
 
     def value(self, name: str) -> Sequence[CppToken] | None:
@@ -95,11 +94,8 @@ class SimpleStatements:
         return value
 
     def mentions(self, tokens: Sequence[CppToken]) -> bool:
-        """True if the library, or a lambda that may use it, is among *tokens*."""
-        return any(
-            token.kind == "name" and (token.text == self._library.name or token.text in self._lambdas)
-            for token in tokens
-        )
+        """True if the library is among *tokens*."""
+        return any(token.kind == "name" and token.text == self._library.name for token in tokens)
 
     def read(self, tokens: list[CppToken], when: When, depth: int) -> None:
         """Read one statement, without its ``;``."""
@@ -112,18 +108,13 @@ class SimpleStatements:
             self._findings.forks.update(undecided((part for token in tokens for part in token.when), {}))
         if any("$" in token.text and token.kind == "name" for token in tokens):
             self.refuse(tokens, "this is a template, which is filled in when the project is built", when)
-        elif tokens[0].text in self._lambdas and len(tokens) > 1 and tokens[1].text == "(":
-            if not self._call(tokens, when, depth):
-                self.refuse(tokens, "this call of a lambda is not understood", when)
-        elif any("Library" in token.text for token in plain) and self._declared_lambda(tokens):
-            self._findings.account(tokens)
         elif not self.mentions(tokens):
             self._without_library(tokens, when)
         elif tokens[0].text == self._library.name and len(tokens) > 1 and tokens[1].text in (".", "->"):
             self._registrar.chain(tokens, joined(tokens[0].when, when))
         elif self._is_class(tokens):
             self._findings.account(tokens)
-        elif not self._declared_lambda(tokens) and not self._call(tokens, when, depth):
+        elif not self._call(tokens, when, depth):
             self.refuse(tokens, "what this does with the library is not known", when)
 
     def refuse(self, tokens: Sequence[CppToken], why: str, when: When, bound: bool = False) -> None:
@@ -153,26 +144,8 @@ class SimpleStatements:
         texts = [token.text for token in value[:3]]
         return bool(name) and texts[:1] == [self._library.name] and texts[2:] == ["class_"]
 
-    def _declared_lambda(self, tokens: list[CppToken]) -> bool:
-        """``auto add = [&](const char* name, auto f) { m.impl(name, f); };``"""
-        name, value = initialised(tokens)
-        if not name or not value or value[0].text != "[":
-            return False
-        _, index = inside(value)
-        parameters: list[str] = []
-        if index < len(value) and value[index].text == "(":
-            inner, index = inside(value, index)
-            parameters = [part[-1].text for part in split(inner) if part]
-        while index < len(value) and value[index].text != "{":
-            index += 1
-        body, end = inside(value, index) if index < len(value) else ([], 0)
-        if end != len(value):
-            return False
-        self._lambdas[name] = LibraryFunction(name, tuple(parameters), tuple(body))
-        return True
-
     def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
-        """A call of a function that takes the library, or of a lambda that is written here."""
+        """A call of a function that takes the library."""
         index, name = 0, ""
         while index < len(tokens) and (tokens[index].kind == "name" or tokens[index].text == "::"):
             name = tokens[index].text if tokens[index].kind == "name" else name
@@ -183,7 +156,7 @@ class SimpleStatements:
         if end != len(tokens):
             return False
         arguments = split(inner)
-        function = self._lambdas.get(name) or self._scope.function(name)
+        function = self._scope.function(name)
         if function is not None:
             return self._inlined(function, arguments, tokens, when, depth)
         if not self._scope.may_follow():

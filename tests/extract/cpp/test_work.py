@@ -25,12 +25,12 @@ ENDS = {
     "constants that add up three": "steps to read",
     "local conditions that double": "steps to read",
     "loops in loops": "steps to read",
-    "lambdas that call twice": "steps to read",
     "functions that call twice": "steps to read",
     "arguments of functions that double": "steps to read",
 }
 """Kinds of input of which no machine could do all that they ask for, and a part of what is said."""
 IS_READ = (
+    "lambdas that call twice",
     "#elif with operators",
     "nested #if",
     "independent #if",
