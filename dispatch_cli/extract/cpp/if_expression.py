@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice
+from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
 
 MAX_DEPTH = 60
 """Maximum depth of a nested expression."""
-MAX_ATOMS = 100
-"""Atoms of a condition that an expression has twice."""
 Decision = bool | Condition
 _Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
 
@@ -34,7 +32,7 @@ class ExpressionError(Exception):
 def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> Decision:
     """Decide an expression whose macros are replaced, except those of ``defined``. Errors: ExpressionError."""
     parser = _IfParser(tokens, is_defined)
-    value = parser.whole(0)
+    value = parser.binary(1, 0)
     if parser.index < len(tokens):
         raise ExpressionError(f"'{tokens[parser.index].text}' is not expected")
     return _decision(value)
@@ -97,24 +95,7 @@ class _IfParser:
             raise ExpressionError(f"'{text}' is missing")
         self.index += 1
 
-    def whole(self, depth: int) -> _Value:
-        """An expression, with ``?:``."""
-        left = self._binary(1, depth)
-        if self._text() != "?":
-            return left
-        self.index += 1
-        yes = self.whole(depth + 1)
-        self._take(":")
-        no = self.whole(depth + 1)
-        condition = _decision(left)
-        if isinstance(condition, bool):
-            return yes if condition else no
-        if len(list(islice(atoms(condition), MAX_ATOMS + 1))) > MAX_ATOMS:
-            raise ExpressionError("it is too long")
-        first = conjunction([condition, _decision(yes)])
-        return _as_value(disjunction([first, conjunction([opposite(condition), _decision(no)])]))
-
-    def _binary(self, lowest: int, depth: int) -> _Value:
+    def binary(self, lowest: int, depth: int) -> _Value:
         """An expression of operators with at least that priority."""
         if depth > MAX_DEPTH:
             raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
@@ -124,11 +105,11 @@ class _IfParser:
                 parts = [_decision(left)]
                 while self._text() == operator:
                     self.index += 1
-                    parts.append(_decision(self._binary(priority + 1, depth + 1)))
+                    parts.append(_decision(self.binary(priority + 1, depth + 1)))
                 left = _as_value(_JOINS[operator](parts))
             else:
                 self.index += 1
-                left = _combined(operator, left, self._binary(priority + 1, depth + 1))
+                left = _combined(operator, left, self.binary(priority + 1, depth + 1))
         return left
 
     def _unary(self, depth: int) -> _Value:
@@ -145,7 +126,7 @@ class _IfParser:
             return f"{text}{_shown(operand)}"
         if text == "(":
             self.index += 1
-            inner = self.whole(depth + 1)
+            inner = self.binary(1, depth + 1)
             self._take(")")
             return f"({inner})" if isinstance(inner, str) and not inner.isidentifier() and self._text() else inner
         return self._primary()
@@ -169,7 +150,7 @@ class _IfParser:
                 raise ExpressionError(f"'{token.text}' has more than 64 bits")
             return number
         if token.kind == "character":
-            return ord(token.text[1]) if len(token.text) == 3 else token.text
+            return token.text
         if token.kind != "name":
             raise ExpressionError(f"'{token.text}' is not expected")
         if token.text in ("true", "false"):
@@ -211,37 +192,14 @@ def _shown(value: _Value) -> str:
 
 
 def _combined(operator: str, left: _Value, right: _Value) -> _Value:
-    if isinstance(left, int) and isinstance(right, int):
-        return _calculated(operator, left, right)
+    if isinstance(left, int) and isinstance(right, int) and operator in _CALCULATED:
+        return _bounded(int(_CALCULATED[operator](left, right)))
     return f"{_shown(left)} {operator} {_shown(right)}"
 
 
-def _calculated(operator: str, left: int, right: int) -> int:
-    if operator in ("/", "%"):
-        if right == 0:
-            raise ExpressionError("division by zero")
-        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return _bounded(quotient) if operator == "/" else left - quotient * right
-    if operator in ("<<", ">>"):
-        if not 0 <= right < 64:
-            raise ExpressionError("a number of 64 bits cannot be shifted so far")
-        return _bounded(left << right) if operator == "<<" else left >> right
-    results = {
-        "|": left | right,
-        "^": left ^ right,
-        "&": left & right,
-        "==": int(left == right),
-        "!=": int(left != right),
-        "<": int(left < right),
-        ">": int(left > right),
-        "<=": int(left <= right),
-        ">=": int(left >= right),
-        "+": left + right,
-        "-": left - right,
-    }
-    if operator in ("+", "-", "*"):
-        return _bounded(left * right if operator == "*" else results[operator])
-    return results[operator]
+_CALCULATED: dict[str, Callable[[int, int], int]] = {
+    "==": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge, "+": add, "-": sub, "*": mul,
+}  # fmt: skip
 
 
 def _bounded(number: int) -> int:

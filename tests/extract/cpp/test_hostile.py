@@ -85,11 +85,7 @@ def test_an_unknown_macro_alone_is_reported(tmp_path: Path, statement: str) -> N
 # ---- numbers
 
 
-@pytest.mark.parametrize(
-    "expression",
-    ["1<<100000000000", "1<<64", "1<<-1", "1>>64", "9223372036854775807+1", "(1<<62)*4", "-9223372036854775808/-1",
-     "99999999999999999999", "1<<63"],
-)  # fmt: skip
+@pytest.mark.parametrize("expression", ["9223372036854775807+1", "4611686018427387904*4", "99999999999999999999"])
 def test_what_has_no_value_in_64_bits_is_not_decided(tmp_path: Path, expression: str) -> None:
     (block, _) = extracted(tmp_path, f"#if {expression}\n{BLOCK}#endif\n").found
     assert block.when == (Atom(expression),)
