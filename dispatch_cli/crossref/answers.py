@@ -1,4 +1,4 @@
-"""Answers of a PyTorch, asked just now or recorded once, and the engine's differences from them."""
+"""Answers of a PyTorch, and the engine's differences from them."""
 
 from __future__ import annotations
 
@@ -43,15 +43,14 @@ class Answers:
     """A PyTorch's answers about its operators.
 
     source: where they come from, in words. texts: the dumps of every operator. complaints: of the operators whose
-    invariants do not hold, PyTorch's complaint. higher_order: of every higher-order operator. complaints, resolved and
-    higher_order are None where they were not asked for.
+    invariants do not hold, PyTorch's complaint. higher_order: of every higher-order operator.
     """
 
     source: str
     texts: Mapping[str, Texts]
-    complaints: Mapping[str, str] | None = None
-    resolved: ResolveAnswers | None = None
-    higher_order: Mapping[str, HigherOrderAnswers] | None = None
+    complaints: Mapping[str, str]
+    resolved: ResolveAnswers
+    higher_order: Mapping[str, HigherOrderAnswers]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class Comparison:
 
     source: whose answers they were. slots: of the engine's tables, in order. counts: of the parts that were asked for.
     differences: by operator, then part.
-    divergences: where C++ and Python choose different keys, by operator; None when that was not asked for.
+    divergences: where C++ and Python choose different keys, by operator.
     """
 
     source: str
@@ -54,7 +54,7 @@ class Comparison:
     slots: tuple[str, ...]
     counts: tuple[Count, ...]
     differences: tuple[Disagreement, ...]
-    divergences: tuple[tuple[str, Divergence], ...] | None
+    divergences: tuple[tuple[str, Divergence], ...]
 
 
 def names_of(subject: Subject, answers: Answers) -> list[str]:
@@ -63,8 +63,8 @@ def names_of(subject: Subject, answers: Answers) -> list[str]:
 
 
 def higher_order_names(subject: Subject, answers: Answers) -> list[str]:
-    """The higher-order operators that one or the other has, sorted; none where PyTorch was not asked for them."""
-    return sorted({*subject.higher_order, *answers.higher_order}) if answers.higher_order is not None else []
+    """The higher-order operators that one or the other has, sorted."""
+    return sorted({*subject.higher_order, *answers.higher_order})
 
 
 def compare(subject: Subject, answers: Answers, names: Iterable[str], higher_order: Iterable[str] = ()) -> Comparison:
@@ -107,9 +107,8 @@ class _Comparer:
 
     def take_higher_order(self, name: str) -> None:
         """Compare one higher-order operator: where a call of it can arrive, and what ``resolve_key`` chooses there."""
-        answers, resolved = self._answers.higher_order, self._answers.resolved
-        assert answers is not None and resolved is not None, "a PyTorch that was asked about them was asked for both"
-        operator, theirs = self._subject.higher_order.get(name), answers.get(name)
+        resolved = self._answers.resolved
+        operator, theirs = self._subject.higher_order.get(name), self._answers.higher_order.get(name)
         slots = self._dispatcher.universe.slots
         if operator is None or theirs is None:
             ours_text, theirs_text = (ABSENT, PRESENT) if operator is None else (PRESENT, ABSENT)
@@ -135,15 +134,13 @@ class _Comparer:
         # Slots that neither has a line for are missing in both, and so agree.
         compared = len(self._dispatcher.universe.slots) - ours.count(f": {UNKNOWN_LINE}\n")
         self._note(name, Compared.TABLE, compared, table)
-        if self._answers.complaints is not None:
-            complaint = self._answers.complaints.get(name)
-            stale = bool(self._dispatcher.stale_entries(operator))
-            differs = stale is (complaint is None)
-            texts = [("", STALE if stale else INVARIANTS_HOLD, complaint or INVARIANTS_HOLD)] if differs else []
-            self._note(name, Compared.INVARIANTS, 1, texts)
-        resolved = self._answers.resolved
-        if resolved is not None and name in resolved.row_of:
-            self._resolve(name, operator, resolved)
+        complaint = self._answers.complaints.get(name)
+        stale = bool(self._dispatcher.stale_entries(operator))
+        differs = stale is (complaint is None)
+        texts = [("", STALE if stale else INVARIANTS_HOLD, complaint or INVARIANTS_HOLD)] if differs else []
+        self._note(name, Compared.INVARIANTS, 1, texts)
+        if name in self._answers.resolved.row_of:
+            self._resolve(name, operator, self._answers.resolved)
 
     def _known(self, differences: list[_Difference]) -> list[_Difference]:
         incomplete = self._dispatcher.layout.incomplete
@@ -169,11 +166,7 @@ class _Comparer:
 
     def result(self) -> Comparison:
         """Everything noted."""
-        asked = [Compared.OPERATOR, Compared.DUMP, Compared.TABLE]
-        if self._answers.complaints is not None:
-            asked.append(Compared.INVARIANTS)
-        if self._answers.resolved is not None:
-            asked.append(Compared.RESOLVE_KEY)
+        asked = [Compared.OPERATOR, Compared.DUMP, Compared.TABLE, Compared.INVARIANTS, Compared.RESOLVE_KEY]
         if self._compared[Compared.HIGHER_ORDER]:
             asked.append(Compared.HIGHER_ORDER)
         return Comparison(
@@ -182,7 +175,7 @@ class _Comparer:
             slots=self._dispatcher.universe.slots,
             counts=tuple(Count(part, self._compared[part], self._different[part]) for part in asked),
             differences=tuple(self._differences),
-            divergences=tuple(self._divergences) if self._answers.resolved is not None else None,
+            divergences=tuple(self._divergences),
         )
 
 

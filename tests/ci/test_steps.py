@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from tests.ci.steps import ACTION, OWNED, PAGES, Job, be_hostile, run_action, run_pages, run_recipe
+from tests.crossref.support import python_that_answers
 from tests.crossref.test_drift import answer
-from tests.crossref.test_stand_in import python_that_answers
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="the steps are for bash")]
 

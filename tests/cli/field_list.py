@@ -21,7 +21,7 @@ from typing import Any
 from dispatch_cli.cli.report_schemas import report_schema, report_types
 from dispatch_cli.render.data import SCHEMA_VERSION
 from tests.cli.support import ROOT, call
-from tests.crossref.support import doctored, written
+from tests.crossref.support import answer_of, doctored, python_that_answers
 
 FIELDS = Path(__file__).parent / "fields" / "fields.txt"
 SHEETS = """
@@ -31,7 +31,7 @@ check-invariants examples/stale.yaml --view summary
 checks
 coverage MPS --base torch-2.15 --op 'aten::*softmax*'
 coverage examples/out_of_tree_backend.yaml
-crossref $TMP/recording.json
+crossref --python $TMP/python
 crossref tests/cli/fields/against.cpp --against torch-2.15
 diff tests/cli/diff_old.yaml tests/cli/diff_new.yaml
 guards examples/scenarios/06_factory.fixed.yaml
@@ -89,7 +89,7 @@ def lines_of(name: str, schema: Json) -> Iterator[str]:
 def headers() -> Iterator[str]:
     """First lines of the CSV reports; a command that refuses its input ends the run."""
     with tempfile.TemporaryDirectory() as folder:
-        written(Path(folder), doctored())
+        python_that_answers(answer_of(doctored()), Path(folder))
         for line in SHEETS.replace("$TMP", folder).split("\n")[1:-1]:
             result = call(*shlex.split(line), "--format", "csv")
             if result.code > 1 and not result.out:

@@ -149,7 +149,6 @@ def test_a_file_of_findings_is_announced(tmp_path: Path) -> None:
     [
         (("guards", "examples/scenarios/08_ambiguous.fixed.yaml"), 0),
         (("guards", "examples/scenarios/08_ambiguous.yaml"), 1),
-        (("crossref", "tests/recordings/torch-2.4.1.state.json.xz", "--op", "aten::add.Tensor"), 0),
     ],
 )
 def test_a_file_of_a_comparison_is_announced(args: tuple[str, ...], code: int, tmp_path: Path) -> None:

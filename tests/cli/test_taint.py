@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import lzma
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -26,7 +25,7 @@ from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.render.printed import printed
 from tests.capture.support import universe_data
-from tests.cli.support import ROOT, Result, call
+from tests.cli.support import Result, call
 from tests.cli.test_untrusted_names import DANGEROUS, IGNORABLE, NO_CHARACTERS, dangerous
 from tests.declarations.test_format import EVERY_FIELD
 from tests.fuzz.documents import schema, seeds, spots
@@ -309,21 +308,6 @@ def test_universes(taint: str) -> None:
         Path("u.json").write_bytes(written(plant.document))
         arguments = (*next(commands), "--universe", "u.json", "--format", next(formats))
         run(*arguments)
-
-
-@pytest.mark.parametrize("taint", TAINTS)
-def test_recordings(taint: str) -> None:
-    path = ROOT / "tests" / "recordings" / "torch-2.4.1.state.json.xz"
-    recording = json.loads(lzma.decompress(path.read_bytes()))
-    name = "aten::add.Tensor"
-    recording["ops"] = {name: recording["ops"][name]}
-    formats = itertools.cycle(FORMATS)
-    tainted = [plant.document for plant in planted({**recording, "universe": {}}, taint)]
-    tainted = [data | {"universe": data.get("universe") or recording["universe"]} for data in tainted]
-    tainted += [plant.document for plant in planted(recording, taint, 211)]
-    for document in tainted:
-        Path("r.json").write_bytes(written(document))
-        run("crossref", "r.json", "--format", next(formats))
 
 
 @pytest.mark.parametrize("taint", TAINTS)

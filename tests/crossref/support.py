@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli.capture.probe import parse_dump
+from tests.capture.support import state_of, universe_data
 from tests.support import load_recording
 
 ADD = "aten::add.Tensor"
@@ -32,7 +34,6 @@ def doctored() -> dict[str, Any]:
     first, second, *rest = ops[DROPOUT]["table"].splitlines()
     ops[DROPOUT]["table"] = "\n".join([second, first, *rest]) + "\n"
     replace(ops[RELU], "table", "\nMeta: ", "\nXLA: nobody [kernel]\nMeta: ")
-    ops[RELU]["dump"] += "Nowhere: a kernel :: (none) [ boxed ]\n"
     replace(ops[SILU], "dump", "\nCPU: ", "\nCPU (sleeping): ")
     return recording
 
@@ -51,8 +52,29 @@ def take_line(texts: dict[str, str], dump: str, key: str) -> None:
     texts[dump] = "".join(kept)
 
 
-def written(directory: Path, recording: Mapping[str, Any]) -> str:
-    """The path of a file that holds the recording."""
-    file = directory / "recording.json"
-    file.write_text(json.dumps(recording), encoding="utf-8")
-    return str(file)
+def answer_of(recording: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    """The answer that a PyTorch of version 2.4 or 2.15 gives, where a recording has what it says of its operators."""
+    operators, skipped = [], []
+    for name, texts in recording["ops"].items():
+        try:
+            operators.append(parse_dump(texts["dump"]))
+        except ValueError as error:  # noqa: PERF203
+            skipped.append({"name": name, "line": str(error)})
+    return {
+        **state_of(operators, universe_data(f"torch-{recording['torch'].rpartition('.')[0]}"), skipped=skipped),
+        "texts": {name: [texts["dump"], texts["table"]] for name, texts in recording["ops"].items()},
+        "broken": {},
+        "resolve_rows": [],
+        "resolved": {},
+        "higher_order_answers": {},
+        **others,
+    }
+
+
+def python_that_answers(data: Mapping[str, Any], directory: Path) -> str:
+    """A shell script that gives an answer as the probe in a Python would."""
+    (directory / "answer.json").write_text(json.dumps(data), encoding="utf-8")
+    script = directory / "python"
+    script.write_text(f'#!/bin/sh\ncp "{directory / "answer.json"}" "$2"\n', encoding="utf-8")
+    script.chmod(0o755)
+    return str(script)

@@ -13,10 +13,8 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.capture import run
-from dispatch_cli.capture.probe import parse_dump
-from tests.capture.support import state_of, universe_data
 from tests.cli.support import call
-from tests.crossref.support import ADD, RELU
+from tests.crossref.support import ADD, RELU, answer_of, python_that_answers, recording_of
 from tests.support import load_recording
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
@@ -28,28 +26,16 @@ SLOTS = 4 * 137
 
 def answer() -> dict[str, Any]:
     """Answer of PyTorch 2.15, for a few operators."""
-    dumps = load_recording("2.15.0.state")["ops"]
     resolved = load_recording("2.15.0.resolve_key")
     base = bases.load("torch-2.15")
-    operators = [
-        {**parse_dump(dumps[name]["dump"]), "python": dict(base.operator(name).python_kernels)} for name in NAMES
-    ]
-    return {
-        **state_of(operators, universe_data("torch-2.15")),
-        "texts": {name: [dumps[name]["dump"], dumps[name]["table"]] for name in NAMES},
-        "broken": {},
-        "resolve_rows": [list(resolved["rows"][resolved["row_of"][name]]) for name in NAMES],
-        "resolved": {name: number for number, name in enumerate(NAMES)},
-        "higher_order_answers": {},
-    }
-
-
-def python_that_answers(data: dict[str, Any], directory: Path) -> str:
-    (directory / "answer.json").write_text(json.dumps(data), encoding="utf-8")
-    script = directory / "python"
-    script.write_text(f'#!/bin/sh\ncp "{directory / "answer.json"}" "$2"\n', encoding="utf-8")
-    script.chmod(0o755)
-    return str(script)
+    data = answer_of(
+        recording_of(NAMES, "2.15.0"),
+        resolve_rows=[list(resolved["rows"][resolved["row_of"][name]]) for name in NAMES],
+        resolved={name: number for number, name in enumerate(NAMES)},
+    )
+    for operator in data["operators"]:
+        operator["python"] = dict(base.operator(operator["name"]).python_kernels)
+    return data
 
 
 def with_higher_order() -> dict[str, Any]:

@@ -62,7 +62,9 @@ def test_lists_of_build_files(
     python = [build] if build == "setup.py" else []
     builds = () if python else (build,)
     together = LoadedTogether(Sources({SourceKind.PYTHON: python}, headers=frozenset(FILES), builds=builds))
-    assert {(file, other) for file in FILES for other in FILES if file < other and together.is_known(file, other)} == pairs
+    assert {
+        (file, other) for file in FILES for other in FILES if file < other and together.is_known(file, other)
+    } == pairs
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, "set(" * 100_000, "[" + "'a.cpp'," * 100_000, "set(" + "a " * 200_000])

@@ -80,11 +80,10 @@ def command(
     fallbacks the FILEs have and the state lacks, and the other way round. What the FILEs have under a condition only,
     and the state lacks, is listed and does not count. The exit code is 1 when they differ.
 
-    Without FILE, or with a capture or a recording of PyTorch, PyTorch's registrations are loaded into dispatch-cli,
-    whose dumps and dispatch tables are compared with PyTorch's. A recording contains PyTorch's answers. Otherwise a
-    live PyTorch gives them; it is also asked for its invariants, and for what torch._ops.resolve_key chooses. The exit
-    code is 1 when anything differs. Where resolve_key and the C++ table choose different keys, the answer says so but
-    does not count it as a difference; --format json has every such slot.
+    Without FILE, or with a capture of PyTorch, PyTorch's registrations are loaded into dispatch-cli, whose dumps and
+    dispatch tables are compared with those of a live PyTorch, as are its invariants, and what torch._ops.resolve_key
+    chooses. The exit code is 1 when anything differs. Where resolve_key and the C++ table choose different keys, the
+    answer says so but does not count it as a difference; --format json has every such slot.
 
     A PyTorch that has not answered after 600 seconds, or the seconds in the variable DISPATCH_CLI_TIMEOUT, is given up.
     """
@@ -93,7 +92,7 @@ def command(
         raise click.UsageError(f"--python and --import need --against {LIVE}.")
     is_asked = against is not None or python is not None or bool(modules)
     if not files and not (live and is_asked):
-        raise click.UsageError(f"Nothing to compare: give declarations, sources or a recording, or --against {LIVE}.")
+        raise click.UsageError(f"Nothing to compare: give declarations or sources, or --against {LIVE}.")
     if not live and view == "findings":
         raise click.UsageError(f"--view findings needs --against {LIVE}.")
     is_viewed = view is not None
@@ -109,7 +108,7 @@ def command(
         assert against is not None, "a state is named"
         show_against(documents, against, asked, ops, allow_outside, out)
     try:
-        state, recorded = _read(documents, not is_asked, allow_outside)
+        state = _read(documents, not is_asked, allow_outside)
     except InputError as error:
         raise BadInput(error, out.color) from None
     if state is not None and not _is_capture(state):
@@ -122,7 +121,7 @@ def command(
     if is_viewed:
         raise click.UsageError("--view chooses how declarations and sources are compared; the FILE is PyTorch's own.")
     _refuse_those_of_findings(out, step_summary, full)
-    _compare(state, recorded, asked if is_asked else None, ops, out)
+    _compare(state, asked, ops, out)
 
 
 def _refuse_those_of_findings(out: Output, step_summary: str | None, full: bool) -> None:
@@ -135,19 +134,17 @@ def _refuse_those_of_findings(out: Output, step_summary: str | None, full: bool)
 
 def _compare(
     state: State | None,
-    recorded: Probed | None,
-    live: Asked | None,
+    live: Asked,
     ops: tuple[str, ...],
     out: Output,
 ) -> None:
-    """The engine against PyTorch. live: the PyTorch that answers; None for the recording."""
+    """The engine against a live PyTorch."""
     from dispatch_cli.answers.findings.crossref.report import crossref_report
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.crossref.replay import replay, subject_of
 
-    probed = recorded if live is None else _ask(live, ops)
-    assert probed is not None, "a file without answers is refused where there is no live PyTorch"
-    subject = subject_of(state) if state is not None else replay(recorded or probed)
+    probed = _ask(live, ops)
+    subject = subject_of(state) if state is not None else replay(probed)
     comparison = compare(subject, probed.answers, *_names(subject, probed.answers, ops))
     report = crossref_report(comparison)
     show(report, out, slots=comparison.slots)
@@ -158,36 +155,22 @@ def _compare(
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 
-def _read(
-    files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool
-) -> tuple[State | None, Probed | None]:
-    """State that the files declare, or the recording if the only file is one. Files first: PyTorch takes a while.
-
-    Errors: InputError.
-    """
-    from dispatch_cli.crossref.recording import read
-    from dispatch_cli.model.problem import InputError, Problem
-
+def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool) -> State | None:
+    """State that the files declare. Files first: PyTorch takes a while. Errors: InputError."""
     if not files:
-        return None, None
-    first = files[0]
-    recorded = read(first, allow_outside) if len(files) == 1 and isinstance(first, str) else None
-    if recorded is not None:
-        return None, recorded
-    if "-" in files:
-        # It has been read already, and cannot be read again as declarations.
-        message = "standard input is not a recording"
-        raise InputError((Problem("not-a-recording", message, hint="give declarations as a file"),))
+        return None
     from dispatch_cli.api import load_state
+    from dispatch_cli.model.problem import InputError, Problem
 
     state = load_state(files, allow_outside=allow_outside)
     say_name_notes(state)
     if needs_answers:
+        first = files[0]
         name = first if isinstance(first, str) else first.name
         message = f"{name} has registrations, but no answers of a PyTorch to compare them with"
         hint = f"compare it with a running PyTorch: --against {LIVE}, or --python PATH"
         raise InputError((Problem("no-answers", message, hint=hint),))
-    return state, None
+    return state
 
 
 def _is_capture(state: State) -> bool:

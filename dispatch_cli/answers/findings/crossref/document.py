@@ -37,8 +37,7 @@ def document(report: CrossrefReport, _: int | None = None, *, slots: Sequence[st
         yield Paragraph(operator or "-", kind=ParagraphKind.SECTION)
         yield TableBlock(DIFFERENCES, differences, indent=2)
         yield Gap()
-    if report.python is not None:
-        yield from _divergences(report.python, places)
+    yield from _divergences(report.python, places)
     yield Paragraph(outcome(report, len(slots)))
 
 

@@ -29,7 +29,7 @@ class PythonDivergences(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CrossrefReport:
-    """A comparison. source: whose answers they were. python: None where it was not asked what Python chooses."""
+    """A comparison. source: whose answers they were."""
 
     REPORT: ClassVar[str] = "crossref"
 
@@ -37,7 +37,7 @@ class CrossrefReport:
     source: str
     equal: bool
     counts: tuple[Count, ...]
-    python: PythonDivergences | None
+    python: PythonDivergences
     differences: tuple[Disagreement, ...]
 
 
@@ -52,16 +52,13 @@ class FoldedDifference(NamedTuple):
 
 def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
-    python = None
-    if comparison.divergences is not None:
-        divergent = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
-        python = PythonDivergences(by_reason(divergent), divergent)
+    divergent = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
     return CrossrefReport(
         universe=comparison.universe,
         source=comparison.source,
         equal=not comparison.differences,
         counts=comparison.counts,
-        python=python,
+        python=PythonDivergences(by_reason(divergent), divergent),
         differences=comparison.differences,
     )
 
