@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.kernels.handwritten import (
-    COMPUTES_IN_PYTHON,
-    NOT_IMPLEMENTED,
-    PRIMS,
-    Place,
-    place_of,
-)
+from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does, of_operators, place_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.keys.layout import KeyLayout
@@ -44,7 +38,7 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
     is_above = _is_above_only(layout, registered)
     selects = bool(registered & layout.registered_bit.get(BACKEND_SELECT, 0))
     untouched = dispatcher.is_untouched(name)
-    if untouched and not selects and not is_above and str(name) not in _raising():
+    if untouched and not selects and not is_above and str(name) not in of_operators(RAISES):
         return NO_KERNELS
     kernels_of = _declared if not untouched else _captured
     known = kernels_of(dispatcher.active(name), str(name))
@@ -53,12 +47,10 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
 
 def _captured(active: Mapping[str, Registration], name: str) -> Special:
     """The special kernels among PyTorch's own."""
-    raising = [
-        key for file, key in _raising().get(name, ()) if key in active and _is_from(active[key], (file, key, name))
-    ]
+    keys = (row.key for row in of_operators(RAISES).get(name, ()))
+    raising = [key for key in keys if key in active and _does(active[key], name) == RAISES]
     select = active.get(BACKEND_SELECT)
-    in_python = (BACKEND_SELECT, name) in COMPUTES_IN_PYTHON
-    computes = select is not None and (in_python or PRIMS.search(select.kernel.debug) is not None)
+    computes = select is not None and _does(select, name) == "computes"
     return Special(frozenset(raising), frozenset((BACKEND_SELECT,) if computes else ()))
 
 
@@ -82,17 +74,8 @@ def _declared(active: Mapping[str, Registration], name: str) -> Special:
     return Special(frozenset(raising), frozenset(computing))
 
 
-def _is_from(registration: Registration, place: Place) -> bool:
-    return place_of(registration.kernel.debug, registration.key, place[2]) == place
-
-
-@cache
-def _raising() -> dict[str, tuple[tuple[str, str], ...]]:
-    """PyTorch's kernels that only raise: operator → source file and key."""
-    kernels: dict[str, tuple[tuple[str, str], ...]] = {}
-    for file, key, operator in NOT_IMPLEMENTED:
-        kernels[operator] = (*kernels.get(operator, ()), (file, key))
-    return kernels
+def _does(registration: Registration, name: str) -> str:
+    return does(place_of(registration.kernel.debug, registration.key, name)).what
 
 
 def _is_above_only(layout: KeyLayout, registered: int) -> bool:

@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, refused
 from dispatch_cli.engine.call.kernels import functorch
-from dispatch_cli.engine.call.kernels.handwritten import (
-    CALLS_OTHERS,
-    COMPUTES,
-    EXCLUDES,
-    NO_BATCHING_RULE,
-    NORMALIZES_WITHOUT_WEIGHT,
-    Place,
-)
+from dispatch_cli.engine.call.kernels.own_kernels import Does
 from dispatch_cli.engine.call.schema_facts import arguments_of, returns_tensors_only
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises
 from dispatch_cli.engine.call.tensors import Value
@@ -24,34 +17,32 @@ from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import Absent, TensorSpec
 from dispatch_cli.model.schema.arguments import is_tensor_list
 
-SOURCES = ("BatchRules", "LegacyBatchingRegistrations")
-"""Prefixes of the names of the source files."""
 _OLDER = "LegacyBatchingRegistrations"
 _NONE = TensorSpec(absent=Absent.NONE)
-_OF_OTHERS = "BatchRulesIndexing"
 
 
-def batching_rule(moment: Moment, place: Place) -> KernelStep:
+def batching_rule(moment: Moment, own: Does) -> KernelStep:
     """The operator is called again with the tensors that the innermost transform wraps; some are made of others."""
-    source, *_ = place
-    if moment.slot == "Batched" or source == "BatchRulesDecompositions":
+    if own.how == "decomposes":
         return decomposes(Why.CORE_KERNEL)
-    if source == "BatchRulesDynamic":
+    if own.how == "dynamic-shape":
         return raises(_dynamic_shape(moment), Why.CORE_KERNEL)
+    kernel = moment.entry.kernel
+    is_older = kernel is not None and _OLDER in kernel.debug
     if not moment.thread.layers:
-        return raises(_escaped(source), Why.CORE_KERNEL)
-    if place in NO_BATCHING_RULE:
+        return raises(_escaped(is_older), Why.CORE_KERNEL)
+    if own.how == "no-rule":
         text = f"Error: {moment.name} requires special handling, and does not yet have a batching rule. Feel free to "
         return raises(refused(ErrorKind.TRANSFORM, f"{text}file a github issue!"), Why.CORE_KERNEL)
-    if place in COMPUTES:
+    if own.how == "computes":
         return ends(Why.CORE_KERNEL)
-    if place in CALLS_OTHERS or source == _OF_OTHERS:
+    if own.how == "calls-others":
         return decomposes(Why.CORE_KERNEL)
     values = functorch.unwrapped_values(moment)
-    if place in NORMALIZES_WITHOUT_WEIGHT:
+    if own.how == "without-weight":
         values = _without_weight(moment, values)
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
-    keeps_key = source == _OLDER and place not in EXCLUDES and values != moment.values
+    keeps_key = is_older and own.how != "newer" and values != moment.values
     excluded = () if keeps_key else (moment.slot,)
     # They pass an undefined tensor on as None, but in a list as it is.
     values = tuple(
@@ -72,9 +63,9 @@ def _without_weight(moment: Moment, values: tuple[Value, ...]) -> tuple[Value, .
     return tuple(none if at in weights else value for at, value in enumerate(values))
 
 
-def _escaped(source: str) -> Error:
+def _escaped(is_older: bool) -> Error:
     """No transform is active, so that the tensor is of one that is over."""
-    if source == _OLDER:
+    if is_older:
         return failed_assert(ErrorKind.TRANSFORM, "maybe_level.has_value()", f"{_OLDER}.cpp")
     text = (
         f"{printed_texts.ESCAPED} and this is a user error (see "

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dispatch_cli.engine.call.kernels.handwritten import CALLS
+from dispatch_cli.engine.call.kernels.own_kernels import CALLS, of_operators
 from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.table.table import TableEntry
@@ -42,8 +42,8 @@ def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...],
     """The operator that such a kernel calls; None for another kernel. debug: the kernel's text."""
     if _COMPOSITE.search(debug) is None:
         return None
-    if (by_hand := CALLS.get(str(name))) is not None:
-        return OperatorName.parse(by_hand)
+    if (rows := of_operators(CALLS).get(str(name))) is not None:
+        return OperatorName.parse(rows[0].does.text)
     callee = next((callee for callee in _candidates(name, tags) if callee in dispatcher and callee != name), None)
     if callee is not None and GENERATED not in tags and _takes_number(name) and not _more(dispatcher, callee, name):
         return None
@@ -52,7 +52,7 @@ def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...],
 
 def calls_more(name: OperatorName, tags: tuple[str, ...]) -> bool:
     """True if the kernel does more after that call: one for ``out`` may resize that, and copies the result."""
-    return str(name) in CALLS or _writes_out(name, tags)
+    return str(name) in of_operators(CALLS) or _writes_out(name, tags)
 
 
 def _writes_out(name: OperatorName, tags: tuple[str, ...]) -> bool:

@@ -10,13 +10,7 @@ from typing import Any
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.document import document
-from dispatch_cli.engine.call.kernels.handwritten import (
-    CALLS_OTHERS,
-    COMPUTES,
-    DECOMPOSES_FOR_JVP,
-    EXCLUDES,
-    NORMALIZES_WITHOUT_WEIGHT,
-)
+from dispatch_cli.engine.call.kernels.own_kernels import rows
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
@@ -31,7 +25,15 @@ CONTEXTS = (
     *("jvp", "functionalize", "meta", "conj", "neg", "zerotensor", "inplace", "vmap_inplace"),
     *("functionalize_inplace",),
 )
-HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES | DECOMPOSES_FOR_JVP | NORMALIZES_WITHOUT_WEIGHT
+UNTRIED = ("calls", "raises", "functionalize")
+"""What no sample of OpInfo shows."""
+HANDWRITTEN = {
+    (row.source, row.key, operator)
+    for row in rows()
+    for operator in row.operators
+    if row.does.what not in UNTRIED and row.does.how != "no-rule" and operator.startswith("aten::")
+}
+"""The kernels of single operators of which the table says something."""
 
 
 def has_modules(python: str) -> bool:

@@ -1,0 +1,92 @@
+"""Facts about PyTorch's own kernels, as a table: what each does that does not redispatch by convention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+Place = tuple[str, str, str]
+"""A kernel: the file of its source, the key it is registered at, the operator."""
+NO_FILE = "-"
+_FILE = Path(__file__).with_suffix(".txt")
+_SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
+_NUMBER = re.compile(r"_[0-9]+$")
+"""Number that torchgen appends to the name of a file when it writes several of them."""
+_PYTHON = re.compile(r"[/\\]torch[/\\](_prims|_functorch)[/\\]\w+\.py:[0-9]+")
+"""Folders with Python code that registers kernels for PyTorch's operators."""
+
+
+class Does(NamedTuple):
+    """What a kernel does. how: what of it; text: what belongs to it. Each is empty where there is none."""
+
+    what: str
+    how: str = ""
+    text: str = ""
+
+
+NOTHING_KNOWN = Does("")
+CALLS, RAISES = "calls", "raises"
+"""What a composite kernel calls, beside what it does; a kernel that only raises."""
+
+
+class KernelRow(NamedTuple):
+    """A row. source, key: with ``*`` for any text. operators: none where it is of all."""
+
+    does: Does
+    source: str
+    key: str
+    operators: tuple[str, ...]
+
+    def is_of(self, source: str, key: str) -> bool:
+        """True if it is about kernels of that file at that key."""
+        return fnmatchcase(source, self.source) and fnmatchcase(key, self.key)
+
+
+def place_of(debug: str, key: str, operator: str) -> Place:
+    """Place that a kernel is from, by its debug text."""
+    match = _SOURCE.search(debug)
+    if match is not None:
+        return _NUMBER.sub("", match[1]), key, operator
+    python = _PYTHON.search(debug)
+    return NO_FILE if python is None else f"torch/{python[1]}", key, operator
+
+
+@lru_cache(maxsize=65536)
+def does(place: Place) -> Does:
+    """What a kernel at a place does."""
+    source, key, operator = place
+    matching = [row for row in rows() if row.does.what != CALLS and row.is_of(source, key)]
+    of_operator = (row.does for row in matching if operator in row.operators)
+    of_all = (row for row in matching if not row.operators)
+    exact = max(of_all, key=lambda row: ("*" not in row.source, "*" not in row.key), default=None)
+    return next(of_operator, NOTHING_KNOWN if exact is None else exact.does)
+
+
+@cache
+def rows() -> tuple[KernelRow, ...]:
+    """The rows of the table."""
+    return tuple(_rows(_FILE.read_text(encoding="utf-8")))
+
+
+@cache
+def of_operators(what: str) -> dict[str, tuple[KernelRow, ...]]:
+    """The rows that say that of some operators, by operator."""
+    found: dict[str, tuple[KernelRow, ...]] = {}
+    for row in rows():
+        for operator in row.operators if row.does.what == what else ():
+            found[operator] = (*found.get(operator, ()), row)
+    return found
+
+
+def _rows(text: str) -> Iterator[KernelRow]:
+    for line in text.splitlines():
+        words, _, more = line.partition("|")
+        if words and not words.startswith("#"):
+            way, source, key, *operators = words.split()
+            what, _, how = way.partition(":")
+            names = tuple(name if "::" in name else f"aten::{name}" for name in operators)
+            yield KernelRow(Does(what, how, more.strip()), source, key, names)
