@@ -8,6 +8,7 @@ before `import torch`, or that is about the start or the end of Python, needs a 
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import runpy
 import subprocess
@@ -16,6 +17,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tests import forks
 
@@ -50,6 +52,12 @@ def run(
         sys.stderr.write(done.stderr)
         done.check_returncode()
     return done
+
+
+def ask(python: str, script: Path, asked: Any) -> Any:
+    """Answer of a script that reads a question as JSON from its input, and writes its answer as its last line."""
+    done = run([python, str(script)], json.dumps(asked))
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def stop() -> None:

@@ -16,6 +16,7 @@ from dispatch_cli.crossref.answers import Probed
 from dispatch_cli.crossref.compare import Comparison, compare, higher_order_names, names_of
 from dispatch_cli.crossref.live import from_data
 from dispatch_cli.crossref.replay import Subject, replay, subject_of
+from tests import in_pytorch
 from tests.engine.call import compare_calls, recorded_calls
 from tests.engine.call.higher_order.higher_order_cases import declarations, differences
 from tests.engine.dispatcher.recorded_histories import differing_steps
@@ -57,7 +58,8 @@ def parts(python: str, size: Size) -> Iterator[Part]:
         directory = Path(name)
         yield from recorded(probed.universe, record(python, size, directory), directory)
         operators = (size.calls // RANDOM_CALLS, RANDOM_CALLS)
-        comparison = compare_calls.compare(python, universe, size.seed, operators, directory)
+        asked = compare_calls.ask(universe, size.seed, operators)
+        comparison = compare_calls.compare(universe, asked, in_pytorch.ask(python, compare_calls.SCRIPT, asked))
         yield Part("random calls", comparison.calls - comparison.unmade, comparison.wrong, comparison.unmade)
 
 
@@ -91,14 +93,14 @@ def record(python: str, size: Size, directory: Path) -> dict[str, Any]:
     calls, histories = directory / "calls.json.xz", directory / "histories.json.xz"
     _run(python, CALLS, str(calls), str(size.seed), str(size.calls // PER_OPERATOR))
     _run(python, HISTORIES, str(histories), str(size.seed), str(size.histories))
-    higher_order = _run(python, HIGHER_ORDER, str(size.seed), str(size.histories))
+    higher_order = in_pytorch.ask(python, HIGHER_ORDER, [size.seed, size.histories])
     recording = _read(calls)
     return {
         "torch": recording["torch"],
         "seed": size.seed,
         "calls": recording["cases"],
         "histories": _read(histories)["histories"],
-        "higher_order": json.loads(higher_order),
+        "higher_order": higher_order,
     }
 
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.trace import Call, ErrorKind
+from dispatch_cli.model.options import Options
 from dispatch_cli.model.universe import Universe
-from tests import in_pytorch
-from tests.engine.call.random_calls import AskedOperator, Generator, asked_of, is_error, normal, said_of, simulated
+from tests.engine.call.random_calls import (
+    Asked,
+    AskedKernel,
+    AskedOperator,
+    Generator,
+    asked_of,
+    is_error,
+    normal,
+    said_of,
+    simulated,
+)
+from tests.engine.live_cases import LiveCase, Side
+
+SCRIPT = Path(__file__).with_name("live_calls.py")
+SIZE = (400, 8)
 
 
 class RandomCalls(NamedTuple):
@@ -24,40 +37,49 @@ class RandomCalls(NamedTuple):
     endings: dict[str, int]
 
 
-def compare(python: str, universe: Universe, seed: int, size: tuple[int, int], directory: Path) -> RandomCalls:
-    """size: of how many operators, and how many calls of each. directory: for temporary files."""
-    operators = [_without_crashes(universe, operator) for operator in Generator(universe, seed).operators(*size)]
-    answers = run_live(python, asked_of(universe, operators), directory)
+def ask(universe: Universe, seed: int, size: tuple[int, int]) -> dict[str, Any]:
+    """Input of live_calls.py. size: of how many operators, and how many calls of each.
+
+    Calls that end the process are left out: PyTorch would say nothing of any other.
+    """
+    operators = [*Generator(universe, seed).operators(*size)]
+    for number, operator in enumerate(operators):
+        pairs = zip(operator.calls, simulated(universe, 0, operator), strict=True)
+        kept = (asked for asked, call in pairs if call.end.error is None or call.end.error.kind is not ErrorKind.CRASH)
+        operators[number] = operator._replace(calls=tuple(kept))
+    return asked_of(universe, operators)
+
+
+def compare(universe: Universe, asked: dict[str, Any], answers: list[list[dict[str, Any]]]) -> RandomCalls:
+    """Answers of a PyTorch compared with ours."""
     wrong, unmade, endings = [], 0, dict.fromkeys(("ended", "error"), 0)
+    operators = [operator_of(operator) for operator in asked["operators"]]
     for number, (operator, recorded) in enumerate(zip(operators, answers, strict=True)):
-        for asked, call, recorded_call in zip(
-            operator.calls, simulated(universe, number, operator), recorded, strict=True
-        ):
+        calls = zip(operator.calls, simulated(universe, number, operator), recorded, strict=True)
+        for asked_call, call, recorded_call in calls:
             if "unmade" in recorded_call or failed_on_the_way(call, recorded_call):
                 unmade += 1
                 continue
             problem = difference(call, recorded_call)
             endings[recorded_call["end"]] = endings.get(recorded_call["end"], 0) + 1
             if problem:
-                wrong.append(f"op{number}{operator.schema} {operator.kernels}\n {asked}\n  {problem}")
-    return RandomCalls(size[0] * size[1], wrong, unmade, endings)
+                wrong.append(f"op{number}{operator.schema} {operator.kernels}\n {asked_call}\n  {problem}")
+    return RandomCalls(sum(len(operator.calls) for operator in operators), wrong, unmade, endings)
 
 
-def _without_crashes(universe: Universe, operator: AskedOperator) -> AskedOperator:
-    """An operator without the calls that end the process: PyTorch would say nothing of any other."""
-    pairs = zip(operator.calls, simulated(universe, 0, operator), strict=True)
-    kept = (asked for asked, call in pairs if call.end.error is None or call.end.error.kind is not ErrorKind.CRASH)
-    return operator._replace(calls=tuple(kept))
-
-
-def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[dict[str, Any]]]:
-    """Answers of PyTorch for the calls."""
-    question, answer = directory / "asked.json", directory / "said.json"
-    question.write_text(json.dumps(asked), encoding="utf-8")
-    script = Path(__file__).with_name("live_calls.py")
-    in_pytorch.run([python, str(script), str(question), str(answer)])
-    answers: list[list[dict[str, Any]]] = json.loads(answer.read_text(encoding="utf-8"))
-    return answers
+def operator_of(asked: dict[str, Any]) -> AskedOperator:
+    """An operator from the input of live_calls.py."""
+    calls = tuple(
+        Asked(
+            tuple(call["tensors"]),
+            tuple(call["contexts"]),
+            None if call["keyset"] is None else tuple(call["keyset"]),
+            Options(**call["options"]),
+        )
+        for call in asked["calls"]
+    )
+    kernels = tuple(AskedKernel(*kernel) for kernel in asked["kernels"])
+    return AskedOperator(asked["schema"], kernels, calls, asked["custom"])
 
 
 ON_THE_WAY = ("aten::", "aten.", "version_counter")
@@ -66,9 +88,12 @@ ON_THE_WAY = ("aten::", "aten.", "version_counter")
 def failed_on_the_way(call: Call, said: dict[str, Any]) -> bool:
     """True if another operator failed, which a core fallback called: to clone a tensor, or to slice one.
 
-    Where the simulation says that this happens, it is judged.
+    Or the fake mode looked for the module of a device that the build does not have. Where the simulation says that this
+    happens, it is judged.
     """
     ours = call.end.error
+    if said["error"] is not None and said["error"][1].startswith("module 'torch' has no attribute"):
+        return True
     if said["error"] is None or (ours is not None and any(text in ours.text for text in ON_THE_WAY)):
         return False
     return any(text in said["error"][1] for text in ON_THE_WAY)
@@ -89,3 +114,17 @@ def difference(call: Call, said: dict[str, Any]) -> str | None:
         if (not same_error if field == "error" else ours[field] != said[field])
     ]
     return "\n  ".join(wrong) or None
+
+
+def _ask(side: Side, seed: int) -> Any:
+    return ask(side.universe, seed, SIZE)
+
+
+def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
+    total, wrong, unmade, endings = compare(side.universe, asked, answers)
+    assert unmade < total / 5
+    assert min(endings["ended"], endings["error"]) > total / 10, endings
+    return wrong
+
+
+CASE = LiveCase(SCRIPT, _ask, _wrong)

@@ -1,6 +1,6 @@
 """Call random operators on a live PyTorch, and say which kernels ran, with which key sets, and how it ended.
 
-usage: PYTHON live_calls.py ASKED.json SAID.json   (run with the Python that has PyTorch)
+usage: PYTHON live_calls.py < ASKED   (run with the Python that has PyTorch)
 
 ASKED: operators, each with a schema, kernels [key, what, goes] in order, and calls, each with tensors, contexts and the
 options of a factory (as the package writes them) and perhaps a key set to redispatch with.
@@ -20,7 +20,6 @@ import re
 import sys
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035
 
 warnings.simplefilter("ignore")
@@ -609,7 +608,7 @@ def call(name: str, asked: Any) -> Any:
 
 
 def main() -> None:
-    asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    asked = json.load(sys.stdin)
     ids.update(asked["ids"])
     functionalities.extend(asked["functionalities"])
     nested = importlib.import_module("torch.nested._internal.nested_tensor")
@@ -628,7 +627,7 @@ def main() -> None:
         name = "op" + str(number)
         define(asked, library, name, asked_operator["schema"], asked_operator["kernels"], asked_operator["custom"])
         answers.append([call(name, each) for each in asked_operator["calls"]])
-    Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
+    print(json.dumps(answers))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Calls of PyTorch's own kernels at BackendSelect, of custom operators, and with a generator.
 
-usage: PYTHON live_factories.py ASKED.json SAID.json   (run with the Python that has PyTorch)
+usage: PYTHON live_factories.py < ASKED   (run with the Python that has PyTorch)
 
 ASKED: of PyTorch's factories, calls with tensors and options: a kernel at every backend key notes its key set and ends
 the call. Custom operators: for which devices they are registered, and a device to call them with. Calls of Python's
@@ -11,7 +11,6 @@ import contextlib
 import importlib
 import json
 import sys
-from pathlib import Path
 from typing import Any, Dict, List  # noqa: UP035
 
 calls: Any = importlib.import_module("live_calls")  # it lies beside this file
@@ -88,7 +87,7 @@ def with_generator(asked: Any) -> Any:
 
 
 def main() -> None:
-    asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    asked = json.load(sys.stdin)
     calls.ids.update(asked["ids"])
     calls.functionalities.extend(asked["functionalities"])
     answers = {
@@ -99,7 +98,7 @@ def main() -> None:
         "layouts": [str(calls.LAYOUTS[name]) for name in asked["layouts"]],
         "layout_of": [_layout(number) for number in range(len(asked["layouts"]))],
     }
-    Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
+    print(json.dumps(answers))
 
 
 def _number(dtype: str) -> Any:

@@ -1,6 +1,6 @@
 """Call PyTorch's own operators with fake tensors in a live PyTorch, and print what FakeTensorMode refused, as JSON.
 
-usage: PYTHON live_fake_tensors.py SEED COUNT   (run with the Python that has PyTorch)
+usage: PYTHON live_fake_tensors.py < "[SEED, COUNT]"   (run with the Python that has PyTorch)
 
 Nothing computes: a call is over where the mode has looked at its tensors.
 """
@@ -112,4 +112,4 @@ def main(seed: int, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*json.load(sys.stdin))

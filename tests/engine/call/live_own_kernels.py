@@ -1,6 +1,6 @@
 """Call PyTorch's own operators, each with one of its kernels replaced, and say whether that kernel ran and with what.
 
-usage: PYTHON live_own_kernels.py ASKED.json SAID.json   (run with the Python that has PyTorch)
+usage: PYTHON live_own_kernels.py < ASKED   (run with the Python that has PyTorch)
 
 ASKED: calls with an operator, tensors, contexts and options, and the key whose kernel is replaced for the
 time of the call. The replacement ends the call. SAID: the key set that it got; null when it did not run, with the
@@ -11,7 +11,6 @@ import contextlib
 import importlib
 import json
 import sys
-from pathlib import Path
 from typing import Any, Dict, List  # noqa: UP035
 
 calls: Any = importlib.import_module("live_calls")  # it lies beside this file
@@ -88,10 +87,10 @@ def call(asked: Any) -> Any:
 
 
 def main() -> None:
-    asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    asked = json.load(sys.stdin)
     calls.ids.update(asked["ids"])
     calls.functionalities.extend(asked["functionalities"])
-    Path(sys.argv[2]).write_text(json.dumps([call(question) for question in asked["calls"]]), encoding="utf-8")
+    print(json.dumps([call(question) for question in asked["calls"]]))
 
 
 if __name__ == "__main__":

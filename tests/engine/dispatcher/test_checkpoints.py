@@ -12,9 +12,7 @@ import pytest
 from dispatch_cli import bases, universes
 from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.table.registration import Handle
-from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.engine.dispatcher.random_actions import Action, everything, perform, random_action
@@ -127,48 +125,6 @@ def test_the_cause_is_the_change_after_which_the_tables_differed() -> None:
         dispatcher.implement(NAME, key, Kernel(debug))
     (entry,) = dispatcher.stale_entries(NAME)
     assert (entry.canonical.key, entry.cause.cause.kernel.debug) == ("AutogradOther", "first")
-
-
-def test_a_stale_entry_comes_back_with_its_cause() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    dispatcher.implement(NAME, "CompositeImplicitAutograd", Kernel("math"))
-    dispatcher.implement(NAME, "QuantizedCPU", Kernel("quantized"))
-    stale = dispatcher.checkpoint()
-    entries = dispatcher.stale_entries(NAME)
-    assert [(entry.canonical.key, entry.cause.cause.kernel.debug) for entry in entries] == [
-        ("AutogradOther", "quantized")
-    ]
-    dispatcher.implement(NAME, "Autograd", Kernel("autograd"))
-    assert dispatcher.stale_entries(NAME) == []
-    dispatcher.restore(stale)
-    assert dispatcher.stale_entries(NAME) == entries
-
-
-def test_a_live_table_that_followed_a_fallback_goes_back_behind_it() -> None:
-    """Being asked, a live table takes in what has happened to fallbacks; that too is taken back."""
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    dispatcher.implement(NAME, "CPU", Kernel("cpu"))
-    before = dispatcher.checkpoint()
-    dispatcher.fall_back("PrivateUse1", Kernel("fallback"))
-    after = dispatcher.checkpoint()
-    for _ in range(2):
-        dispatcher.restore(after)
-        assert dispatcher.operator(NAME).live["PrivateUse1"].kernel == Kernel("fallback")
-        dispatcher.restore(before)
-        assert dispatcher.operator(NAME).live["PrivateUse1"].kernel is None
-
-
-def test_a_block_that_was_dropped_and_brought_back_can_be_dropped_again() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    library = Library(dispatcher, Block(LibraryKind.DEF, "demo", None, "x.cpp", 1))
-    library.implement(OperatorName("op"), Kernel("kernel"), "CPU")
-    there = dispatcher.checkpoint()
-    for _ in range(2):
-        library.drop()
-        assert len(dispatcher) == 0
-        Library(dispatcher, library.block).drop()
-        dispatcher.restore(there)
-        assert dispatcher.operator(NAME).has_kernel("CPU")
 
 
 def test_handles_of_what_a_restored_state_does_not_have_stand_for_nothing() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import re
 from pathlib import Path
@@ -22,11 +20,9 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
+from tests.engine.live_cases import LiveCase, Side
 
 NAME = OperatorName("fakes::op")
-SCRIPT = Path(__file__).with_name("live_fakes.py")
 Steps = list[list[Any]]
 Answer = tuple[list[str], str | None, int]
 
@@ -98,18 +94,6 @@ def test_an_operator_that_is_not_there() -> None:
         dispatcher.implement(NAME, "Meta", Kernel("a", python=True, fake=FakeImpl("a")))
 
 
-def test_a_checkpoint_keeps_it() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "here")
-    before = dispatcher.checkpoint()
-    dispatcher.implement(NAME, "Meta", Kernel("a", python=True, fake=FakeImpl("a")))
-    after = dispatcher.checkpoint()
-    dispatcher.restore(before)
-    assert active_fake(dispatcher.operator(NAME)) is None
-    dispatcher.restore(after)
-    assert active_fake(dispatcher.operator(NAME)) is not None
-
-
 def steps_of(rng: random.Random, may_override: bool) -> Steps:
     steps: Steps = []
     for number in range(rng.randint(2, 6)):
@@ -124,30 +108,22 @@ def steps_of(rng: random.Random, may_override: bool) -> Steps:
     return steps
 
 
-@pytest.mark.live
-def test_live() -> None:
-    python = torch_python()
-    asked = (
-        "import inspect, torch; print('allow_override' in inspect.signature(torch.library.register_fake).parameters)"
-    )
-    run = in_pytorch.run([python, "-c", asked])
-    may_override = run.stdout.strip() == "True"
-    universe = universes.from_data(live_universe(python))
-    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
-    rng = random.Random(seed)
+def _ask(side: Side, seed: int) -> list[Steps]:
+    rng, may_override = random.Random(seed), side.universe.fake_overrides
     sequences = [steps for name, steps, _ in SAID if may_override or name == "torch-2.4"]
-    sequences += [steps_of(rng, may_override) for _ in range(300)]
-    done = in_pytorch.run([python, str(SCRIPT)], json.dumps(sequences))
-    answers = [
-        ([re.sub(r"fakes::op\d+", "OP", error) for error in errors], active, metas)
-        for errors, active, metas in json.loads(done.stdout)
-    ]
-    wrong = [
-        row
-        for row in zip(sequences, answers, (predicted(universe, steps) for steps in sequences), strict=True)
-        if row[1] != row[2]
-    ]
-    assert wrong == [], f"seed {seed}"
+    return sequences + [steps_of(rng, may_override) for _ in range(300)]
+
+
+def _wrong(side: Side, sequences: Any, answers: Any) -> list[str]:
+    wrong = []
+    for steps, (errors, active, metas) in zip(sequences, answers, strict=True):
+        live = ([re.sub(r"fakes::op\d+", "OP", error) for error in errors], active, metas)
+        if live != (ours := predicted(side.universe, steps)):
+            wrong.append(f"{steps}: {live}, ours: {ours}")
+    return wrong
+
+
+CASE = LiveCase(Path(__file__).with_name("live_fakes.py"), _ask, _wrong)
 
 
 PYTHON = "{kernel: m, python: true}"

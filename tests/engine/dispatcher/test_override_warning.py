@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +15,10 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from tests import in_pytorch
-from tests.capture.support import torch_python
+from tests.engine.live_cases import LiveCase, Side
 
 NAME = OperatorName("overrides::op")
 TYPED = parse_signature("(Tensor _0) -> Tensor _0")
-SCRIPT = Path(__file__).with_name("live_overrides.py")
 Steps = Sequence[Sequence[str]]
 
 # what live PyTorch 2.13 printed
@@ -62,12 +59,6 @@ def test_what_it_names(steps: Steps, names: list[str]) -> None:
     assert predicted(steps) == names
 
 
-def live(sequences: list[Steps]) -> list[list[str]]:
-    done = in_pytorch.run([torch_python(), str(SCRIPT)], json.dumps(sequences))
-    answers: list[list[str]] = json.loads(done.stdout)
-    return answers
-
-
 def steps_of(rng: random.Random) -> Steps:
     steps: list[tuple[str, ...]] = []
     there: list[str] = []
@@ -81,15 +72,17 @@ def steps_of(rng: random.Random) -> Steps:
     return steps
 
 
-@pytest.mark.live
-def test_live() -> None:
-    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
+def _ask(_: Side, seed: int) -> list[Steps]:
     rng = random.Random(seed)
-    sequences = [steps for steps, _ in PRINTED] + [steps_of(rng) for _ in range(300)]
-    answers = live(sequences)
-    assert answers[: len(PRINTED)] == [names for _, names in PRINTED]
-    wrong = [row for row in zip(sequences, answers, map(predicted, sequences), strict=True) if row[1] != row[2]]
-    assert wrong == [], f"seed {seed}"
+    return [steps for steps, _ in PRINTED] + [steps_of(rng) for _ in range(300)]
+
+
+def _wrong(_: Side, sequences: Any, answers: Any) -> list[str]:
+    pairs = zip(sequences, answers, strict=True)
+    return [f"{steps}: {live}" for steps, live in pairs if live != predicted(steps)]
+
+
+CASE = LiveCase(Path(__file__).with_name("live_overrides.py"), _ask, _wrong)
 
 
 def test_with_symint_comes_second() -> None:
@@ -114,12 +107,3 @@ def test_where_it_is_not_known() -> None:
     mine = captured.implement(OperatorName("aten::relu"), "CPU", Kernel("mine", signature=TYPED))
     assert mine.warns
     assert (mine.warning_names, mine.misnamed) == (None, None)
-
-
-def test_a_checkpoint_keeps_it() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    dispatcher.implement(NAME, "CPU", Kernel("first", python=True))
-    checkpoint = dispatcher.checkpoint()
-    dispatcher.implement(NAME, "CUDA", Kernel("typed", signature=TYPED))
-    dispatcher.restore(checkpoint)
-    assert dispatcher.implement(NAME, "CPU", Kernel("second", python=True)).misnamed == "no debug info"

@@ -7,8 +7,6 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.names import OperatorName
 from tests.engine.dispatcher.recorded_histories import differing_steps, replays
 from tests.support import UNIVERSE_OF, load_recording, replay_dump
 
@@ -57,25 +55,3 @@ def test_distinct_functions_fail_wherever_pytorch_fails(version: str) -> None:
             assert recorded or not holds, f"history {replay.namespace}, step {number}"
             failing += not recorded
     assert failing > 0
-
-
-@pytest.mark.parametrize(
-    ("functions", "holds"),
-    [
-        # of one function, as impl_t_t registers: PyTorch 2.13 and 2.15 take the live kernel for the canonical one
-        (("t_t", "t_t", "t_t"), True),
-        # the math kernel another function, as def_name_t_t registers it: their invariants fail
-        (("def_t_t", "t_t", "t_t"), False),
-        ((None, None, None), False),
-    ],
-)
-def test_kernels_are_compared_by_function(functions: tuple[str | None, ...], holds: bool) -> None:
-    """The math kernel stays live at AutogradNestedTensor, where Autograd's is the canonical one."""
-    dispatcher, name = Dispatcher(universes.load("torch-2.15")), OperatorName("demo::foo")
-    keys = ("CompositeImplicitAutograd", "Autograd", "NestedTensorCPU")
-    for key, function in zip(keys, functions, strict=True):
-        dispatcher.implement(name, key, Kernel(f"fn_{key}", function))
-    assert (dispatcher.stale_entries(name) == []) is holds
-    assert dispatcher.operator(name).live["AutogradNestedTensor"].kernel == Kernel(
-        "fn_CompositeImplicitAutograd", functions[0]
-    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,8 @@ from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKin
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.universe import CATCH_ALL
-from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
 from tests.engine.dispatcher.random_actions import everything
+from tests.engine.live_cases import LiveCase, Side
 
 HERE = Path(__file__).parent
 NAMES = ("demo::op", "demo::other", "aten::add.Tensor")
@@ -145,10 +144,9 @@ def _steps(namespace: str, history: list[list[list[str]]], function: str | None 
     return results
 
 
-@pytest.mark.live
-def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
-    """Random blocks on a live PyTorch; errors, dumps and invariants after each are ours."""
-    random = Random(5)
+def _ask(_: Side, seed: int) -> Any:
+    """Random blocks."""
+    random = Random(seed)
     keys = ["CPU", "QuantizedCPU", "NestedTensorCPU", "Autograd", "AutogradCPU", "AutogradOther", "PrivateUse1"]
     keys += ["CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"]
     schemas = ["foo(Tensor x) -> Tensor", "foo(Tensor x) -> Tensor", "foo(Tensor x, Tensor y) -> Tensor"]
@@ -161,21 +159,29 @@ def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
                 steps.insert(random.randrange(len(steps) + 1), ["def", f"blocks{number}::{random.choice(schemas)}"])
             blocks.append(steps)
         histories.append(blocks)
-    answer = in_pytorch.run([torch_python(), str(HERE / "live_blocks.py")], json.dumps(histories))
-    universe = universes.from_data(live_universe())
-    threw = stale = 0
-    for number, (blocks, after) in enumerate(zip(histories, json.loads(answer.stdout), strict=True)):
-        dispatcher, name = Dispatcher(universe), OperatorName(f"blocks{number}::foo")
+    return histories
+
+
+def _wrong(side: Side, histories: Any, answers: Any) -> list[str]:
+    """Blocks that throw are taken back; errors, dumps and invariants after each are ours."""
+    wrong, threw, stale = [], 0, 0
+    for number, (blocks, after) in enumerate(zip(histories, answers, strict=True)):
+        dispatcher, name = Dispatcher(side.universe), OperatorName(f"blocks{number}::foo")
         for block, theirs in zip(blocks, after, strict=True):
             applied = apply_blocks(dispatcher, _steps(f"blocks{number}", [block], "impl_t_t"))
             error = applied.problems[0].message if applied.problems else None
             holds = name not in dispatcher or not dispatcher.stale_entries(name)
             ours = (error, dump_registrations(dispatcher, name), dump_table(dispatcher, name), holds)
-            assert ours == tuple(theirs.values()), (number, blocks)
+            if ours != tuple(theirs.values()):
+                wrong.append(f"{number} {blocks}: {theirs}, ours: {ours}")
             threw += error is not None
             stale += not holds
     assert threw > 200
     assert stale > 50
+    return wrong
+
+
+CASE = LiveCase(HERE / "live_blocks.py", _ask, _wrong)
 
 
 def test_all_or_nothing_without_files() -> None:

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-import pytest
-
 from dispatch_cli import universes
 from dispatch_cli.engine.keys.universe_differences import Aspect, UniverseDifference, universe_differences
-from dispatch_cli.model.universe import CoreFallback, Universe
+from dispatch_cli.model.universe import Universe
 from tests.support import UNIVERSE_OF, load_recording
 
 UNIVERSE = universes.load("torch-2.15")
@@ -64,58 +62,6 @@ def test_the_recorded_universes() -> None:
     }
     assert Aspect.DEVICE not in by_aspect
     assert one["device_key"] == other["device_key"]
-
-
-@pytest.mark.parametrize(
-    ("other", "expected"),
-    [
-        (
-            replace(UNIVERSE, devices=changed("devices", cpu=None, tpu="XLA", xla="CPU")),
-            [
-                UniverseDifference(Aspect.DEVICE, "cpu", ("CPU",), ()),
-                UniverseDifference(Aspect.DEVICE, "xla", ("XLA",), ("CPU",)),
-                UniverseDifference(Aspect.DEVICE, "tpu", (), ("XLA",)),
-            ],
-        ),
-        (replace(UNIVERSE, ids=changed("ids", CPU=900)), [UniverseDifference(Aspect.ID, "CPU", ("49",), ("900",))]),
-        (
-            replace(UNIVERSE, after_autograd="Python"),
-            [UniverseDifference(Aspect.AFTER_AUTOGRAD, "", ("AutogradOther",), ("Python",))],
-        ),
-        (
-            replace(UNIVERSE, after_ADInplaceOrView="Python"),
-            [UniverseDifference(Aspect.AFTER_AD_INPLACE_OR_VIEW, "", ("ADInplaceOrView",), ("Python",))],
-        ),
-        (
-            replace(UNIVERSE, full_after_always=()),
-            [UniverseDifference(Aspect.FULL_AFTER, "", ("PythonDispatcher",), ())],
-        ),
-        (
-            replace(UNIVERSE, default_included=("Python", "BackendSelect")),
-            [UniverseDifference(Aspect.INCLUDED, "", ("ADInplaceOrView",), ("Python",))],
-        ),
-        (
-            replace(UNIVERSE, parseable=UNIVERSE.parseable - {"CPU"}),
-            [UniverseDifference(Aspect.PARSER, "", ("CPU",), ())],
-        ),
-        (
-            replace(UNIVERSE, refreshes=changed("refreshes", CPU=None)),
-            [UniverseDifference(Aspect.REFRESHES, "CPU", ("AutogradCPU",), ())],
-        ),
-        (
-            replace(UNIVERSE, fallbacks=(CoreFallback("Meta", "x", fallthrough=True), *UNIVERSE.fallbacks[1:])),
-            [UniverseDifference(Aspect.FALLBACK, "Meta", ("kernel",), ("fallthrough",))],
-        ),
-        (
-            replace(UNIVERSE, autogradother_backends=UNIVERSE.autogradother_backends[1:]),
-            [UniverseDifference(Aspect.AUTOGRADOTHER, "", ("FPGA",), ())],
-        ),
-    ],
-)
-def test_one_change(other: Universe, expected: list[UniverseDifference]) -> None:
-    assert list(universe_differences(UNIVERSE, other)) == expected
-    turned = [difference._replace(one=difference.other, other=difference.one) for difference in expected]
-    assert sorted(universe_differences(other, UNIVERSE)) == sorted(turned)
 
 
 def test_every_field_counts() -> None:

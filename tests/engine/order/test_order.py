@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from pathlib import Path
-from random import Random, SystemRandom
-from typing import NamedTuple
+from random import Random
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -23,6 +21,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, Universe
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
+from tests.engine.live_cases import LiveCase, Side
 
 NAME = OperatorName("demo::op")
 
@@ -211,18 +210,6 @@ def test_a_backend_kernel_after_the_math_kernel() -> None:
     assert answers(dispatcher_with(CATCH_ALL, "QuantizedCPU")) == expected, "today's order does not matter"
 
 
-def test_a_kernel_of_its_own_at_the_slot_makes_the_order_harmless() -> None:
-    assert answers(dispatcher_with("QuantizedCPU", CATCH_ALL, "AutogradOther")) == []
-
-
-def test_functions_count_as_pytorch_counts_them() -> None:
-    keys = (CATCH_ALL, "Autograd", "NestedTensorCPU")
-    expected = [("AutogradNestedTensor", "math", "autograd", ["Autograd", CATCH_ALL, "NestedTensorCPU"])]
-    assert answers(dispatcher_with(*keys)) == expected
-    assert answers(dispatcher_with(*keys, functions=("one", "one", "two"))) == []
-    assert answers(dispatcher_with(*keys, functions=("one", "two", "two"))) == expected
-
-
 def test_a_catch_all_refreshes_every_slot() -> None:
     dispatcher = dispatcher_with("QuantizedCPU")
     dispatcher.implement(NAME, None, Kernel("catch all"))
@@ -324,38 +311,40 @@ def sets_of(random: Random, universe: Universe, count: int) -> list[list[Call]]:
     return sets
 
 
-@pytest.mark.live
-def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
-    """Thousands of random sets, each in all its orders: some order breaks PyTorch's invariants where we say so."""
-    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(SystemRandom().randrange(1, 1 << 31))
-    universe = universes.from_data(live_universe())
-    sets = sets_of(Random(seed), universe, 3000)
-    orders = [list(permutations(range(len(calls)))) for calls in sets]
-    asked = {
-        "ids": universe.ids,
-        "sets": [
-            {"calls": [[call.key, call.kernel.debug] for call in calls], "orders": each}
-            for calls, each in zip(sets, orders, strict=True)
-        ],
+def _ask(side: Side, seed: int) -> Any:
+    """Random sets, each in all its orders."""
+    sets = sets_of(Random(seed), side.universe, 1500)
+    calls = [[[call.key, call.kernel.debug] for call in each] for each in sets]
+    return {
+        "ids": dict(side.universe.ids),
+        "sets": [{"calls": each, "orders": [*permutations(range(len(each)))]} for each in calls],
     }
-    command = [torch_python(), str(HERE / "live_orders.py")]
-    done = in_pytorch.run(command, json.dumps(asked))
-    dispatcher, sensitive, stale_today = Dispatcher(universe), 0, 0
+
+
+def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
+    """Some order breaks PyTorch's invariants where we say so."""
+    dispatcher, sensitive, stale_today, wrong = Dispatcher(side.universe), 0, 0, []
     empty = dispatcher.checkpoint()
-    for calls, each, holds in zip(sets, orders, json.loads(done.stdout), strict=True):
-        where = f"seed {seed}: {[(call.key, call.kernel.debug) for call in calls]}"
-        registered = [dispatcher.implement(NAME, call.key, call.kernel) for call in calls]
+    for each, holds in zip(asked["sets"], answers, strict=True):
+        orders = [*map(tuple, each["orders"])]
+        registered = [
+            dispatcher.implement(NAME, key, Kernel(kind, kind, fallthrough=kind == "fallthrough"))
+            for key, kind in each["calls"]
+        ]
         sensitive_slots = Orders(dispatcher).sensitive_slots(NAME)
-        assert bool(sensitive_slots) is not all(holds), where
-        for slot in sensitive_slots:
-            order = tuple(registered.index(registration) for registration in slot.order)
-            assert not holds[each.index(order)], f"{where}: {slot.live.key} in order {order}"
-        assert holds[0] is (dispatcher.stale_entries(NAME) == []), where
+        found = [tuple(registered.index(registration) for registration in slot.order) for slot in sensitive_slots]
+        agrees = bool(found) is not all(holds) and not any(holds[orders.index(order)] for order in found)
+        if not agrees or holds[0] is not (dispatcher.stale_entries(NAME) == []):
+            wrong.append(f"{each['calls']}: {found}")
         dispatcher.restore(empty)
-        sensitive += bool(sensitive_slots)
+        sensitive += bool(found)
         stale_today += not holds[0]
-    assert 300 < sensitive < 2700, f"seed {seed}"
-    assert stale_today > 100, f"seed {seed}"
+    assert len(answers) * 0.1 < sensitive < len(answers) * 0.9
+    assert stale_today > len(answers) / 30
+    return wrong
+
+
+CASE = LiveCase(HERE / "live_orders.py", _ask, _wrong)
 
 
 @pytest.mark.live
@@ -372,8 +361,6 @@ def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
                 calls = [[registration.key, kinds.get(registration.key, "python")] for registration in order]
                 if all(key in ids for key, _ in calls):  # other versions may not have them all
                     sets.append({"calls": calls, "orders": [list(range(len(calls)))]})
-    command = [torch_python(), str(HERE / "live_orders.py")]
-    text = json.dumps({"ids": ids, "sets": sets})
-    done = in_pytorch.run(command, text)
-    assert json.loads(done.stdout) == [[False]] * len(sets)
+    answers = in_pytorch.ask(torch_python(), HERE / "live_orders.py", {"ids": ids, "sets": sets})
+    assert answers == [[False]] * len(sets)
     assert len(sets) >= 6

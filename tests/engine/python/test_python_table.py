@@ -99,23 +99,6 @@ def test_rule_five_gives_way_in_python_alone() -> None:
     }
 
 
-def test_a_python_kernel_takes_its_own_slot_and_others() -> None:
-    dispatcher = dispatcher_with("CompositeImplicitAutograd")
-    assert answers(list(python_table.divergences(dispatcher, NAME, ["Meta"]))) == {
-        ("Meta", "CompositeImplicitAutograd", "Meta", Reason.PYTHON_KERNEL, ("Meta",)),
-        ("AutogradMeta", "CompositeImplicitAutograd", "AutogradMeta", Reason.PYTHON_KERNEL, ("Meta",)),
-    }
-
-
-def test_a_python_kernel_makes_autograd_other_ambiguous() -> None:
-    dispatcher = dispatcher_with("QuantizedCPU", "Autograd")
-    divergences = list(python_table.divergences(dispatcher, NAME, ["CompositeImplicitAutograd"]))
-    other = next(divergence for divergence in divergences if divergence.key == "AutogradOther")
-    assert resolve_answer(other.key, other.cpp) == "Autograd"
-    assert resolve_answer(other.key, other.python) == "error: ambiguous autogradother kernel"
-    assert (other.reason, other.because) == (Reason.PYTHON_KERNEL, ("CompositeImplicitAutograd",))
-
-
 def test_python_kernels_that_stand_in_for_one_another() -> None:
     """Without any one of them the math kernel would still be taken away: both are named."""
     dispatcher = dispatcher_with("CompositeImplicitAutograd")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from dispatch_cli import api
 from dispatch_cli.engine.call.higher_order.handlers import REDIRECT_TO_MODE
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
@@ -12,6 +16,7 @@ from dispatch_cli.engine.call.trace import EndKind, Error, ErrorKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
+from tests.engine.live_cases import LiveCase, Side
 
 
 class Difference(NamedTuple):
@@ -96,3 +101,35 @@ def without_names(text: str) -> str:
     return text.replace("<FakeTensorMode object A>", "<FakeTensorMode object>").replace(
         "<FakeTensorMode object B>", "<FakeTensorMode object>"
     )
+
+
+def loaded(document: dict[str, Any]) -> State:
+    """The state that a document declares."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "operators.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        return api.load_state([str(file)])
+
+
+def _wrong_random(side: Side, _: Any, cases: Any) -> list[str]:
+    different, ends = differences(loaded(declarations(side.data, cases)), cases)
+    assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES, ErrorKind.IMPL} <= ends
+    return [*map(str, different)]
+
+
+def _wrong_own(side: Side, asked: Any, cases: Any) -> list[str]:
+    """The rule of PyTorch's own operators that gets a call, in random contexts."""
+    supporting = {"Supporting": {"supports_higher_order_operators": True}}
+    state = loaded({"dispatch": 1, "extends": [side.name], "modes": supporting})
+    known = state.higher_order_names
+    # what the script imports besides torch may bring operators that a capture does not have
+    cases = [case for case in cases if case["operator"]["name"] in known]
+    different, ends = differences(state, cases)
+    assert len(cases) > asked[1] * 0.6
+    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL} <= ends
+    return [*map(str, different)]
+
+
+HERE = Path(__file__).parent
+RANDOM = LiveCase(HERE / "live_higher_order.py", lambda _, seed: [seed, 1500], _wrong_random)
+OWN = LiveCase(HERE / "live_own_higher_order.py", lambda _, seed: [seed, 800], _wrong_own)

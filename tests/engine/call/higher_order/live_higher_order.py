@@ -1,6 +1,6 @@
 """Define random higher-order operators in a live PyTorch, call them in random contexts, and print what ran, as JSON.
 
-usage: PYTHON live_higher_order.py SEED COUNT   (run with the Python that has PyTorch)
+usage: PYTHON live_higher_order.py < "[SEED, COUNT]"   (run with the Python that has PyTorch)
 
 Every rule notes its name. It returns a word, or NotImplemented, or calls the operator again as rules do: below autograd
 at an autograd key, without its own key at another one; a mode's rule has its mode taken off, a transform's lowers it.
@@ -547,4 +547,4 @@ def main(seed: int, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*json.load(sys.stdin))

@@ -1,6 +1,6 @@
 """Call PyTorch's own higher-order operators in random contexts, and print which of their rules get the calls, as JSON.
 
-usage: PYTHON live_own_higher_order.py SEED COUNT   (run with the Python that has PyTorch)
+usage: PYTHON live_own_higher_order.py < "[SEED, COUNT]"   (run with the Python that has PyTorch)
 
 Every rule is put aside for one that notes its name and returns, so that arguments do not matter; only those that
 PyTorch's helpers for autograd make are left, which call the operator again.
@@ -133,4 +133,4 @@ def main(seed: int, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*json.load(sys.stdin))

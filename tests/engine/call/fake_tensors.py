@@ -1,25 +1,17 @@
-"""Tensors that FakeTensorMode refuses, for PyTorch's own operators, in a live PyTorch."""
+"""Tensors that FakeTensorMode refuses, for PyTorch's own operators."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-import pytest
-
-from dispatch_cli import api
-from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from tests.capture.support import live_state
-from tests.engine.call.higher_order.test_live_higher_order import live_cases
 from tests.engine.call.random_calls import is_error
-
-pytestmark = pytest.mark.live
+from tests.engine.live_cases import LiveCase, Side
 
 
 def reaches_fake_mode(call: Call) -> bool:
@@ -28,16 +20,12 @@ def reaches_fake_mode(call: Call) -> bool:
     return call.end.kind is EndKind.HANDLER or (error is not None and error.kind is ErrorKind.MODES)
 
 
-def test_which_tensors_are_refused(tmp_path: Path) -> None:
-    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
-    file = tmp_path / "capture.json"
-    file.write_text("".join(state_text(live_state(), as_json=True)), encoding="utf-8")
-    state = api.load_state([str(file)])
+def _wrong(side: Side, _: Any, cases: Any) -> list[str]:
     wrong, ends = [], Counter[str]()
-    for case in live_cases(seed, Path(__file__).with_name("live_fake_tensors.py"), 3000):
+    for case in cases:
         tensors = [TensorSpec.parse(text) for text in case["tensors"]]
         contexts = [Context.parse(text) for text in case["contexts"]]
-        call = simulate(state, OperatorName.parse(case["operator"]), tensors, contexts)
+        call = simulate(side.state, OperatorName.parse(case["operator"]), tensors, contexts)
         if not reaches_fake_mode(call):
             ends["elsewhere"] += 1
             continue
@@ -45,7 +33,10 @@ def test_which_tensors_are_refused(tmp_path: Path) -> None:
         raised = None if error is None else [error.type, error.text]
         ends["none" if error is None else error.text.split(" ")[0]] += 1
         if not is_error(raised, case["error"], error is None or error.whole):
-            wrong.append((case, raised))
-    assert wrong == [], f"seed {seed}: {len(wrong)} of {ends}"
-    assert set(ends) == {"none", "elsewhere", "Mixing", "Please", "Can't"}, f"seed {seed}: {ends}"
-    assert ends["elsewhere"] < sum(ends.values()) / 2, f"seed {seed}: {ends}"
+            wrong.append(f"{case}, ours: {raised}")
+    assert set(ends) == {"none", "elsewhere", "Mixing", "Please", "Can't"}, ends
+    assert ends["elsewhere"] < sum(ends.values()) / 2, ends
+    return wrong
+
+
+CASE = LiveCase(Path(__file__).with_name("live_fake_tensors.py"), lambda _, seed: [seed, 3000], _wrong)

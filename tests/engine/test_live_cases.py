@@ -1,0 +1,65 @@
+"""Answers of a PyTorch to random questions: recorded ones, and new ones of a live PyTorch."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests import in_pytorch
+from tests.capture.support import torch_python
+from tests.engine.call import compare_calls, factories, fake_tensors, own_kernels
+from tests.engine.call.higher_order import higher_order_cases
+from tests.engine.dispatcher import test_fakes, test_override_warning
+from tests.engine.history import test_apply
+from tests.engine.keys import expressions
+from tests.engine.live_cases import LiveCase, embedded_side, live_side
+from tests.engine.order import test_order
+from tests.support import load_recording
+
+CASES: dict[str, LiveCase] = {
+    "calls": compare_calls.CASE,
+    "own-kernels": own_kernels.CASE,
+    "factories": factories.CASE,
+    "fake-tensors": fake_tensors.CASE,
+    "higher-order": higher_order_cases.RANDOM,
+    "own-higher-order": higher_order_cases.OWN,
+    "fakes": test_fakes.CASE,
+    "overrides": test_override_warning.CASE,
+    "blocks": test_apply.CASE,
+    "orders": test_order.CASE,
+    "expressions": expressions.CASE,
+}
+RECORDED = {
+    "2.4.1": ("own-kernels", "fakes", "blocks", "orders", "expressions"),
+    "2.13.0": tuple(CASES),
+    "2.15.0": tuple(CASES),
+}
+"""What is recorded of each version; the other scripts call functions that an old PyTorch does not have."""
+
+
+@cache
+def recording(version: str) -> Any:
+    return load_recording(f"{version}.random")
+
+
+@pytest.mark.parametrize(
+    ("version", "name"), [(version, name) for version, names in RECORDED.items() for name in names]
+)
+def test_recorded_answers(version: str, name: str) -> None:
+    asked, answers = recording(version)[name]
+    assert CASES[name].wrong(embedded_side(version), asked, answers) == []
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("name", CASES)
+def test_live_answers(name: str) -> None:
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
+    print(f"DISPATCH_CLI_LIVE_SEED={seed}")
+    case, side = CASES[name], live_side()
+    asked = case.ask(side, seed)
+    wrong = case.wrong(side, asked, in_pytorch.ask(torch_python(), case.script, asked))
+    assert wrong == [], f"seed {seed}: {len(wrong)}\n" + "\n".join(wrong[:20])

@@ -1,0 +1,92 @@
+"""Record what a live PyTorch answers: all that is recorded of its version, or some kinds of that.
+
+usage: python -m tests.recordings PYTHON [KIND…]   (PYTHON is one that has PyTorch)
+
+KIND: the word before ``.json.xz`` in the files beside this one. ``random`` is about the embedded state of the version;
+``random:NAME`` asks only what `tests.engine.test_live_cases` has at this name, and keeps the other answers.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.crossref.live import ask
+from tests import in_pytorch
+from tests.engine.live_cases import embedded_side
+from tests.engine.test_live_cases import CASES, RECORDED
+from tests.versions import record as of_version
+
+HERE = Path(__file__).parent
+SCRIPTS = {
+    "state": ("record.py",),
+    "histories": ("record_sequences.py", "9215", "250"),
+    "calls": ("record_calls.py", "8", "300"),
+    "custom_ops": ("record_custom_ops.py", "11", "160"),
+    "errors": ("record_errors.py",),
+    "fallbacks": ("record_fallbacks.py",),
+    "messages": ("record_messages.py",),
+    "schemas": ("record_schemas.py", "1", "2500"),
+}
+"""Scripts that the Python with PyTorch runs, and their seeds and counts."""
+SEED = 33
+
+
+def record(python: str, version: str, kind: str) -> None:
+    """Ask for one kind, and write its file."""
+    kind, _, case = kind.partition(":")
+    out = HERE / f"torch-{version}.{kind}.json.xz"
+    if kind in SCRIPTS:
+        script, *arguments = SCRIPTS[kind]
+        in_pytorch.run([python, str(HERE / script), str(out), *arguments])
+    elif kind == "version":
+        of_version.main(python, str(out))
+    else:
+        data = random(python, version, out, case) if kind == "random" else probed(python, kind)
+        with lzma.open(out, "wt", preset=9) as file:
+            json.dump(data, file)
+
+
+def probed(python: str, kind: str) -> dict[str, Any]:
+    """Answers of ``torch._ops.resolve_key``; or those about higher-order operators."""
+    live = ask(python)
+    resolved, answers = live.answers.resolved, live.answers.higher_order
+    assert resolved is not None and answers is not None, "a live PyTorch is asked for both"
+    data = {"torch": live.universe["torch"], "git": live.universe["git"], "slots": resolved.slots}
+    if kind == "resolve_key":
+        return {**data, "rows": resolved.rows, "row_of": resolved.row_of}
+    rows = {
+        name: {"resolved": resolved.rows[answer.row], "reached": sorted(answer.reached)}
+        for name, answer in answers.items()
+    }
+    return {**data, "answers": rows}
+
+
+def random(python: str, version: str, out: Path, case: str) -> dict[str, Any]:
+    """Answers to random questions, or those of one case anew; where ours differ is said."""
+    side, answers = embedded_side(version), json.loads(lzma.open(out).read()) if case else {}
+    folder = re.compile(re.escape(json.dumps(str(Path.cwd()))[1:-1]) + "/")
+    for name in [case] if case else RECORDED[version]:
+        asked = CASES[name].ask(side, SEED)
+        answer = json.dumps(in_pytorch.ask(python, CASES[name].script, asked))
+        answers[name] = json.loads(json.dumps([asked, json.loads(folder.sub("", answer))]))
+        for difference in CASES[name].wrong(side, *answers[name])[:5]:
+            print(f"{name}: {difference}", file=sys.stderr)
+    return answers
+
+
+def main(python: str, *kinds: str) -> None:
+    """Record each kind."""
+    version = in_pytorch.run([python, "-c", "import torch; print(torch.__version__.partition('+')[0])"]).stdout.strip()
+    recorded = (path.name.split(".")[-3] for path in sorted(HERE.glob(f"torch-{version}.*.json.xz")))
+    for kind in kinds or recorded:
+        record(python, version, kind)
+    in_pytorch.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
