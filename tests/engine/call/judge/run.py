@@ -51,7 +51,7 @@ def run(
 ) -> None:
     """Make the calls; `judged` judges what they leave in the directory.
 
-    samples: of each operator. operators: how many, chosen by *seed*; None for all. Those of the table of handwritten
+    samples: of each operator. operators: how many, chosen by *seed*; None for all. Those of the table of own
         kernels are always among them, with more samples.
     """
     asked = {

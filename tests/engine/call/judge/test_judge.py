@@ -48,5 +48,5 @@ def is_known(cause: str, operator: str) -> bool:
 
 
 @pytest.mark.live
-def test_handwritten_kernels_were_tried(judged: Judged) -> None:
+def test_own_kernels_were_tried(judged: Judged) -> None:
     assert HANDWRITTEN - judged.seen == set()
