@@ -10,9 +10,10 @@ from dispatch_cli.answers.coverage.classes import OperatorClasses
 from dispatch_cli.answers.coverage.counts import coverage_counts
 from dispatch_cli.answers.coverage.document import served_blocks
 from dispatch_cli.answers.coverage.overview import overview_report
-from dispatch_cli.answers.coverage.overview_document import matrices, title
-from dispatch_cli.answers.coverage.report import groups_of, overlay_of
+from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title
+from dispatch_cli.answers.coverage.report import groups_of
 from dispatch_cli.answers.coverage.wording import served_share, service_words, training_words
+from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import Covered
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
@@ -20,6 +21,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pictures import headed_matrices, written_blocks
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
+from dispatch_cli.render.words import not_built_sentence
 
 
 def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]:
@@ -35,7 +37,10 @@ def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]
         "group_lists": groups.values,
         "backends": [_backend(state, backend, classes, answers) for backend in classes.backends],
         "answers": answers.values,
-        "overview": {"title": title(report), "matrices": [*headed_matrices(matrices(report, in_viewer=True))]},
+        "overview": {
+            "title": f"{title(report)}. {meaning(report)}",
+            "matrices": [*headed_matrices(matrices(report, in_viewer=True))],
+        },
     }
 
 
@@ -48,12 +53,14 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         answered[kinds[number]] += operators
     places = [answers.build(kind, _answer) for kind in kinds]
     counts = coverage_counts(answered)
+    overlay = overlay_of(state.dispatcher, backend.key)
     return {
         "backend": data_of(backend),
         "counts": data_of(counts),
         "share": served_share(counts),
         "tables": [*written_blocks(served_blocks(counts, backend.key))],
-        "overlay": overlay_of(state, backend),
+        "overlay": overlay,
+        "not_built": None if overlay is None else not_built_sentence(backend.key, overlay),
         "answers": [places[number] for number in numbers],
     }
 

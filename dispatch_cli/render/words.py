@@ -167,7 +167,16 @@ def over_label(report: StartsFrom) -> str:
 
 def assumed_label(over: tuple[str, ...]) -> str:
     """The state that an answer starts from, where no option or file named it."""
-    return f"over {', '.join(over)} (assumed; --base names another)"
+    return f"over {', '.join(over)} (assumed; `dispatch-cli bases` lists others)"
+
+
+def not_built_sentence(key: str, overlay: str) -> str:
+    """Sentence on a backend that the embedded build lacks. overlay: has kernels of the backend."""
+    base = overlay.rpartition("-")[0]
+    return (
+        f"The build of {base} has no kernels at {key}, so a PyTorch for that device can differ from this. With "
+        f"`--base {base} --base {overlay}`, commands know the kernels that torchgen generates."
+    )
 
 
 def below_names(over: tuple[str, ...], over_files: tuple[str, ...]) -> str:

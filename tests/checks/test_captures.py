@@ -52,7 +52,7 @@ def test_what_pytorch_registered_is_checked_when_it_is_asked_for(tmp_path: Path)
     assert checked(file) == ([], {"pytorch": 1, "extended": 0, "unknown": 0})
     text = call("check-invariants", file, "--config", "none").out
     assert text == (
-        "1 operator that PyTorch registered was not checked; --pytorch checks them\n"
+        "1 operator that PyTorch registered was not checked; `check-invariants --pytorch` checks them\n"
         f"All checks passed: 1 operator, {sum(rule.group is not Group.DRIFT for rule in CHECKS)} checks (torch-2.15)\n"
     )
     # no other operator of aten has a kernel for autograd, so this one needs none

@@ -33,7 +33,7 @@ def error_text(operator: str, key: str | None) -> str:
 def test_without_a_base_it_is_the_newest() -> None:
     result = call("explain", "aten::to.dtype", "CPU")
     assert (result.code, result.err) == (0, "")
-    over = f"over {NEWEST} (assumed; --base names another)"
+    over = f"over {NEWEST} (assumed; `dispatch-cli bases` lists others)"
     assert result.out.splitlines()[1] == over
     named = call("explain", "aten::to.dtype", "CPU", "--base", NEWEST)
     assert named.out.splitlines()[1] == f"over {NEWEST}"

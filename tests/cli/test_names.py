@@ -15,7 +15,7 @@ from tests.cli.support import Result, call
 from tests.support import SOME_UNIVERSES
 
 ADD = ("aten::add.Tensor", "aten.add.Tensor", "torch.ops.aten.add.Tensor")
-NOTE = "note: over torch-2.15 (assumed; --base names another)\n"
+NOTE = "note: over torch-2.15 (assumed; `dispatch-cli bases` lists others)\n"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("table",),
     ("table", "--resolver", "python"),

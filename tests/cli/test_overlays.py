@@ -152,3 +152,15 @@ def test_the_overlays_are_listed_apart() -> None:
     assert {key for overlay in report["overlays"] for key in overlay["incomplete"]} == {
         *("MPS", "QuantizedMPS", "SparseMPS", "SparseCsrMPS", "NestedTensorMPS")
     }
+
+
+def test_a_backend_that_the_build_lacks_is_said_until_its_overlay_is_loaded() -> None:
+    add, both = "aten::add.Tensor", " ".join(BOTH)
+    for arguments in (("explain", add, "MPS"), ("resolve", add, "--tensor", "mps"), ("coverage", "MPS")):
+        sentence = "The build of torch-2.15 has no kernels at MPS"
+        assert f"{sentence}, so" in call(*arguments).out and f"With `{both}`" in call(*arguments).out, arguments
+        assert sentence not in call(*arguments, *BOTH).out, arguments
+    for key in ("CUDA", "AutogradMPS", "XLA"):
+        assert "The build of" not in call("explain", add, key).out, key
+    assert "of the operators of which that is known" not in call("coverage").out
+    assert "of the operators of which that is known" in call("coverage", *BOTH).out

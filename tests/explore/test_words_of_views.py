@@ -13,9 +13,11 @@ from dispatch_cli.answers.history import document as history
 from dispatch_cli.answers.history.rows_document import ChangeRow
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.catalogue import Marked
 from dispatch_cli.explore.cells_view import ShownKeys
 from dispatch_cli.explore.filters import Filters
+from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.help import key_rows
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import Session, Spot
@@ -25,6 +27,7 @@ from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Column, TableBlock, cells_of
 from tests.explore.support import drive, flat, newest, screen_text, until
+from tests.explore.test_trace import REAL, session_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -172,3 +175,20 @@ def test_what_is_compared_with_is_asked_once() -> None:
         assert "\n".join(part).count("Compare with") == 1
 
     drive(of_newest(), steps)
+
+
+def test_views_name_no_option_but_those_of_a_call_and_of_a_whole_command() -> None:
+    state = load_state((), bases=("torch-2.15",))
+    state.over_assumed = True
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for view in ("table", "slot", "call", "coverage", "findings", "keys", "differences", "history", "trace"):
+            await app.go(Spot(OperatorName("aten::add", "Tensor"), "MPS"), view)
+            await until(pilot, lambda: "Checking" not in screen_text(app))
+            blocks = [shown.text for shown in app.stage.views[view].query(Blocks)]
+            texts = flat(" ".join((*blocks, *(str(head.content) for head in app.stage.views[view].query(FittedText)))))
+            whole = re.sub(r"`[^`]*`", "", texts)
+            assert set(re.findall(r"--\w[\w-]*", whole)) <= {"--tensor", "--argument"}, (view, whole)
+
+    recorded = session_of(REAL)
+    drive(Session(state, ("--base", "torch-2.15"), trace=recorded.trace), steps)

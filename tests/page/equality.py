@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from dispatch_cli import cli
 from dispatch_cli.answers.coverage.document import words
-from dispatch_cli.answers.coverage.report import coverage_report, overlay_of
+from dispatch_cli.answers.coverage.report import coverage_report
 from dispatch_cli.answers.coverage.wording import training_words
 from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
 from dispatch_cli.answers.explain.advice.edits_document import fragment
@@ -31,6 +31,7 @@ from dispatch_cli.answers.table.higher_order.report import slots_of
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.answers.table.report import table_report
+from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.backend import backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, matched
@@ -103,7 +104,7 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
     for key in keys:
         backend = backend_of(state.dispatcher.universe, key)
-        report = coverage_report(state, backend, names, overlay=overlay_of(state, backend))
+        report = coverage_report(state, backend, names, overlay=overlay_of(state.dispatcher, backend.key))
         expected = report_data(report)
         for name in ("schema_version", "report", "tags", "autocast", "vmap", "against", "needs", "served_by"):
             del expected[name]

@@ -149,7 +149,7 @@ def test_what_is_only_predicted_did_not_run(predicted: Traced) -> None:
     assert predicted.ran("computes") == ["AutogradCPU"]
     assert predicted.kernels("computes") == {"CPU": (0, 1), "AutogradCPU": (1, 0)}
     text = predicted.text("--kernels", predicted.program("computes"))
-    assert "1 of 2 kernels ran, 1 is predicted to have run; --verify observes which run.\n" in text
+    assert "1 of 2 kernels ran, 1 is predicted to have run; `dispatch-cli trace --verify` observes which run.\n" in text
 
 
 def test_what_was_observed_wins(observed: Traced) -> None:

@@ -114,7 +114,8 @@ def command(
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
-    from dispatch_cli.answers.coverage.report import coverage_report, overlay_of
+    from dispatch_cli.answers.coverage.report import coverage_report
+    from dispatch_cli.answers.table.slot_notes import overlay_of
     from dispatch_cli.engine.coverage.answers import Service
 
     report = coverage_report(
@@ -126,7 +127,7 @@ def command(
         autocast="autocast" in contexts,
         vmap="vmap" in contexts,
         against=against,
-        overlay=overlay_of(state, backend),
+        overlay=overlay_of(state.dispatcher, backend.key),
     )
     show(report, out)
     if out.file is not None:

@@ -42,7 +42,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import over_label, place_cell, plural, short_kernel
+from dispatch_cli.render.words import not_built_sentence, over_label, place_cell, plural, short_kernel
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""
@@ -111,9 +111,7 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
 def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
     """Advice to load the overlay that has kernels of the backend."""
     if report.overlay is not None:
-        base = report.over[0]
-        text = f"The build of {base} has no kernels at {report.backend.key}. An overlay has what torchgen generates"
-        yield Paragraph(Run(f"{text}: --base {base} --base {report.overlay}", Tone.WARN))
+        yield Paragraph(Run(not_built_sentence(report.backend.key, report.overlay), Tone.WARN))
 
 
 def counted_blocks(report: CoverageReport) -> Iterator[Block]:

@@ -53,8 +53,7 @@ def document(report: CoverageOverviewReport, _: int | None = None) -> Iterator[B
     if not report.backends:
         yield Paragraph("No backend has kernels of its own.")
         return
-    how = "Percent that are served, and by what. `dispatch-cli coverage BACKEND` and the options of a row list them."
-    yield Paragraph(how)
+    yield Paragraph(f"{meaning(report)} `dispatch-cli coverage BACKEND` and the options of a row list them.")
     yield from matrices(report)
 
 
@@ -87,6 +86,14 @@ def matrices(report: CoverageOverviewReport, in_viewer: bool = False) -> Iterato
 def title(report: CoverageOverviewReport) -> str:
     """Numbers of operators and backends."""
     return f"{plural(report.chosen, 'operator')} on {plural(len(report.backends), 'backend')}"
+
+
+def meaning(report: CoverageOverviewReport) -> str:
+    """Sentence on the percents, and on the operators and backends that they leave out."""
+    counted = "Percent that are served, and by what"
+    if any(cell.not_known for group in report.groups for cell in group.cells):
+        counted += ", of the operators of which that is known"
+    return f"{counted}; backends with kernels of few operators are left out."
 
 
 def _head(backend: CoveredBackend) -> MatrixHead:

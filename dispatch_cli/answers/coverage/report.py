@@ -152,17 +152,6 @@ def coverage_report(
     )
 
 
-def overlay_of(state: State, backend: CoveredBackend) -> str | None:
-    """The embedded overlay that has kernels of a backend, where it is not loaded."""
-    base, component = state.dispatcher.base, state.dispatcher.universe.runtime_parts[backend.key][1]
-    if base is None or component is None:
-        return None
-    from dispatch_cli import bases
-
-    name = f"{base.name}-{component.lower()}"
-    return name if name in bases.overlay_names() and name not in base.parts else None
-
-
 def with_tags(state: State, names: Sequence[OperatorName], tags: tuple[str, ...]) -> list[OperatorName]:
     """Operators that have one of the tags, or kinds of schemas."""
     wanted = frozenset(tags)

@@ -130,7 +130,7 @@ def condition_sentences(checked: CheckedConditions | None) -> Iterator[str]:
     combinations = "1 combination" if checked.states == 1 else f"{checked.states} combinations"
     yield (
         f"{plural(checked.operators, 'operator')} {'has' if checked.operators == 1 else 'have'} registrations with "
-        f"conditions; {combinations} of them checked{chosen}; --when NAME=VALUE chooses"
+        f"conditions; {combinations} of them checked{chosen}; `check-invariants --when NAME=VALUE` chooses"
     )
     if checked.capped:
         names = _names(checked.capped)
@@ -140,7 +140,8 @@ def condition_sentences(checked: CheckedConditions | None) -> Iterator[str]:
 def not_checked_sentences(counts: NotChecked) -> Iterator[str]:
     """Sentences about operators that were not checked, and how to check them."""
     if counts.pytorch:
-        yield f"{_operators(counts.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
+        which = _operators(counts.pytorch, "that PyTorch registered")
+        yield f"{which} not checked; `check-invariants --pytorch` checks them"
     if counts.extended:
         yield f"{_operators(counts.extended, 'from files that these extend')} not checked"
     if counts.unknown:

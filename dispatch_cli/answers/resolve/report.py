@@ -10,6 +10,7 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import changed_slots, row_of
+from dispatch_cli.answers.table.slot_notes import not_built
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
@@ -245,4 +246,6 @@ def _notes(state: State, name: OperatorName, stages: tuple[Stage, ...]) -> tuple
         for outcome in stage.keys
         if outcome.status in (KeyStatus.RUNS, KeyStatus.NOT_REACHED) and outcome.key not in stale
     )
-    return table_notes(dispatcher, dispatcher.table(name), dispatcher.header(name).schema, shown, stale)
+    table = dispatcher.table(name)
+    notes = table_notes(dispatcher, table, dispatcher.header(name).schema, shown, stale)
+    return (*notes, *not_built(dispatcher, table, shown))

@@ -37,6 +37,7 @@ class NoteKind(Enum):
     STALE = "stale"
     NEAR_NAME = "near-name"
     INCOMPLETE = "incomplete"
+    NOT_BUILT = "not-built"
 
 
 class Note(NamedTuple):
@@ -62,7 +63,7 @@ class Note(NamedTuple):
     arguments. FALLS_THROUGH: the culprit's fallthrough fills the slot, and no key is below. SKIPPED: the culprit's
     kernel is at the autograd keys alone; inference mode leaves them out. STALE: the live table holds something else;
     the culprit is the key whose change left it behind. NEAR_NAME: an operator of almost the same name has what this
-    one lacks.
+    one lacks. NOT_BUILT: the embedded builds have no kernels of the slot's backend; an overlay (detail) has some.
     """
 
     kind: NoteKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes, takes_tensors
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -46,8 +46,30 @@ def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[No
     notes += _of_missing(universe, table, schema, key)
     notes += _of_autograd(universe, table, key, kinds)
     notes += _of_empty(universe, table, key, notes)
-    notes += _of_names(dispatcher, name)
+    notes += [*not_built(dispatcher, table, (key,)), *_of_names(dispatcher, name)]
     return tuple(_about(key, note) for note in notes)
+
+
+def overlay_of(dispatcher: Dispatcher, key: str) -> str | None:
+    """The embedded overlay that has kernels at a backend's key, where it is not loaded."""
+    base, universe = dispatcher.base, dispatcher.universe
+    if base is None or key == UNDEFINED or autograd_key_of(universe, key) is None:
+        return None
+    component = universe.runtime_parts[key][1]
+    if component is None:
+        return None
+    from dispatch_cli import bases
+
+    name = f"{base.name}-{component.lower()}"
+    return name if name in bases.overlay_names() and name not in base.parts else None
+
+
+def not_built(dispatcher: Dispatcher, table: Table, keys: Iterable[str]) -> Iterator[Note]:
+    """Notes on backends that the embedded build lacks, unless the operator has a kernel there."""
+    for key in keys:
+        overlay = overlay_of(dispatcher, key)
+        if overlay is not None and table[key].rule is not Rule.KERNEL:
+            yield Note(NoteKind.NOT_BUILT, (key,), (), overlay)
 
 
 def _about(key: str, note: Note) -> Note:

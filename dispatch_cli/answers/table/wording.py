@@ -8,7 +8,7 @@ from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import Run, Tone
-from dispatch_cli.render.words import keys_label, short_kernel
+from dispatch_cli.render.words import keys_label, not_built_sentence, short_kernel
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
@@ -64,5 +64,7 @@ def note_text(note: Note) -> str:
             return f"{keys}: missing; {culprits} {has}, but {reach} {'it' if len(note.keys) == 1 else 'them'}"
         case NoteKind.INCOMPLETE:
             return f"{note.detail} is incomplete: it lacks what PyTorch registers by hand at {culprits}"
+        case NoteKind.NOT_BUILT:
+            return not_built_sentence(keys, note.detail)
         case _:
             raise AssertionError(f"{note.kind} is a note on one slot, not on a table")

@@ -172,7 +172,7 @@ def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
         counts.append(f"{predicted} {'is' if predicted == 1 else 'are'} predicted to have run")
     if never := len(kernels) - ran - predicted:
         counts.append(f"{never} never ran")
-    more = "; --verify observes which run" if predicted else ""
+    more = "; `dispatch-cli trace --verify` observes which run" if predicted else ""
     return f"{', '.join(counts)}{more}."
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.answers.coverage.overview import overview_report
-from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, overlay_of, with_tags
+from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, with_tags
 from dispatch_cli.answers.shared.selection import select_names
+from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session
@@ -36,7 +37,7 @@ def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> 
     by_name = select_names(all_names, group[1]) if group[:1] == ("--op",) else all_names
     names, tags = [OperatorName.parse(name) for name in by_name], group[1:] if group[:1] == ("--tag",) else ()
     names = with_tags(state, names, tags) if tags else names
-    report = coverage_report(state, backend, names, tags, overlay=overlay_of(state, backend))
+    report = coverage_report(state, backend, names, tags, overlay=overlay_of(state.dispatcher, backend.key))
     return PaneAnswer(report, session.command("coverage", *group, before=(key,)))
 
 

@@ -20,7 +20,7 @@ from dispatch_cli.answers.coverage.document import (
     words,
 )
 from dispatch_cli.answers.coverage.overview import CoverageOverviewReport
-from dispatch_cli.answers.coverage.overview_document import matrices
+from dispatch_cli.answers.coverage.overview_document import matrices, meaning
 from dispatch_cli.answers.coverage.overview_document import title as overview_title
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_share, training_words
@@ -249,9 +249,9 @@ class CoveragePane(ListPane):
         elif self.overview.has_focus:
             self.list.focus()
 
-    def chosen(self, row: Any) -> None:
-        """Go to the operator's slot at the backend."""
-        self.go_to(Spot(OperatorName.parse(row.operator), row.slot))
+    def spot_at(self, row: Any) -> Spot | None:
+        """The operator's slot at the backend."""
+        return Spot(OperatorName.parse(row.operator), row.slot)
 
     # keys
 
@@ -312,7 +312,7 @@ def _overview_lines(report: CoverageOverviewReport, width: int) -> ShownSlots:
     return picture_rows(
         matrices(report, in_viewer=True),
         width,
-        lines_of([Paragraph(f"{overview_title(report)}; b: any backend", kind=ParagraphKind.TITLE)], width),
+        lines_of([Paragraph(overview_title(report), kind=ParagraphKind.TITLE), Paragraph(meaning(report))], width),
     )
 
 

@@ -17,6 +17,11 @@ Object.assign(Page.prototype, {
     };
   },
 
+  /* What there is to say of a backend that the embedded build lacks; null for another key. */
+  notBuilt(key) {
+    return this.data.coverage.backends.find((one) => one.backend.key === key)?.not_built ?? null;
+  },
+
   /* Whether an operator is in a group: all, a namespace, such as aten::*, or a tag. */
   isIn(name, group) {
     if (!group || group.endsWith("::*")) return name.startsWith(group.slice(0, -1));

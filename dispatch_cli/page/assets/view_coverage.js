@@ -1,7 +1,5 @@
 /* What serves the operators: groups of them on all backends as a picture, and each operator on one backend. */
 
-const coverage = { key: null, service: "" };
-
 function coverageView(argument) {
   if (argument === null) return { title: "What serves the operators", command: page.command("overview"), parts: overviewParts(false) };
   const keys = page.backends.map((one) => one.key);
@@ -11,23 +9,21 @@ function coverageView(argument) {
   const key = argument;
   const all = overviewGroups(key);
   const { group, title } = all.find((one) => one.group === chosenIn("group")) ?? { group: "" };
-  Object.assign(coverage, { key, service: chosenIn("served") ?? "" });
   const found = page.coverage(key);
   const operators = found.operators.filter((one) => page.isIn(one.operator, group));
   const [line, body] = [make("div", {}), make("div", {})];
   const served = (service) => operators.filter((one) => one.service === service);
   const services = [...new Set(found.services.map((one) => one.service))].filter((service) => served(service).length > 0);
   const options = [["", counted("all", operators.length)], ...services.map((one) => [one, counted(page.words.services[one], served(one).length)])];
-  if (!services.includes(coverage.service)) coverage.service = "";
+  const first = services.find((one) => one === chosenIn("served")) ?? "";
   const draw = (service) => {
-    coverage.service = service;
     keepChoice("served", service || null);
     const chosen = service ? served(service) : operators;
     line.replaceChildren(commandLine(page.command("coverage", key, service, group)));
     body.replaceChildren(...nodes([coverageTable(key, chosen)]));
     say(plural(chosen.length, "operator"));
   };
-  draw(coverage.service);
+  draw(first);
   const { device, autograd } = found.backend;
   const { share, tables } = page.data.coverage.backends.find((one) => one.backend.key === key);
   return {
@@ -35,8 +31,9 @@ function coverageView(argument) {
     parts: [
       line,
       backendChoice(keys, key, group),
-      all.length > 0 && selection("group", "Operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen); }),
+      all.length > 0 && selection("group", "Operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
       make("p", { class: "lead" }, title ?? share),
+      page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
       facts([
         ["Device", device],
         ["Autograd at", autograd],
@@ -44,7 +41,7 @@ function coverageView(argument) {
         ["All backends", make("a", { href: page.linkTo("coverage") }, "as a picture")],
       ]),
       !group && writtenParts(tables),
-      selection("served-by", "Show operators served by", options, coverage.service, draw),
+      selection("served-by", "Show operators served by", options, first, draw),
       body,
     ],
   };
@@ -57,7 +54,7 @@ function overviewParts(short) {
   if (matrices.length === 0) return [paragraph("No backend has kernels of its own."), choice];
   const shownOnes = short ? matrices.slice(0, 2).map(({ rows, ...one }) => ({ ...one, rows: rows.slice(0, 8) })) : matrices;
   return [
-    make("p", { class: "lead" }, `${title}: percent that are served, and by what.`),
+    make("p", { class: "lead" }, title),
     !short && choice,
     legend(matrices[0].legend),
     shownOnes.map((one) => blockMatrix(one.head || "All operators", one, ([key, options]) => coverageLink(key, groupOf(options)))),
@@ -77,14 +74,15 @@ function overviewGroups(key) {
   return cells.map(([, title, [, options]]) => ({ group: groupOf(options), title })).filter(({ group }) => group);
 }
 
-function coverageLink(key, group) {
-  return `${page.linkTo("coverage", key)}${group && `?${new URLSearchParams({ group })}`}`;
+function coverageLink(key, group, served) {
+  const chosen = new URLSearchParams({ ...(group && { group }), ...(served && { served }) }).toString();
+  return `${page.linkTo("coverage", key)}${chosen && `?${chosen}`}`;
 }
 
 function backendChoice(keys, key, group) {
   const options = page.backends.map((one) => [one.key, one.device ? `${one.key} (${one.device})` : one.key]);
   const all = keys.includes(key) ? options : [["", "choose one"], ...options];
-  return selection("backend", "Backend", all, key, (chosen) => { location.hash = coverageLink(chosen, group); });
+  return selection("backend", "Backend", all, key, (chosen) => { location.hash = coverageLink(chosen, group, chosenIn("served")); });
 }
 
 /** What Python wrote: texts, and tables of texts. */

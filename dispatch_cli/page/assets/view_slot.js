@@ -14,6 +14,7 @@ function slotView(name, key) {
     commandLine(page.command("explain", name, key)),
     make("p", { class: "lead" }, lead),
     sentences.map((sentence) => paragraph(sentence)),
+    found.answer.rule !== "kernel" && found.advice === null && page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
     facts(slotFacts(name, found)),
     page.findingsOf(name, key).map(findingCard),
     unlistedNote(name),
@@ -54,7 +55,7 @@ function adviceParts(advice) {
   if (advice === null) return make("p", { class: "dim" }, "This page has no advice for this slot. There may be some: the command above prints it.");
   return advice.lines.map(([label, ...texts], at) => [
     make("p", { class: "note advice" }, make("strong", {}, label), ...texts),
-    advice.fixes[at] && declarations("The first way, as declarations", advice.fixes[at]),
+    advice.fixes[at] && declarations("The first way, as declarations", advice.fixes[at], `way-${at + 1}`),
   ]);
 }
 

@@ -11,6 +11,7 @@ from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.document import Run, Tone, joined
+from dispatch_cli.render.words import not_built_sentence
 
 ROLES = {
     next(row.alias for row in PRECEDENCE if row.rule is Rule.MATH): ", which calls other operators",
@@ -247,6 +248,8 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
             return (
                 f"A change at {culprits} does not recompute {key}, so what runs depends on the order of registrations."
             )
+        case NoteKind.NOT_BUILT:
+            return not_built_sentence(key, note.detail)
         case NoteKind.NEAR_NAME:
             has = f"has kernels ({culprits}) or a schema" if culprits else "has them"
             return f"{operator} lacks a schema or kernels, and {note.detail} {has}: is one of the names misspelled?"
