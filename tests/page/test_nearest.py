@@ -61,6 +61,12 @@ def test_what_letters_find_stays_as_it_is(script: Script, query: str) -> None:
     assert answer["found"] == script.ask("search", query, answer["total"])["found"]
 
 
+def test_a_key_behind_a_name_is_of_the_slot(script: Script) -> None:
+    assert names(script, "add.Tensor AutogradCUDA")[0] == "aten::add.Tensor"
+    assert script.ask("keyIn", "add.Tensor  AutogradCUDA ") == "AutogradCUDA"
+    assert script.ask("keyIn", "Meta") is None
+
+
 def test_where_nothing_is_near_nothing_is_said(script: Script) -> None:
     for query in ("zzzzzz", "aten::zzzzzzzz", "a" * 1000):
         assert script.ask("lookUp", query) == {"total": 0, "found": [], "near": 0}

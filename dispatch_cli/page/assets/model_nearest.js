@@ -1,18 +1,26 @@
 "use strict";
 /* What a misspelt name may mean, as `explore` and hints find it: dispatch_cli/answers/shared/nearest_names.py. */
 Object.assign(Page.prototype, {
-  /* As `search`; where a query finds nothing, or only names that have its letters here and there, the nearest come first.
-     near: how many these are. */
+  /* As `search`; where a query finds nothing, or only names that have its letters here and there, the nearest come first;
+     a key among its words chooses no operator then. near: how many these are. */
   lookUp(text) {
     const { total, found } = this.search(text, Infinity);
     const words = searchedWords(text);
     if (words.length === 0 || isGlob(text)) return { total, found, near: 0 };
     const isScattered = (name) => words.some((word) => word.length >= MISSPELT_LETTERS && wordCost(name.toLowerCase(), word) >= SCATTERED);
     if (total > 0 && !isScattered(found[0].entry.name)) return { total, found, near: 0 };
+    const asked = text.split(/\s+/);
+    const others = asked.filter((word) => !this.slotOf.has(word));
+    if (others.length > 0 && others.length < asked.length) return this.lookUp(others.join(" "));
     const near = this.nearest(words.join("."), total > 0 ? MISSPELT : ALIKE);
     if (near.length === 0 || near.includes(found[0]?.entry)) return { total, found, near: 0 };
-    const others = found.filter(({ entry }) => !near.includes(entry));
-    return { total, found: [...near.map((entry) => ({ entry })), ...others], near: near.length };
+    const rest = found.filter(({ entry }) => !near.includes(entry));
+    return { total, found: [...near.map((entry) => ({ entry })), ...rest], near: near.length };
+  },
+
+  /* The key of a slot among the words of a query, after others. */
+  keyIn(text) {
+    return text.trim().split(/\s+/).slice(1).find((word) => this.slotOf.has(word)) ?? null;
   },
 
   /* The operators with the nearest names, as dispatch_cli/answers/shared/nearest_names.py finds them. alike: how alike they are at least,

@@ -7,6 +7,9 @@ let page = null;
 /** What was shown last: the target of its address. */
 let shownTarget = null;
 
+/** Whether the address is a new step: not one that back, forward or a reload leads to again. */
+let isNewStep = true;
+
 const VIEWS = {
   start: startView,
   changes: changesView,
@@ -24,12 +27,18 @@ const VIEWS = {
 function wanted() {
   const [address] = location.hash.split("?");
   if (address.length < 2 || address === "#!start") return { view: "start" };
-  return page.target(address) ?? { name: address.slice(1), key: null, entry: null };
+  const target = page.target(address) ?? { name: address.slice(1), key: null, entry: null };
+  return !target.entry && Object.hasOwn(VIEWS, target.name ?? "") ? page.target(`#!${address.slice(1)}`) : target;
 }
 
 /** What is chosen in a view: behind the "?" of the address, which no name in it has as it is. */
 function chosenIn(name) {
   return new URLSearchParams(location.hash.split("?")[1] ?? "").get(name);
+}
+
+/** A choice that a new step takes on from the one before it; where the address has it, that counts. */
+function chosenOn(name, before) {
+  return chosenIn(name) ?? (isNewStep ? before : null);
 }
 
 /** Put a choice into the address, so that a link has it; null for what is so without it. It is no step to go back from. */
@@ -40,7 +49,7 @@ function keepChoice(name, value) {
   else all.set(name, value);
   const rest = all.toString();
   const hash = `${address || "#!start"}${rest && `?${rest}`}`;
-  if (hash !== location.hash && (address || rest)) history.replaceState(null, "", hash);
+  if (hash !== location.hash && (address || rest)) history.replaceState(true, "", hash);
   document.body.dataset.address = location.hash;
 }
 
@@ -91,6 +100,7 @@ function unknownOperator(operator, key) {
 
 /** Show what the address asks for. An error shows itself, and the page goes on. */
 function show() {
+  isNewStep = history.state === null;
   const target = wanted();
   if (target.name !== undefined && showAnotherSlot(target)) return;
   let found;
@@ -114,6 +124,8 @@ function show() {
 /** Where the reader is now: in the window's title, in the list of views, for styles and for those who listen. */
 function arrive(target, title) {
   shownTarget = target;
+  takeQuery();
+  history.replaceState(true, "");
   document.title = page.safe(`${title} - dispatch-cli`);
   document.body.dataset.address = location.hash;
   document.body.dataset.view = target.view ?? "operator";
@@ -126,34 +138,6 @@ function arrive(target, title) {
   closeHits();
   redrawHits();
   showOpenHit();
-}
-
-const THEMES = ["auto", "light", "dark"];
-
-/** Auto (as the system has it), light, dark, and so on. What was chosen is kept where the browser lets a file keep something. */
-function chooseTheme(theme) {
-  byId("theme").textContent = `Theme: ${theme}`;
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-}
-
-function keptTheme() {
-  try {
-    const kept = localStorage.getItem("dispatch-cli-theme");
-    return THEMES.includes(kept) ? kept : "auto";
-  } catch {
-    return "auto";
-  }
-}
-
-function nextTheme() {
-  const theme = THEMES[(THEMES.indexOf(byId("theme").textContent.slice("Theme: ".length)) + 1) % THEMES.length];
-  chooseTheme(theme);
-  try {
-    localStorage.setItem("dispatch-cli-theme", theme);
-  } catch {
-    // this browser keeps nothing for files: the choice holds until the page is closed
-  }
 }
 
 /** Single keys, where no text is being typed. */
@@ -201,7 +185,6 @@ function failed(error) {
   byId("main").replaceChildren(make("h1", {}, "This page cannot be shown"), paragraph(`${error.message ?? error}`));
 }
 
-chooseTheme(keptTheme());
-byId("theme").addEventListener("click", nextTheme);
+startTheme();
 byId("help").addEventListener("click", () => byId("keys").showModal());
 dispatchPage.load(byId("data").textContent).then(start).catch(failed);

@@ -199,3 +199,37 @@ function inSteps(whole, container, items, step, element) {
   more();
   return items.length > step ? [whole, below] : whole;
 }
+
+const THEMES = ["auto", "light", "dark"];
+
+/** Auto (as the system has it), light, dark, and so on. What was chosen is kept where the browser lets a file keep something. */
+function chooseTheme(theme) {
+  byId("theme").textContent = `Theme: ${theme}`;
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+function keptTheme() {
+  try {
+    const kept = localStorage.getItem("dispatch-cli-theme");
+    return THEMES.includes(kept) ? kept : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+function nextTheme() {
+  const theme = THEMES[(THEMES.indexOf(byId("theme").textContent.slice("Theme: ".length)) + 1) % THEMES.length];
+  chooseTheme(theme);
+  try {
+    localStorage.setItem("dispatch-cli-theme", theme);
+  } catch {
+    // this browser keeps nothing for files: the choice holds until the page is closed
+  }
+}
+
+/** The theme that was chosen last, and the button that chooses the next one. */
+function startTheme() {
+  chooseTheme(keptTheme());
+  byId("theme").addEventListener("click", nextTheme);
+}

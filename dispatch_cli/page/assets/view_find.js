@@ -20,6 +20,16 @@ function startSearch() {
     if (row) openHit(Number(row.dataset.at));
   });
   window.addEventListener("resize", drawHits);
+  query.value = chosenIn("q") ?? "";
+  search();
+}
+
+/** Find what the address asks for. */
+function takeQuery() {
+  const text = chosenOn("q", byId("query").value) ?? "";
+  keepChoice("q", text || null);
+  if (text === byId("query").value) return;
+  byId("query").value = text;
   search();
 }
 
@@ -30,6 +40,7 @@ function closeHits() {
 
 function search() {
   const text = byId("query").value;
+  keepChoice("q", text || null);
   const { total, found, near } = page.lookUp(text.trim());
   Object.assign(hits, { found, total, at: text && found.length > 0 ? 0 : -1, drawn: "" });
   byId("found").textContent = foundText(text, total, found, near);
@@ -107,8 +118,9 @@ function openHit(at) {
   hits.at = at;
   drawHits();
   byId("query").blur();
-  if (location.hash === page.link(hit.entry.name)) show();
-  else location.hash = page.link(hit.entry.name);
+  const link = page.link(hit.entry.name, page.keyIn(byId("query").value));
+  if (location.hash === link) show();
+  else location.hash = link;
 }
 
 /** Make the rows anew: another operator is shown. */

@@ -83,16 +83,18 @@ function findingCard(one) {
     fixOf(one));
 }
 
-/** The fix of a finding, as the declarations that the command proposes; the open one is in the address. */
+/** The fix of a finding, as the declarations that the command proposes. */
 function fixOf({ fingerprint }) {
   const text = page.fixes[fingerprint];
-  if (text === undefined) return null;
-  const toggled = (event) => keepChoice("fix", event.target.open ? fingerprint : null);
-  return declarations("A fix, as declarations", text, { open: chosenIn("fix") === fingerprint ? "" : null, toggle: toggled });
+  return text !== undefined && declarations("A fix, as declarations", text, fingerprint);
 }
 
-/** Declarations that can be opened and copied. */
-function declarations(title, text, attributes = {}) {
+/** Declarations that can be opened and copied; the open ones are in the address by their name. */
+function declarations(title, text, name) {
+  const toggle = (event) => {
+    if (event.target.open || chosenIn("fix") === name) keepChoice("fix", event.target.open ? name : null);
+  };
+  const attributes = { open: chosenIn("fix") === name ? "" : null, toggle };
   return make("details", attributes, make("summary", {}, title), make("pre", {}, codeLines(text)), copyButton(text, "Copy the fix"));
 }
 

@@ -9,6 +9,11 @@ function keepSlotsAs(chosen) {
   keepChoice("as", chosen === SLOTS_AS[0] ? null : chosen);
 }
 
+/** How slots are to be shown: as the address says, or as before. */
+function wantedSlotsAs() {
+  return SLOTS_AS.find((one) => one === chosenOn("as", slotsAs)) ?? SLOTS_AS[0];
+}
+
 function operatorView({ name, key }) {
   const found = page.table(name);
   const slot = key !== null ? slotView(name, key) : null;
@@ -32,6 +37,7 @@ function headingOf(name, key) {
 function showAnotherSlot(target) {
   const beside = byId("beside");
   if (!beside || shownTarget?.name !== target.name || !target.entry || target.entry.higher_order) return false;
+  if (wantedSlotsAs() !== slotsAs) return false;
   const heading = byId("main").querySelector("h1");
   heading.replaceChildren(...nodes(headingOf(target.name, target.key)));
   beside.querySelector(".slot-view")?.remove();
@@ -92,7 +98,7 @@ function slotsSection(found) {
     draw(chosen);
     body.querySelector('[aria-pressed="true"]').focus();
   };
-  draw(SLOTS_AS.includes(chosenIn("as")) ? chosenIn("as") : slotsAs);
+  draw(wantedSlotsAs());
   part.append(body);
   return part;
 }

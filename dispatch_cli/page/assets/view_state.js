@@ -7,6 +7,7 @@ function startView() {
     parts: [
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
       paragraph("An operator has a slot for each dispatch key: what a call runs there, such as on CPU, or for gradients on CUDA. PyTorch fills it by ten rules; open a slot to see which, and why."),
+      paragraph("Start with ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)]), "."),
       page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
       page.data.support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts(true)),
       facts([
@@ -17,7 +18,6 @@ function startView() {
       ]),
       section("Start here",
         list([
-          ["Open an operator: ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)])],
           [make("kbd", {}, "/"), " finds an operator by any letters of its name; open one to see its slots, and a slot to see why it holds what it holds."],
           [make("a", { href: "#!coverage" }, "Coverage"), " says what serves each operator on a backend, and whether it trains there."],
           ["Each view shows the command that prints the same. To try changes out, use ", make("code", {}, "dispatch-cli explore"), "; this page shows one state as it is."],

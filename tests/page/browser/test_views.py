@@ -311,3 +311,77 @@ def test_a_cell_of_the_overview_opens_the_list_of_its_operators(new_tab: Callabl
         tab.go("!about")
         tab.go(address[1:])
         assert tab.text("h1") == f"Coverage of CUDA, {chosen}"
+
+
+def test_what_is_chosen_is_in_the_address_and_comes_back(tab: Tab, page_of: Pages) -> None:
+    """Through steps on and back, and a reload: the letters that are looked for, how slots are shown, and a fix."""
+
+    def chosen() -> list[object]:
+        pressed = tab.texts(".operator-view [aria-pressed=true]")
+        return [
+            tab.evaluate("document.querySelector('#query').value"),
+            *pressed,
+            *tab.texts(".slot-view details[open] summary"),
+        ]
+
+    def back() -> None:
+        tab.evaluate("history.back()")
+        tab.wait("document.body.dataset.address === location.hash")
+
+    tab.open(page_of("examples/scenarios/01_composite_override.yaml"))
+    tab.press("/")
+    tab.type("todtype")
+    tab.press("Enter")
+    tab.press("a")
+    assert chosen() == ["todtype", "All rows"]
+    tab.click("[data-slots='[\"AutogradPrivateUse1\"]']")
+    tab.click(".slot-view details summary")
+    tab.wait("location.hash.includes('fix=')")
+    assert chosen() == ["todtype", "All rows", "A fix, as declarations"]
+    address = str(tab.evaluate("location.hash"))
+    tab.open(page_of("examples/scenarios/01_composite_override.yaml"), address[1:])
+    assert chosen() == ["todtype", "All rows", "A fix, as declarations"]
+    tab.press("g")
+    tab.evaluate("document.querySelector('#query').value = 'abs'; search()")
+    tab.press("u")
+    assert chosen() == ["abs", "Grid"]
+    back()
+    assert chosen() == ["abs", "Grid", "A fix, as declarations"]
+
+
+def test_a_step_back_finds_what_was_chosen_then(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(STALE), NAME)
+    tab.press("r", "/")
+    tab.type("fine")
+    tab.press("Enter")
+    tab.wait("document.querySelector('h1').innerText === 'stale::fine'")
+    tab.press("a", "/", "Escape", "Escape")
+    tab.evaluate("history.back()")
+    tab.wait(f"document.querySelector('h1').innerText === '{NAME}'")
+    assert tab.evaluate("document.querySelector('#query').value") == "fine"
+    assert tab.texts(".operator-view [aria-pressed=true]") == ["Rows"]
+
+
+def test_another_group_or_backend_keeps_what_serves_the_operators(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of("--base", "torch-2.15"), "coverage/CPU")
+    assert tab.text("h1") == "Coverage of CPU"  # of a guessed address, too
+    for select, value in (("served-by", "kernel"), ("group", "core"), ("backend", "CUDA")):
+        tab.evaluate(
+            f"(e => {{ e.value = '{value}'; e.dispatchEvent(new Event('change')) }})"
+            f"(document.querySelector('#{select}'))"
+        )
+        tab.settle()
+    assert tab.text("h1") == "Coverage of CUDA, core"
+    assert tab.text("main .command code").endswith("--served-by kernel --tag core")
+    assert tab.evaluate("document.querySelector('#served-by').value") == "kernel"
+
+
+def test_a_backend_that_the_build_lacks_is_said(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of("--base", "torch-2.15"), "aten::add.Tensor/MPS")
+    (note,) = tab.texts(".slot-view .note")
+    printed = call("explain", "aten::add.Tensor", "MPS").out
+    assert note.startswith("The build of torch-2.15 has no kernels at MPS") and f"Note: {note}" in printed
+    tab.go("!coverage/MPS")
+    assert tab.texts("main .note") == [note]
+    tab.go("aten::add.Tensor/CUDA")
+    assert not tab.texts(".slot-view .note")
