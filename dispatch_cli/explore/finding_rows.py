@@ -151,10 +151,10 @@ class FindingDetail:
         if isinstance(item, Paragraph) and item.hang and not item.indent and self._row.findings:
             return self._row.span
         if isinstance(item, tuple) and len(item) == 2 and self._row.operator is not None:  # a KeyRun
-            return self._spot(item[0][0])
+            return self.spot(item[0][0])
         return None
 
-    def _spot(self, key: str | None) -> Spot | None:
+    def spot(self, key: str | None) -> Spot | None:
         """The operator of the finding, or its slot."""
         text = self._row.operator
         if text is None:
@@ -168,11 +168,11 @@ class FindingDetail:
 
     def _places(self) -> Iterator[Block]:
         row, facts = self._row, []
-        operator = self._spot(None)
+        operator = self.spot(None)
         if operator is not None:
             facts.append((Fact("operator", row.operator or ""), operator))
             for key in row.keys[:1]:
-                slot = self._spot(key)
+                slot = self.spot(key)
                 if slot is not None and slot.key is not None:
                     facts.append((Fact("slot", f"{row.operator} at {key}"), slot))
         self._slots = dict(facts)
@@ -190,7 +190,7 @@ class FindingDetail:
             yield code
 
     def _registrations(self) -> Iterator[Block]:
-        spot = self._spot(None)
+        spot = self.spot(None)
         if spot is None or spot.operator is None:
             return
         rows = [*next(iter(registrations_report(self._state, [spot.operator]).operators)).kernels]

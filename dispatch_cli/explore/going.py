@@ -23,6 +23,9 @@ from dispatch_cli.explore.visits import VisitedPlace, Visits
 _SOON = 0.06
 """Seconds for which a cursor that moves quickly has to rest until the views follow it."""
 
+_OF_OPERATOR = ("table", "slot", "call")
+"""The views of one operator: from a row of another view, they show the one that the row is about."""
+
 
 class Going(App[None]):
     """An application in which the user goes to places.
@@ -65,8 +68,9 @@ class Going(App[None]):
             self.show_command()
 
     async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
-        self.visits.move(VisitedPlace(spot_of(message.entry), self.front))
-        self.visits.go(VisitedPlace(spot_of(message.entry), self.front, False))
+        spot = spot_of(message.entry)._replace(key=message.key)
+        self.visits.move(VisitedPlace(spot, self.front))
+        self.visits.go(VisitedPlace(spot, self.front, False))
         await self._arrive()
 
     async def on_pane_went(self, message: Pane.Went) -> None:
@@ -121,10 +125,16 @@ class Going(App[None]):
 
     async def action_pane(self, pane: str) -> None:
         """Bring a view to the front, and the focus to it."""
-        if pane in self.stage.entries:
-            self.visits.go(VisitedPlace(self.spot, pane, False))
-            await self.to_front(pane)
-            self.stage.focus_on(pane)
+        if pane not in self.stage.entries:
+            return
+        view = self.stage.views.get(self.front)
+        pointed = view.pointed if pane in _OF_OPERATOR and isinstance(view, Pane) and view.has_focus_within else None
+        if pointed is not None and pane != self.front:
+            await self.go(pointed, pane)
+            return
+        self.visits.go(VisitedPlace(self.spot, pane, False))
+        await self.to_front(pane)
+        self.stage.focus_on(pane)
 
     async def action_back(self) -> None:
         if self.visits.back() is not None:

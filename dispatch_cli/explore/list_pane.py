@@ -197,9 +197,22 @@ class ListPane(Pane):
         event.stop()
         self.refill(keep=True)
 
-    def chosen(self, row: Any) -> None:  # noqa: ARG002
-        """A row was opened: the keys go to its details."""
-        self.detail.focus()
+    def spot_at(self, row: Any) -> Spot | None:  # noqa: ARG002
+        """The operator or the slot that a row is about; None for what has none."""
+        return None
+
+    @property
+    def pointed(self) -> Spot | None:
+        row = self.list.target
+        return None if row is None else self.spot_at(row)
+
+    def chosen(self, row: Any) -> None:
+        """A row was opened: go to what it is about, else the keys go to its details."""
+        spot = self.spot_at(row)
+        if spot is None:
+            self.detail.focus()
+        else:
+            self.go_to(spot)
 
     def go_to(self, target: Any) -> None:
         """Open a place in the editor, or go to a spot."""

@@ -48,11 +48,12 @@ class OperatorList(Contained, SizedScrollView):
     can_focus = True
 
     class OperatorOpened(Message):
-        """An operator is to be opened."""
+        """An operator is to be opened. key: at its slot; None for where the user was."""
 
-        def __init__(self, entry: ListedOperator) -> None:
+        def __init__(self, entry: ListedOperator, key: str | None) -> None:
             super().__init__()
             self.entry = entry
+            self.key = key
 
     class FilterAsked(Message):
         """The next filter is to be taken."""
@@ -189,7 +190,8 @@ class OperatorList(Contained, SizedScrollView):
         if self.entry is not None and self._is_folded(self.entry):
             self.action_fold()
         elif self.entry is not None:
-            self.post_message(self.OperatorOpened(self.entry).set_sender(self))
+            key = self.catalogue.key_in(self.query_text)
+            self.post_message(self.OperatorOpened(self.entry, key).set_sender(self))
 
     def action_filter(self) -> None:
         self.post_message(self.FilterAsked())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import pytest
@@ -143,7 +144,7 @@ def test_words_that_do_not_go_together() -> None:
 
 
 def test_the_answer_stays_while_a_word_is_begun() -> None:
-    app = Host("aten::add.Tensor")
+    app = Host("aten::cat")
 
     async def steps(pilot: Pilot[None]) -> None:
         before = app.text
@@ -261,3 +262,27 @@ def test_the_line_to_type_in_and_a_word_are_on_the_screen(size: tuple[int, int])
         assert "inference_mode" in lines[at + 1], lines
 
     drive_app(Session(newest(), ("--base", "torch-2.15")), steps, size)
+
+
+def _is_said(app: ExploreApp, words: str) -> bool:
+    return any(words in notice.message for notice in app._notifications)
+
+
+def test_a_tensor_too_many_is_refused_with_its_reason() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName("aten::add", "Tensor")), "call")
+        for keys, words in (
+            (["a"], "aten::add.Tensor takes 2 tensors, and all are there: t changes them."),
+            (
+                ["t", *" --tensor cpu", "enter"],
+                "aten::add.Tensor takes at most 2 tensors, but got 3. The call is as it",
+            ),
+        ):
+            app.clear_notifications()
+            await pilot.press(*keys)
+            await until(pilot, partial(_is_said, app, words))
+        await app.go(Spot(OperatorName("aten::cat")), "call")
+        await pilot.press("a")
+        assert app.query_one(CallPane).line.value.endswith("--tensor '")
+
+    drive_app(Session(newest(), ("--base", "torch-2.15")), steps)

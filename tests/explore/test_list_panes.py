@@ -91,7 +91,7 @@ def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.M
         assert first.check == "math-kernel-displaced"
         await until(pilot, lambda: "displaces the one at" in pane.detail.text)
         assert "Registrations of aten::to.dtype" in pane.detail.text
-        await pilot.press("e", "enter", "enter")
+        await pilot.press("e", "tab", "enter")
         assert opened == [first.span, first.span]
         for _ in range(20):
             await pilot.press("down")
@@ -103,16 +103,17 @@ def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.M
     drive(of_scenario(), steps)
 
 
-def test_a_finding_leads_to_its_slot() -> None:
+@pytest.mark.parametrize("keys", [("enter",), ("tab", "down", "down", "enter"), ("2",)])
+def test_a_finding_leads_to_its_slot(keys: tuple[str, ...]) -> None:
+    """By enter on it, by the line in its details, and by the key of the view."""
+
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("5")
         pane = view(app, FindingsPane)
         await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
-        await pilot.press("enter", "down", "down")
-        target = pane.detail.target
-        assert (str(target.operator), target.key) == ("aten::to.dtype", "AutogradPrivateUse1")
-        await pilot.press("enter")
-        await until(pilot, lambda: app.spot == target)
+        await pilot.press(*keys)
+        await until(pilot, lambda: app.front == "slot")
+        assert (str(app.spot.operator), app.spot.key) == ("aten::to.dtype", "AutogradPrivateUse1")
 
     drive(of_scenario(), steps)
 

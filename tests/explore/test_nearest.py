@@ -42,6 +42,20 @@ def test_the_nearest_comes_first(query: str, first: str) -> None:
     assert first in [NAMES[number] for number in numbers[:2]]
 
 
+@pytest.mark.parametrize(
+    ("query", "name", "key"),
+    [
+        ("add.Tensor AutogradCUDA", "aten::add.Tensor", "AutogradCUDA"),
+        ("aten::abs  CPU", "aten::abs", "CPU"),
+        ("Meta addten", "aten::add.Tensor", None),
+    ],
+)
+def test_a_key_behind_a_name_is_of_the_slot(query: str, name: str, key: str | None) -> None:
+    catalogue = Catalogue(newest())
+    matches, _ = catalogue.search(query)
+    assert (catalogue.entries[matches[0]].name, catalogue.key_in(query)) == (name, key)
+
+
 @pytest.mark.parametrize(("query", "first"), MISSPELT)
 def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there(query: str, first: str) -> None:
     catalogue = Catalogue(newest())

@@ -18,6 +18,7 @@ from dispatch_cli.explore.answers.call import (
     call_before,
     first_draft,
     keys_answer,
+    most_tensors,
 )
 from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.blocks import Blocks
@@ -30,7 +31,7 @@ from dispatch_cli.explore.call_blocks import (
     refusal,
     target_of,
 )
-from dispatch_cli.explore.call_line import CallLine, call_of, completions, line_of
+from dispatch_cli.explore.call_line import PARTS, CallLine, call_of, completions, line_of
 from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.pane import Pane
@@ -38,6 +39,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.words import plural
 
 _LAST_WORD = re.compile(r"[^\s'\"=|,]+$")
 _WORDS = 40
@@ -150,13 +152,17 @@ class CallPane(Pane):
         event.stop()
         self.words.update(Content(""))
         if self.problems:
-            self.notify("The call could not be read; it is as it was before.", severity="warning")
+            self.notify(f"{self.problems[0].message}. The call is as it was before.", severity="warning")
         self._take(self._valid[2] if self.problems and self._valid is not None else self.draft)
         self.shown.focus()
 
     def action_add(self, part: str) -> None:
         """Describe another tensor or context."""
-        self.line.begin(part)
+        most = most_tensors(self.session.state, self.spot)
+        if part == PARTS[0] and most is not None and len(self.draft.tensors) >= most:
+            self.notify(f"{self.spot.operator} takes {plural(most, 'tensor')}, and all are there: t changes them.")
+        else:
+            self.line.begin(part)
 
     def action_type(self) -> None:
         """Type the call."""

@@ -158,13 +158,11 @@ class DifferencesPane(ListPane):
         """The operator, or the place, of a row of differences."""
         return None if self._shown is None else opened_by(item, self.session.state)
 
-    def chosen(self, row: Any) -> None:
-        """Go to the operator, if the state has it."""
-        spot = row.spot
-        if spot is not None and (spot.operator is None or spot.operator in self.session.state.dispatcher):
-            self.go_to(spot)
-        else:
-            self.detail.focus()
+    def spot_at(self, row: Any) -> Spot | None:
+        """The operator, if the state has it."""
+        spot: Spot | None = row.spot
+        there = spot is not None and (spot.operator is None or spot.operator in self.session.state.dispatcher)
+        return spot if there else None
 
     # one operator
 

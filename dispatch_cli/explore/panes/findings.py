@@ -216,6 +216,11 @@ class FindingsPane(ListPane):
         else:
             super().go_to(target)
 
+    def spot_at(self, row: Any) -> Spot | None:
+        """The slot of a finding, else its operator."""
+        key = next(iter(row.keys), None)
+        return FindingDetail(self.session.state, row).spot(key)
+
     def place_of(self, row: Any) -> Span | None:
         """The declaration to look at first."""
         return row.span if isinstance(row, FindingRow) else None
