@@ -145,6 +145,7 @@ def test_whatever_leads_to_a_tree_is_a_revision(revision: str, repo: Path) -> No
         ("mian:decl.yaml", "unknown-revision", "no revision 'mian'", "did you mean main?"),
         ("devel:decl.yaml", "unknown-revision", "no revision 'devel'", "did you mean origin/devel?"),
         (":decl.yaml", "unknown-revision", "git's index is not read", "HEAD:decl.yaml"),
+        ("aten::add.Tensor", "file-not-found", "no file 'aten::add.Tensor'", "--op aten::add.Tensor"),
         ("v1:later.yaml", "file-not-found", "later.yaml is not in v1", "the working tree has it"),
         ("v1:decl.yml", "file-not-found", "decl.yml is not in v1", "did you mean decl.yaml?"),
         ("v1:decl.yaml/x", "file-not-found", "decl.yaml/x is not in v1", None),
