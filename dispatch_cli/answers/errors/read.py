@@ -87,11 +87,13 @@ CONTEXTS = {
         r"torch[/\\]_?export[/\\]|torch[/\\]_functorch[/\\](?:_aot_autograd[/\\]|aot_autograd\.py)"
     ),
     "of_library": re.compile(r"torch[/\\]_library[/\\]autograd\.py"),
+    "autocast_function": re.compile(r"amp[/\\]autocast_mode\.py|decorate_(?:bwd|fwd)"),
     "inference": re.compile(r"\binference_mode\b|InferenceMode|(?i:inference tensors?\b)"),
 }
 """Details that the traceback around a text shows.
 
-They are fake tensors, torch.compile or torch.export, a Function that PyTorch made for torch.library, inference mode.
+They are fake tensors, torch.compile or torch.export, a Function that PyTorch made for torch.library, one that autocast
+wraps, inference mode.
 """
 
 

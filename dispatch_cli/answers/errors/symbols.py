@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 
-_HEAD = re.compile(r"_Z(?:T[VTISCh])?(?P<nested>N[rVK]{0,3}[RO]?)?")
+_HEAD = re.compile(r"_?_Z(?:T[VTISCh])?(?P<nested>N[rVK]{0,3}[RO]?)?")
 _PART = re.compile(r"(?P<length>[1-9]\d{0,2})|(?P<std>St)|(?P<same>[CD]\d)")
 
 
 def demangled(symbol: str) -> str:
     """The qualified name in a symbol, without arguments; *symbol* itself where it has none that can be read.
 
-    ``_ZN3c104cuda9SetDeviceEi`` is ``c10::cuda::SetDevice``. A name ends where template arguments begin.
+    ``_ZN3c104cuda9SetDeviceEi`` is ``c10::cuda::SetDevice``. A name ends where template arguments begin. On macOS all
+    symbols begin with one more underscore.
     """
     head = _HEAD.match(symbol)
     at = 0 if head is None else head.end()

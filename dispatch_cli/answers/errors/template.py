@@ -15,7 +15,7 @@ GAP = r"[\s>|*#]{1,40}"
 NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
 _OF_PYTORCH = (
-    r"(?:_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
+    r"(?:_?_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
     r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200})"
 )
 """Names of C++ in PyTorch's libraries, and those of its former C libraries TH, THC and THNN."""
@@ -26,6 +26,10 @@ HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
+    # the beginning of a line that was cut before the operator's name
+    "beginning": r"(?m:^)[^\n'\"]{0,20}?",
+    "callback": r"(?P<function>backward|setup_context|\w{0,60}(?:fake|vmap|abstract|meta)\w{0,60})",
+    "callback_argument": r"(?P<argument>ctx|inputs|output|keyword_only_inputs|info|in_dims)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
@@ -43,8 +47,8 @@ HOLES = {
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
-    "dtype": r"(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
-    r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
+    "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
+    r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "type": r"(?P<type>[^'\n]{1,80})",
     "given": r"(?P<given>[^'\n.]{1,80})",
@@ -102,7 +106,7 @@ def expression(template: str, gap: str = GAP) -> str:
         else:
             # a line may break a word at its hyphens
             word = _HYPHEN.sub(lambda _: rf"\-(?:{gap})?", re.escape(text))
-            parts.append(gap if space else QUOTE if quote else word)
+            parts.append(gap if space else f"{QUOTE}?" if quote else word)
     return "".join(parts)
 
 

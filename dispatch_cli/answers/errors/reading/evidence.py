@@ -21,7 +21,7 @@ TRACERS = frozenset(("compile", "fake", "traced", "vmap", "transform"))
 """Contexts whose frames go through torch.library, too."""
 _NO_DISPATCH = re.compile(r"(?:Import|ModuleNotFound|FileNotFound|Permission|OS|Syntax|Connection)Error")
 """Errors that no call of an operator and no registration raises."""
-OF_PYTORCH = frozenset(("exported", "in_place", "layout", "autocast"))
+OF_PYTORCH = frozenset(("exported", "layout", "autocast"))
 """Contexts in which it does not matter who wrote an operator."""
 NO_CALL = frozenset(("registering", "schema"))
 """Contexts that are no call of an operator."""
@@ -42,6 +42,8 @@ _OPERATORS = tuple(
         r"(?<![\w:.])((?:aten|prims|quantized)(?:::|\.)[a-z_]\w{1,100}(?:\.\w{1,100})?)\b(?!\.py)",
         r"\btorch\.ops\.(\w{1,100}\.\w{1,100}(?:\.\w{1,100})?)",
         r"\bOpOverload\w{0,6}\(op='(\w[\w.]{0,199})'",
+        r"\bcall_function (\w{1,100}\.\w{1,100}\.\w{1,100})\(",
+        r"['\"`](?!(?:std|at|c10|torch|caffe2)::)(\w{1,100}::\w{1,100}(?:\.\w{1,100})?)['\"`]",
     )
 )
 _FUNCTIONS = tuple(
@@ -78,7 +80,6 @@ CONTEXTS = {
         r"\bto ONNX\b|\bONNX (?:export|opset)|\btorch[/\\.]onnx\b",
         "an exporter to ONNX translated the program",
     ),
-    "in_place": (r"\bin-?place operation|modified in-?place", "autograd checked a change in place"),
     "layout": (
         r"\b[Ss]parse[ _](?:layout|tensor|matri|cs|coo)|NestedTensor|\bjagged\b|torch[/\\]nested[/\\]",
         "a tensor of another layout than strided was passed",
@@ -102,9 +103,8 @@ CONTEXTS = {
     "twice": (r"(?:Backward){2}|DoubleBackward", "a second derivative was computed"),
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
     "autocast": (r"\bautocast device", "autocast was entered"),
-    "no_history": (r"\bnot have a grad_fn\b", "backward was called on a tensor that has no history"),
     "assertion": (r"(?:INTERNAL ASSERT|CHECK) FAILED at", "PyTorch checked its own data"),
-    "subclass": (r"__torch_dispatch__|_python_dispatch\.py", "a mode or a subclass of tensors handled the call"),
+    "subclass": (r"__torch_dispatch__|_python_dispatch\.py|[Tt]ensor subclass", "a mode or a subclass of tensors handled the call"),
 }
 """Operations that may be under way: the frames and words that prove each, and a clause; the most special first."""
 
