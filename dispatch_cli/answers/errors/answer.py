@@ -37,6 +37,8 @@ AUTOGRAD_TOO = (
     "the math kernel calls operators that the backend has, and they have gradients."
 )
 """Advice for the author of a kernel that displaces a math kernel at an autograd key."""
+UNNAMED_OPERATOR = OperatorName("the operator")
+"""In place of the name in a text that names a key alone."""
 TO_CPU = "Move the tensors to the CPU for this call: `x.to('cpu')`."
 NEWER_BACKEND = "Use a newer package of the backend: kernels are added in each release."
 EXPLAIN_ELSEWHERE = "Explain it over the state of its own PyTorch: `--base`."
@@ -102,8 +104,8 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
     if first.kind == OTHER_TEXT:
         return with_state(report, state, first)
     name = None if first.operator is None else OperatorName.parse(first.operator)
-    if name is not None and name.namespace is not None and message.rules:
-        report = _of_slot(report, state, first, name)
+    if message.rules and (first.key if name is None else name.namespace) is not None:
+        report = _of_slot(report, state, first, name or UNNAMED_OPERATOR)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
     return report

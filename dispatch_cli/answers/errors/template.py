@@ -54,6 +54,7 @@ HOLES = {
     "given": r"(?P<given>[^'\n.]{1,80})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
+    "class_name": r"(?P<class_name>\w{1,60})",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     "python_module": r"(?P<python_module>[\w.]{1,200}?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
