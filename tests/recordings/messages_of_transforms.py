@@ -133,7 +133,7 @@ def function_functionalized():
     functionalize(_Set.apply)(torch.ones(2, requires_grad=True))
 
 
-@prints("not explained", "may have escaped from inside a function")
+@prints("vmap-arguments", "may have escaped from inside a function")
 def tensor_that_escaped():
     kept = []
     vmap(lambda x: kept.append(x) or x)(_batch())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
+from dispatch_cli.answers.errors.messages import CALLBACK, MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
 from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.answers.errors.reading.chain import link_between
@@ -23,6 +23,7 @@ from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.python.functions import mismatches
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
@@ -108,6 +109,8 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
         report = _of_slot(report, state, first, name or UNNAMED_OPERATOR)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
+    elif first.kind == CALLBACK:
+        report = replace(report, facts=tuple(_of_callback(state, first.detail("function") or "")))
     return report
 
 
@@ -206,6 +209,18 @@ def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> Err
         if replaced is not None:
             details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
     return replace(report, details=details)
+
+
+def _of_callback(state: State, function: str) -> Iterator[conclude.Fact]:
+    """The calls of a function of the files that fail, as the check of function signatures finds them."""
+    for name in state.own_operators():
+        operator = state.dispatcher.operator(name)
+        schema = None if operator.definition is None else operator.definition.known_schema
+        for key, registration in state.dispatcher.active(name).items():
+            for mismatch in mismatches(registration.kernel, schema) if schema is not None else ():
+                if mismatch.function.rpartition(".")[2] == function:
+                    text = f"{name}: {mismatch.function} {mismatch.why} ({registration.kernel.label})."
+                    yield conclude.Fact("signature", (key,), conclude.Proof.STATE, text)
 
 
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:

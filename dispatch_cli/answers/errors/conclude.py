@@ -62,9 +62,10 @@ class Fact(NamedTuple):
     no-data: the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace
     the math kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key,
     before it gets to the second. no-gradient: no gradient goes through the operator. loops: vmap calls it in a loop;
-    can-not-loop: nor can it do that. Of a text that has no known sentence: by-name: the operator is named by a function
-    of Python or a node of autograd; schema: its definition; slot: the content of its slot; not-in-state: the state is
-    of a build without this backend; support: the outcome of a call in a context.
+    can-not-loop: nor can it do that. signature: PyTorch calls a function of the files with other arguments than it
+    takes. Of a text that has no known sentence: by-name: the operator is named by a function of Python or a node of
+    autograd; schema: its definition; slot: the content of its slot; not-in-state: the state is of a build without this
+    backend; support: the outcome of a call in a context.
     """
 
     kind: str

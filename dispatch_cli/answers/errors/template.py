@@ -28,6 +28,7 @@ HOLES = {
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
+    "callable": r"(?P<function>\w{1,200}|<lambda>)",
     "callback": r"(?P<function>backward|setup_context|\w{0,60}(?:fake|vmap|abstract|meta)\w{0,60})",
     "callback_argument": r"(?P<argument>ctx|inputs|output|keyword_only_inputs|info|in_dims)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
@@ -47,8 +48,8 @@ HOLES = {
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
-    "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
-    r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
+    "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
+    r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "type": r"(?P<type>[^'\n]{1,80})",
     "given": r"(?P<given>[^'\n.]{1,80})",
@@ -56,7 +57,11 @@ HOLES = {
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     "class_name": r"(?P<class_name>\w{1,60})",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
-    "python_module": r"(?P<python_module>[\w.]{1,200}?)",
+    # names of modules that are compiled
+    "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?)))",
+    "device_module": r"(?P<device>npu|xpu|hpu|mps|mlu|musa|dml)",
+    "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|signed char|unsigned char)",
+    "number_type": r"(?P<dtype>[\w:]{1,30})",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
     "number": r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)",
     "device_type": r"(?:cuda|hip|xpu|mps)",
@@ -77,6 +82,9 @@ HOLES = {
     "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
+    "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
+    "cuda_symbol": r"(?P<symbol>_{0,2}(?:nvJitLink|nvrtc|cu(?:blas|dnn|sparse|rand|solver|fft|da)|nccl|hip|miopen)"
+    r"\w{1,100})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
     "*": r"[^\n]{0,600}?",

@@ -104,7 +104,10 @@ CONTEXTS = {
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
     "autocast": (r"\bautocast device", "autocast was entered"),
     "assertion": (r"(?:INTERNAL ASSERT|CHECK) FAILED at", "PyTorch checked its own data"),
-    "subclass": (r"__torch_dispatch__|_python_dispatch\.py|[Tt]ensor subclass", "a mode or a subclass of tensors handled the call"),
+    "subclass": (
+        r"__torch_dispatch__|_python_dispatch\.py|[Tt]ensor subclass",
+        "a mode or a subclass of tensors handled the call",
+    ),
 }
 """Operations that may be under way: the frames and words that prove each, and a clause; the most special first."""
 

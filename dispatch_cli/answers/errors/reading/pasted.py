@@ -64,13 +64,17 @@ def without_heads(text: str) -> Rearranged | None:
     that begins as its neighbour by chance loses that too, so that the text is to be read with its heads as well.
     """
     lines = text.split("\n")
-    shapes = [line[:MAX_HEAD].translate(_DIGITS) for line in lines]
+    shapes = [*map(_shape, lines)]
     shared = [0, *map(_shared, shapes, shapes[1:]), 0]
     heads = [*map(max, shared, shared[1:])]
     if not any(heads):
         return None
     short = "\n".join(line[head:] for line, head in zip(lines, heads, strict=True))
     return Rearranged(short, tuple(range(1, len(lines) + 1)))
+
+
+def _shape(line: str) -> str:
+    return line[:MAX_HEAD].translate(_DIGITS)
 
 
 def _shared(shape: str, other: str) -> int:
@@ -85,7 +89,7 @@ def rejoined(text: str) -> Rearranged | None:
     """A text that a terminal cut at its width, inside of words too, with the lines put together again.
 
     None where the text does not look cut so: the longest lines are then as long as one another, and few are a little
-    shorter, as where words were kept whole.
+    shorter, as where words were kept whole. Lines with the same head are those of a log, and whole.
     """
     lines = text.split("\n")
     width = max(map(len, lines))
@@ -97,7 +101,7 @@ def rejoined(text: str) -> Rearranged | None:
     begins = [1]
     for number, line in enumerate(lines, 1):
         whole[-1].append(line)
-        if len(line) != width and number < len(lines):
+        if number < len(lines) and (len(line) != width or _shared(_shape(line), _shape(lines[number]))):
             whole.append([])
             begins.append(number + 1)
     return Rearranged("\n".join("".join(parts) for parts in whole), tuple(begins))

@@ -276,3 +276,31 @@ def function_without_a_backward(advice):
                 return g * 2
 
     Double.apply(training(1.0)).backward()
+
+
+@tries("other-keys", "Create a new parameter")
+def parameter_that_gets_another_layout(advice):
+    module, x = torch.nn.Linear(2, 2), torch.eye(2).to_sparse()
+    if advice:
+        module.weight = torch.nn.Parameter(x)
+    else:
+        module.weight.data = x
+
+
+@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
+def attention_without_an_implementation(advice):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
+        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
+
+
+untried("no-attention", "choose an attention that does not use the missing one", OTHER)
+untried("no-attention", "use float16 or bfloat16 on a GPU", OTHER)
+untried("mixed-dtypes", "A weight of integers is quantized", OTHER)
+untried("mixed-dtypes", "Autocast converts nothing inside", OTHER)
+untried("mixed-devices", "A process group takes tensors", OTHER)
+untried("not-built", "A number in place of a device", OTHER)
+untried("not-built", "Install builds for the GPU", OTHER)
+untried("wrong-arguments", "The text lists the overloads", OTHER)
+untried("no-subclass", "Let one library alone convert the weights", OTHER)

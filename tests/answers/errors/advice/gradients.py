@@ -196,3 +196,27 @@ def inference_tensor_in_training(advice):
 
 
 untried("no-derivative", "Try it on the CPU", "needs a second device with data")
+
+
+class Same(torch.autograd.Function):
+    copies = False
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone() if Same.copies else x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+@tries("changed-in-place", "do not let it return an argument or a view of one")
+def view_of_a_function_changed(advice):
+    Same.copies = bool(advice)
+    Same.apply(training(1.0) * 2).mul_(3).backward()
+
+
+@tries("no-derivative", "Use the operator without `out=`")
+def result_in_a_tensor_that_is_given(advice):
+    x, y = training(1.0), torch.empty(1)
+    (torch.add(x, 1) if advice else torch.add(x, 1, out=y)).backward()

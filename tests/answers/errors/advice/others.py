@@ -69,7 +69,7 @@ untried("other-text", "Declare those arguments that the kernel changes", "tried 
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
 
 
-@tries("other-text", "Use the operator that returns its result", "or change a copy")
+@tries("changed-in-place", "Use the operator that returns its result", "or change a copy")
 def changed_before_backward(advice):
     y = training(1.0).exp()
     if "returns" in advice:
@@ -81,7 +81,7 @@ def changed_before_backward(advice):
     y.backward()
 
 
-@tries("other-text", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
+@tries("no-history", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
 def operator_without_a_history(advice):
     torch._C._set_autograd_fallback_mode("nothing")
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x.detach() + 1)
@@ -113,9 +113,10 @@ def quantized_tensor_made_fake(advice):
 
 untried("other-text", "`torch.nested.to_padded_tensor(x, 0)`", "tried for other texts about nested tensors")
 untried("other-text", "Turn autocast off around the call", "tried for operators that have no autocast kernel")
-untried("other-text", "PyTorch has the operator, and the exporter", "needs the packages of the exporter")
-untried("other-text", "A torch.autograd.Function cannot be exported", "needs the packages of the exporter")
+untried("other-text", "If the exporter lacks an operator", "needs the packages of the exporter")
 untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
 untried("other-text", "names the call whose backward fails", "a diagnosis")
 untried("other-text", "is the registration that is refused", "an explanation")
-untried("other-text", "PyTorch found its own data inconsistent", "the texts are faults of PyTorch")
+untried("other-text", "PyTorch met what it takes for impossible", "the texts are faults of PyTorch")
+untried("other-text", "Call it with plain tensors", "tried for the text that no subclass handles an operator")
+untried("changed-in-place", "set_detect_anomaly(True)", "a diagnosis")
