@@ -136,11 +136,8 @@ def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value],
 
 def has_future_annotations(scope: Scope) -> bool:
     """True if annotations are texts at run time."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return isinstance(scope.names.get("annotations"), ImportedName) and scope.names["annotations"].node.module == (
-        "__future__"
-    )
+    imported = scope.module.names.get("annotations")
+    return isinstance(imported, ImportedName) and imported.node.module == "__future__"
 
 
 def spelled_type(value: Value) -> object:

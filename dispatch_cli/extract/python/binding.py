@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from dispatch_cli.extract.python.calls import CallFollower
+from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.options import under_all
+from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.values import (
     Alternatives,
     ClassValue,
@@ -17,12 +18,16 @@ from dispatch_cli.extract.python.values import (
     Opaque,
     Scope,
     Value,
-    ValueOption,
 )
 
 
-class NameBinding(CallFollower):
+class Bindings:
     """Binds names."""
+
+    def __init__(self, reader: Evaluator, torch: TorchCalls) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._torch = torch
 
     # names
 
@@ -37,27 +42,27 @@ class NameBinding(CallFollower):
             case ast.Starred():
                 self.assign(target.value, value, scope)
             case ast.Attribute():
-                owner = self.value(target.value, scope)
+                owner = self._reader.value(target.value, scope)
                 if isinstance(owner, FunctionValue):
                     before = owner.attributes.get(target.attr, Opaque(target))
-                    owner.attributes[target.attr] = under_all(self.run.when, value, before)
+                    owner.attributes[target.attr] = under_all(self._run.when, value, before)
                 elif isinstance(owner, InstanceValue):
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):
                     owner.scope.names[target.attr] = value
                 else:
-                    self.run.keep(value)
+                    self._run.keep(value)
             case ast.Subscript():
-                owner, key = self.value(target.value, scope), self.value(target.slice, scope)
+                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
                 if isinstance(owner, dict | list):
-                    if not self.run.affords(key):
+                    if not self._run.affords(key):
                         return
                     try:
-                        owner[key] = self.here(value)
+                        owner[key] = self._run.here(value)
                     except (TypeError, LookupError):
                         return
                 else:
-                    self.run.keep(value)
+                    self._run.keep(value)
 
     def remove(self, target: ast.expr, scope: Scope) -> None:
         """Remove a name, an attribute or an item."""
@@ -66,14 +71,14 @@ class NameBinding(CallFollower):
             case ast.Name():
                 removed = self._home(target.id, scope).names.pop(target.id, None)
             case ast.Attribute():
-                owner = self.value(target.value, scope)
+                owner = self._reader.value(target.value, scope)
                 if isinstance(owner, InstanceValue):
                     removed = owner.attributes.pop(target.attr, None)
             case ast.Subscript():
-                owner, key = self.value(target.value, scope), self.value(target.slice, scope)
+                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
-                    self.removed_python_kernel(owner, key, target)
-                elif isinstance(owner, dict | list) and self.run.affords(key):
+                    self._torch.removed_python_kernel(owner, key, target)
+                elif isinstance(owner, dict | list) and self._run.affords(key):
                     try:
                         removed = owner.pop(key)
                     except (TypeError, LookupError):
@@ -87,25 +92,25 @@ class NameBinding(CallFollower):
         outer = scope.parent
         while outer is not None and name not in outer.names:
             outer = outer.parent
-        return outer or self.module_scope(scope)
+        return outer or scope.module
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
         if isinstance(value, Alternatives):
             for place, element in enumerate(target.elts):
                 self.assign(
                     element,
-                    self.each(
+                    self._run.each(
                         value,
                         lambda v, p=place: (
                             parts[p]  # type: ignore[misc]
-                            if (parts := self.run.items(v)) is not None and len(parts) == len(target.elts)
+                            if (parts := self._run.items(v)) is not None and len(parts) == len(target.elts)
                             else Opaque(target)
                         ),
                     ),
                     scope,
                 )
             return
-        items = self.run.items(value)
+        items = self._run.items(value)
         starred = [place for place, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
         if items is not None and len(starred) == 1 and len(items) >= len(target.elts) - 1:
             after = len(target.elts) - starred[0] - 1
@@ -118,40 +123,36 @@ class NameBinding(CallFollower):
         for place, element in enumerate(target.elts):
             self.assign(element, items[place] if known and items is not None else Opaque(element), scope)
 
-    def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
+    def augment(self, node: ast.AugAssign, scope: Scope) -> None:
         load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
-        before = self.value(_loaded(node.target), scope)
-        more = self.value(node.value, scope)
-        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := self.run.items(more)) is not None:
+        before = self._reader.value(_loaded(node.target), scope)
+        more = self._reader.value(node.value, scope)
+        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := self._run.items(more)) is not None:
             if len(before) + len(items) > MAX_ITEMS:
                 self.assign(node.target, Opaque(node), scope)
                 return
-            before.extend(self.here(item) for item in items)
+            before.extend(self._run.here(item) for item in items)
             return
         if isinstance(node.op, ast.BitOr) and isinstance(before, dict) and isinstance(more, dict):
-            self.run.spend(len(more) // 4)
+            self._run.spend(len(more) // 4)
             before.update(more)
             return
-        self.assign(node.target, self.value(load, scope), scope)
-
-    def here(self, value: Value) -> Value:
-        """The value as it is put into a list: under the conditions of the statement."""
-        return Alternatives((ValueOption(tuple(self.run.when), value),)) if self.run.when else value
+        self.assign(node.target, self._reader.value(load, scope), scope)
 
     # definitions
 
-    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         value: Value = FunctionValue(
             node,
             scope,
-            defaults=tuple(self.value(default, scope) for default in node.args.defaults),
+            defaults=tuple(self._reader.value(default, scope) for default in node.args.defaults),
             keyword_defaults={
-                argument.arg: self.value(default, scope)
+                argument.arg: self._reader.value(default, scope)
                 for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
                 if default is not None
             },
         )
-        self.functions.setdefault(scope.file, []).append(value)
+        self._run.functions.setdefault(scope.file, []).append(value)
         value = self._decorated(node, value, scope)
         self._home(node.name, scope).names[node.name] = value
 
@@ -163,13 +164,13 @@ class NameBinding(CallFollower):
                 if isinstance(value, FunctionValue):
                     value.kind = decorator.id
                 continue
-            function = self.value(decorator, scope)
-            value = self.decorate(function, value, decorator, scope)
+            function = self._reader.value(decorator, scope)
+            value = self._reader.decorate(function, value, decorator, scope)
         return value
 
-    def _define_class(self, node: ast.ClassDef, scope: Scope) -> None:
+    def define_class(self, node: ast.ClassDef, scope: Scope) -> None:
         inner = Scope(scope.file, scope, is_class=True)
-        self.block(node.body, inner, [])
+        self._reader.block(node.body, inner, [])
         value = self._decorated(node, ClassValue(node, inner), scope)
         self._home(node.name, scope).names[node.name] = value
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from dispatch_cli.extract.python.binding import NameBinding
+from dispatch_cli.extract.python.evaluator import Evaluator
+from dispatch_cli.extract.python.flow import Flow
+from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import FIND_SCHEMA
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.trees import always_raises, called_name
@@ -29,23 +29,13 @@ _LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))
 _UNSET: Any = object()
 
 
-@dataclass
-class Flow:
-    """End of a block. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
-
-    returned: what a function returns, under which conditions. leaves: ``return``, ``break``, ``continue``, ``raise``.
-    """
-
-    ends: bool = False
-    after: list[Condition] = field(default_factory=list)
-    leaves: str = ""
-
-
-class ConditionalStatements(NameBinding):
+class Branches:
     """Goes through statements that are not always reached."""
 
-    @abstractmethod
-    def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow: ...
+    def __init__(self, reader: Evaluator, imports: Imports) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._imports = imports
 
     # branches
 
@@ -54,15 +44,15 @@ class ConditionalStatements(NameBinding):
     ) -> Flow:
         """Go through statements that exclude each other, each under its conditions, and join the names."""
         before = dict(scope.names)
-        self.run.spend(len(before) * len(branches))
+        self._run.spend(len(before) * len(branches))
         results: list[tuple[tuple[Condition, ...], dict[str, Value], Flow]] = []
         for when, body in branches:
             scope.names = dict(before)
-            with self.run.under(when) as possible:
+            with self._run.under(when) as possible:
                 if not possible:
-                    self.dead(body, scope.file)
+                    self._run.dead(body, scope.file)
                     continue
-                flow = self.block(body, scope, returns)
+                flow = self._reader.block(body, scope, returns)
             results.append(((*when, *flow.after), scope.names, flow))
         going = [(when, names) for when, names, flow in results if not flow.ends]
         scope.names = _joined_names(before, going)
@@ -75,59 +65,59 @@ class ConditionalStatements(NameBinding):
                 result.after = _any_of([when for when, _ in going])
         return result
 
-    def _if(self, node: ast.If, scope: Scope, returns: list[ValueOption]) -> Flow:
-        test = self.truth(node.test, scope)
+    def if_(self, node: ast.If, scope: Scope, returns: list[ValueOption]) -> Flow:
+        test = self._reader.truth(node.test, scope)
         if isinstance(test, bool):
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
-            self.dead(other, scope.file)
-            return self.block(taken, scope, returns)
-        if not self.run.trying:
+            self._run.dead(other, scope.file)
+            return self._reader.block(taken, scope, returns)
+        if not self._run.trying:
             for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
                 if always_raises(
-                    refused, self.run.spend
+                    refused, self._run.spend
                 ):  # the other one is what happens wherever the module was imported
-                    self.dead(refused, scope.file)
-                    return self.block(other, scope, returns)
+                    self._run.dead(refused, scope.file)
+                    return self._reader.block(other, scope, returns)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
 
-    def _try(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def try_(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
         errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
         catching = [handler for handler in node.handlers if _catches(handler, errors)]
         flow = Flow()
         before = dict(scope.names)
-        self.run.spend(len(before) * (1 + len(node.handlers)))
+        self._run.spend(len(before) * (1 + len(node.handlers)))
         failing: list[Condition] = []
         after: list[Condition] = []
-        size = len(self.run.when)
+        size = len(self._run.when)
         rest: Sequence[ast.stmt] = node.body
-        self.run.trying += 1
+        self._run.trying += 1
         for place, statement in enumerate(node.body):
             if catching and (atom := self.uncertain(statement, scope)) is not None:
-                setting = self.run.values(scope.file).get(str(atom))
-                if negated(atom) in self.run.when or (setting is not None and not setting[0]):
+                setting = self._run.values(scope.file).get(str(atom))
+                if negated(atom) in self._run.when or (setting is not None and not setting[0]):
                     failing = [atom]
-                    self.dead(node.body[place:], scope.file)
+                    self._run.dead(node.body[place:], scope.file)
                     break
-                if atom not in self.run.when and setting is None:
+                if atom not in self._run.when and setting is None:
                     failing.append(atom)
-                    self.run.when.append(atom)
-            flow = self.block([statement], scope, returns)
+                    self._run.when.append(atom)
+            flow = self._reader.block([statement], scope, returns)
             rest = node.body[place + 1 :]
             if flow.ends:
                 break
             after += flow.after
-            self.run.when += [condition for condition in flow.after if condition not in self.run.when]
-        self.run.trying -= 1
+            self._run.when += [condition for condition in flow.after if condition not in self._run.when]
+        self._run.trying -= 1
         if node.orelse and not flow.ends and not rest:
-            flow = self.block(node.orelse, scope, returns)
+            flow = self._reader.block(node.orelse, scope, returns)
         if not flow.ends:
             flow.after = list(dict.fromkeys([*after, *flow.after]))
-        del self.run.when[size:]
+        del self._run.when[size:]
         if catching and flow.ends and flow.leaves == "raise":
             failing = [Atom(f"no error at line {node.lineno}")]
         flow = self._handlers(node, catching, failing, before, flow, scope, returns)
         if node.finalbody:
-            last = self.block(node.finalbody, scope, returns)
+            last = self._reader.block(node.finalbody, scope, returns)
             flow.ends = flow.ends or last.ends
         return flow
 
@@ -151,11 +141,11 @@ class ConditionalStatements(NameBinding):
                 scope.names[handler.name] = Opaque(handler)
             main = handler in catching and failing and handler is catching[0]
             when = failed if main else [Atom(f"{_handler_text(handler)} is raised at line {node.lineno}")]
-            with self.run.under(when) as possible:
+            with self._run.under(when) as possible:
                 if not possible:
-                    self.dead(handler.body, scope.file)
+                    self._run.dead(handler.body, scope.file)
                     continue
-                block = self.block(handler.body, scope, returns)
+                block = self._reader.block(handler.body, scope, returns)
             if main and not block.ends:
                 results.append((tuple(failed), scope.names))
             left = block.leaves if main and block.ends else left
@@ -167,25 +157,25 @@ class ConditionalStatements(NameBinding):
             return Flow(ends=not results, after=list(failed) if results and left != "raise" else [], leaves=flow.leaves)
         return Flow(after=failing if left not in ("", "raise") else [], leaves=left)
 
-    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
         for item in node.items:
-            value = self.value(item.context_expr, scope)
+            value = self._reader.value(item.context_expr, scope)
             if item.optional_vars is not None:
                 known = isinstance(value, LibraryValue | InstanceValue)
-                self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
-        return self.block(node.body, scope, returns)
+                self._reader.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
+        return self._reader.block(node.body, scope, returns)
 
     def uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
         """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
         if isinstance(node, ast.Expr) and _finds_schema(node):
-            question = self.value(node.value, scope)
+            question = self._reader.value(node.value, scope)
             return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
         if isinstance(node, ast.Import):
             names = [name.name for name in node.names]
-            unsure = [name for name in names if not self.importable(name, scope)]
+            unsure = [name for name in names if not self._imports.importable(name, scope)]
             return Atom(f"import {unsure[0]}") if unsure else None
         if isinstance(node, ast.ImportFrom):
-            return self.import_condition(node, scope)
+            return self._imports.import_condition(node, scope)
         return None
 
 

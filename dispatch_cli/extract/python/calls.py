@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
-from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.class_lookups import Classes
+from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import path_method
-from dispatch_cli.extract.python.functions import OtherFunctions
+from dispatch_cli.extract.python.functions import PythonFunctions
 from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import NoResult, constant_method
 from dispatch_cli.extract.python.options import exclusive, merged
-from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.torch_call import TorchCall
+from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.value_size import MAX_PARTS
 from dispatch_cli.extract.python.values import (
     Alternatives,
@@ -20,7 +21,6 @@ from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
     FunctionValue,
-    HigherOrderHandle,
     InstanceValue,
     Opaque,
     PathValue,
@@ -34,74 +34,58 @@ MAX_CALLS = 30
 """Calls of the project's functions within each other."""
 
 
-class CallFollower(OtherFunctions):
+class Calls:
     """Looks up names and follows calls."""
 
-    def __init__(self, run: PythonRun) -> None:
-        super().__init__(run)
-        self.functions: dict[str, list[FunctionValue]] = {}
-
-    @abstractmethod
-    def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> object: ...
-
-    @abstractmethod
-    def here(self, value: Value) -> Value: ...
-
-    @abstractmethod
-    def higher_order_instance(self, cls: ClassValue) -> HigherOrderHandle | None: ...
-
-    @abstractmethod
-    def torch_call(
-        self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value: ...
-
-    @abstractmethod
-    def torch_method(
-        self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value: ...
+    def __init__(self, reader: Evaluator, classes: Classes, functions: PythonFunctions, torch: TorchCalls) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._classes = classes
+        self._functions = functions
+        self._torch = torch
 
     # calls
 
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """The value of a call; what the project's functions register on the way is found."""
-        function = self.value(node.func, scope)
+        function = self._reader.value(node.func, scope)
         given: list[Value] = []
         keywords: dict[str, Value] = {}
         complete = True
         for arg in node.args:
             if isinstance(arg, ast.Starred):
-                items = self.run.items(self.value(arg.value, scope))
+                items = self._run.items(self._reader.value(arg.value, scope))
                 complete = complete and items is not None and len(given) + len(items) <= MAX_PARTS
                 given.extend((items or []) if complete else [])
             else:
-                given.append(self.value(arg, scope))
+                given.append(self._reader.value(arg, scope))
         for keyword in node.keywords:
-            value = self.value(keyword.value, scope)
+            value = self._reader.value(keyword.value, scope)
             if keyword.arg is not None:
                 keywords[keyword.arg] = value
             elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
-                self.run.spend(len(value) // 4)
+                self._run.spend(len(value) // 4)
                 keywords.update(value)
             else:
                 complete = False
         if not complete and names.may_register(function):
-            self.run.not_known(scope.file, node, "its arguments are not written out")
+            self._run.not_known(scope.file, node, "its arguments are not written out")
             return Opaque(node)
-        return self.each(function, lambda option: self.apply(option, given, keywords, node, scope))
+        return self._run.each(function, lambda option: self.apply(option, given, keywords, node, scope))
 
     def apply(
         self, function: Value, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         """Call a value."""
         if not isinstance(function, Opaque):
-            self.run.seen_calls.add(id(node))
+            self._run.seen_calls.add(id(node))
         match function:
             case FunctionValue():
                 return self._followed(function, given, keywords, node, scope)
             case ClassValue():
                 return self._instance(function, given, keywords, node, scope)
             case InstanceValue():
-                method = self._of_class(function.of, function, "__call__", node)
+                method = self._classes.of_class(function.of, function, "__call__", node)
                 if isinstance(method, FunctionValue):
                     return self._followed(method, given, keywords, node, scope)
             case Prepared():
@@ -110,15 +94,15 @@ class CallFollower(OtherFunctions):
                 return self._bound(function, given, keywords, node, scope)
             case Dotted(name):
                 if not (name.startswith("builtins.") or name in TORCH_FUNCTIONS):
-                    self.run.keep(*given, *keywords.values())
-                return self.call_dotted(name, given, keywords, node, scope)
-        self.run.keep(*given, *keywords.values())
+                    self._run.keep(*given, *keywords.values())
+                return self._functions.call(name, given, keywords, node, scope)
+        self._run.keep(*given, *keywords.values())
         return Opaque(node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
         """Apply a decorator to a function or class."""
         if isinstance(function, Alternatives):
-            return self.each(function, lambda option: self.decorate(option, value, node, scope))
+            return self._run.each(function, lambda option: self.decorate(option, value, node, scope))
         if isinstance(value, FunctionValue) and not isinstance(
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):
@@ -126,7 +110,7 @@ class CallFollower(OtherFunctions):
         if isinstance(function, Dotted) and not (
             names.is_torch_api(function.name) or function.name.endswith((".py_autograd_impl", ".py_functionalize_impl"))
         ):
-            self.run.seen_calls.add(id(node))
+            self._run.seen_calls.add(id(node))
             return value  # such as functools.cache: it is taken for the function itself
         if isinstance(function, Opaque):
             return value
@@ -136,13 +120,13 @@ class CallFollower(OtherFunctions):
     def _followed(
         self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
-        self.run.calls.append((scope.file, node))
+        self._run.calls.append((scope.file, node))
         try:
             result = self.run_function(function, given, keywords, node)
         finally:
-            self.run.calls.pop()
+            self._run.calls.pop()
         if function.keeps:
-            self.run.keep(result)
+            self._run.keep(result)
         return result
 
     def run_function(
@@ -150,33 +134,35 @@ class CallFollower(OtherFunctions):
     ) -> Value:
         """Go through the body of a function."""
         code = function.node
-        self.run.entered.add(id(code))
+        self._run.entered.add(id(code))
         if (
-            len(self.run.calls) > MAX_CALLS
-            or self._active.count(id(code)) > 2
+            len(self._run.calls) > MAX_CALLS
+            or self._run.active.count(id(code)) > 2
             or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
         ):
-            self.run.keep(*given, *keywords.values())
+            self._run.keep(*given, *keywords.values())
             return Opaque(node)
         inner = Scope(function.scope.file, function.scope)
         if function.bound:
             given = [function.binds, *given]
         self._bind(code.args, function, given, keywords, inner)
         if isinstance(code, ast.Lambda):
-            return self.value(code.body, inner)
-        count = len(self._active)
-        self._active.append(id(code))
-        size = len(self.run.when)
+            return self._reader.value(code.body, inner)
+        count = len(self._run.active)
+        self._run.active.append(id(code))
+        size = len(self._run.when)
         returns: list[ValueOption] = []
         try:
             if self._registers(code):
-                self.block(code.body, inner, returns)
-            elif id(code) in self.run.too_long or not self.run.for_value(lambda: self.block(code.body, inner, returns)):
-                self.run.too_long.add(id(code))
-                self.run.keep(*given, *keywords.values())
+                self._reader.block(code.body, inner, returns)
+            elif id(code) in self._run.too_long or not self._run.for_value(
+                lambda: self._reader.block(code.body, inner, returns)
+            ):
+                self._run.too_long.add(id(code))
+                self._run.keep(*given, *keywords.values())
                 return Opaque(node)
         finally:
-            del self._active[count:]
+            del self._run.active[count:]
         if names.is_generator(code):
             return Opaque(node)
         if not returns:
@@ -191,11 +177,11 @@ class CallFollower(OtherFunctions):
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """True if a function may register something, or is small enough to be followed for what it returns."""
         facts = names.function_facts(code)
-        return self._registers(code) or (facts.size <= facts.limit and len(self._active) <= 8)
+        return self._registers(code) or (facts.size <= facts.limit and len(self._run.active) <= 8)
 
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         called = names.function_facts(code).called
-        return bool(called & CALLED or called & self.run.helpers)
+        return bool(called & CALLED or called & self._run.helpers)
 
     def _bind(
         self,
@@ -233,12 +219,12 @@ class CallFollower(OtherFunctions):
     def _instance(
         self, cls: ClassValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
-        if self._is_enum(cls):
+        if self._classes.is_enum(cls):
             return Opaque(node)
-        if (operator := self.higher_order_instance(cls)) is not None:
+        if (operator := self._torch.instance(cls)) is not None:
             return operator
         instance = InstanceValue(cls)
-        start = self._of_class(cls, instance, "__init__", node)
+        start = self._classes.of_class(cls, instance, "__init__", node)
         if isinstance(start, FunctionValue):
             self._followed(start, given, keywords, node, scope)
         return instance
@@ -251,7 +237,7 @@ class CallFollower(OtherFunctions):
             return self.apply(function.function, given, keywords, node, scope)
         file, made_at = function.path[-1]
         home = scope if file == scope.file else Scope(file)
-        with self.run.following(function.path[:-1]):
+        with self._run.following(function.path[:-1]):
             return self.apply(function.function, given, keywords, made_at, home)
 
     def _bound(
@@ -259,18 +245,14 @@ class CallFollower(OtherFunctions):
     ) -> Value:
         if isinstance(bound.owner, str | list | dict | tuple):
             if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
-                given = [*given[:-1], self.here(given[-1])] if given else given
+                given = [*given[:-1], self._run.here(given[-1])] if given else given
             if bound.name == "join" and given and isinstance(given[0], list):
-                given = [[self.holding(part) for part in given[0]]]
+                given = [[self._run.holding(part) for part in given[0]]]
             try:
-                return constant_method(bound.owner, bound.name, given, keywords, self.run.affords)
+                return constant_method(bound.owner, bound.name, given, keywords, self._run.affords)
             except NoResult:
                 return Opaque(node)
         if isinstance(bound.owner, PathValue):
             path = path_method(bound.owner, bound.name, given)
             return Opaque(node) if path is None else path
-        return self.torch_method(bound, given, keywords, node, scope)
-
-    @property
-    def _active(self) -> list[int]:
-        return self.run.active
+        return self._torch.method(bound, TorchCall(given, keywords, scope.file, node))

@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
 
-from dispatch_cli.extract.python.expressions import Expressions
+from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
     EnumMember,
     FunctionValue,
     Opaque,
-    Scope,
     Value,
 )
 
 
-class ClassLookups(Expressions):
+class Classes:
     """Looks up attributes of the project's functions and classes."""
 
-    @abstractmethod
-    def run_function(
-        self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value: ...
+    def __init__(self, reader: Evaluator) -> None:
+        self._reader = reader
+        self._run = reader.run
 
-    @abstractmethod
-    def known(self, home: Scope, name: str) -> Value: ...
-
-    def _of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
+    def of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
         if name in owner.attributes:
-            return self.holding(owner.attributes[name])
+            return self._run.holding(owner.attributes[name])
         if name in ("__name__", "__qualname__"):
             return owner.name
         if name == "__module__":
-            return self.run.index.dotted(owner.scope.file)
+            return self._run.index.dotted(owner.scope.file)
         if name == "__wrapped__":
             return owner.wrapped or Opaque(node)
         return Opaque(node)
 
-    def _of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
+    def of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
         if name == "__class__":
@@ -47,10 +41,10 @@ class ClassLookups(Expressions):
         for home in self.ancestors(cls):
             if name not in home.scope.names:
                 continue
-            value = self.known(home.scope, name)
+            value = self._reader.known(home.scope, name)
             if isinstance(value, FunctionValue):
                 value = self._method(value, home, owner, node)
-            elif owner is home and self._is_enum(home) and not name.startswith("_"):
+            elif owner is home and self.is_enum(home) and not name.startswith("_"):
                 value = EnumMember(name, value)
             if home is cls or not isinstance(value, Opaque):
                 return value
@@ -75,15 +69,15 @@ class ClassLookups(Expressions):
         return values[::-1]
 
     def _class_bases(self, cls: ClassValue) -> list[ClassValue]:
-        self.run.spend()
-        return [base for base in self._bases(cls) if isinstance(base, ClassValue)]
+        self._run.spend()
+        return [base for base in self.bases(cls) if isinstance(base, ClassValue)]
 
-    def _bases(self, cls: ClassValue) -> tuple[Value, ...]:
+    def bases(self, cls: ClassValue) -> tuple[Value, ...]:
         if cls.bases is None:
             cls.bases = ()
             outer = cls.scope.parent
             assert outer is not None
-            cls.bases = tuple(self.value(base, outer) for base in cls.node.bases)
+            cls.bases = tuple(self._reader.value(base, outer) for base in cls.node.bases)
         return cls.bases
 
     def _method(self, function: FunctionValue, cls: ClassValue, owner: Value, node: ast.AST) -> Value:
@@ -100,8 +94,8 @@ class ClassLookups(Expressions):
             function.wrapped,
             keeps=function.keeps,
         )
-        return self.run_function(bound, [], {}, node) if function.kind == "property" else bound
+        return self._reader.run_function(bound, [], {}, node) if function.kind == "property" else bound
 
-    def _is_enum(self, cls: ClassValue) -> bool:
-        bases = (base for ancestor in self.ancestors(cls) for base in self._bases(ancestor))
+    def is_enum(self, cls: ClassValue) -> bool:
+        bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))
         return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)

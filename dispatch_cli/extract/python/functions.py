@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import PATH_FUNCTIONS, SEARCHED, path_function, searched_folders
 from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.methods import BUILTINS, items_of
 from dispatch_cli.extract.python.options import is_type
 from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
+from dispatch_cli.extract.python.torch_call import TorchCall
+from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.values import (
     Bound,
     ClassValue,
@@ -28,27 +30,23 @@ MAX_DIGITS = 100
 """Characters of a number in a text."""
 
 
-class OtherFunctions(Imports):
+class PythonFunctions:
     """Calls functions that are not the project's."""
 
-    @abstractmethod
-    def apply(
-        self, function: Value, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value: ...
+    def __init__(self, reader: Evaluator, imports: Imports, torch: TorchCalls) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._imports = imports
+        self._torch = torch
 
-    @abstractmethod
-    def torch_call(
-        self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value: ...
-
-    def call_dotted(
-        self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def call(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         """Call a function by its full name."""
         if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
             whole = name.startswith("importlib") and not given[0].startswith(".")
             return (
-                self._imported(given[0] if whole else given[0].partition(".")[0], scope) if given[0] else Opaque(node)
+                self._imports.imported(given[0] if whole else given[0].partition(".")[0], scope)
+                if given[0]
+                else Opaque(node)
             )
         if name.startswith("builtins."):
             return self._builtin(name.removeprefix("builtins."), given, keywords, node, scope)
@@ -67,39 +65,41 @@ class OtherFunctions(Imports):
         if name in FACTORIES:
             return Dotted(name)  # ``@lru_cache(None)``: what it returns is a decorator
         if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
-            return signature_of(given[0], self.value)
+            return signature_of(given[0], self._reader.value)
         if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
             return type_origin(given[0]) if name == "typing.get_origin" else type_arguments(given[0])
         if name in PATH_FUNCTIONS:
             path = path_function(name, given)
             return Opaque(node) if path is None else path
         if name in SEARCHED:
-            self.run.index.search(searched_folders(name, given), scope.file)
+            self._run.index.search(searched_folders(name, given), scope.file)
             return None
         if name == "itertools.product" and not keywords:
-            return names.product([items_of(part) for part in given], node) if self.run.affords(*given) else Opaque(node)
+            return (
+                names.product([items_of(part) for part in given], node) if self._run.affords(*given) else Opaque(node)
+            )
         if name == "itertools.chain":
-            rows = [items_of(part) for part in given] if self.run.affords(*given) else [None]
+            rows = [items_of(part) for part in given] if self._run.affords(*given) else [None]
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             text = f"{name}({', '.join(map(repr, given))})"
-            return self.question(text, given[0], node, scope)
+            return self._run.question(text, given[0], node, scope.file)
         if name == f"torch._C.{FIND_SCHEMA}" and given and isinstance(given[0], str):
             namespace, _, operator = given[0].partition("::")
             return self._has_operator(namespace, operator, node, scope)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
-            self.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
+            self._torch.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
             return Opaque(node)
-        return self.torch_call(name, given, keywords, node, scope)
+        return self._torch.call(name, TorchCall(given, keywords, scope.file, node))
 
-    @abstractmethod
-    def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None: ...
+    def _attribute(self, owner: Value, name: Value, node: ast.AST, scope: Scope) -> Value:
+        return self._reader.attribute(owner, name, node, scope) if isinstance(name, str) else Opaque(node)
 
     def _has_operator(self, namespace: str, name: str, node: ast.AST, scope: Scope) -> Value:
         """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
-        if self.run.is_defined(f"{namespace}::{name}"):
+        if self._run.is_defined(f"{namespace}::{name}"):
             return True
-        return self.question(f"hasattr(torch.ops.{namespace}, {name!r})", f"{namespace}::{name}", node, scope)
+        return self._run.question(f"hasattr(torch.ops.{namespace}, {name!r})", f"{namespace}::{name}", node, scope.file)
 
     def _builtin(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
         if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
@@ -107,11 +107,13 @@ class OtherFunctions(Imports):
             if plain and given[1] not in given[0].attributes:
                 return given[2]
         if name == "getattr" and len(given) >= 2:
-            return self.pairs(
+            return self._run.pairs(
                 given[0],
                 given[1],
                 lambda owner, attribute: (
-                    self.attribute(owner, attribute, node, scope) if isinstance(attribute, str) else Opaque(node)
+                    self._reader.attribute(owner, attribute, node, scope)
+                    if isinstance(attribute, str)
+                    else Opaque(node)
                 ),
             )
         if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
@@ -133,10 +135,10 @@ class OtherFunctions(Imports):
             return Dotted("builtins.NoneType")
         if name in ("print", "setattr"):
             return None
-        if name == "map" and len(given) == 2 and (items := self.run.items(given[1])) is not None:
-            return [self.apply(given[0], [item], {}, node, scope) for item in items]
+        if name == "map" and len(given) == 2 and (items := self._run.items(given[1])) is not None:
+            return [self._reader.apply(given[0], [item], {}, node, scope) for item in items]
         if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
-            if not self.run.affords(*given, *keywords.values()):
+            if not self._run.affords(*given, *keywords.values()):
                 return Opaque(node)
             try:
                 return BUILTINS[name](*given, **keywords)

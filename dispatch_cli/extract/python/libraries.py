@@ -1,115 +1,273 @@
-"""``torch.library.Library``: which libraries there are."""
+"""``torch.library.Library`` and its methods, and the functions that stand for them."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable
-from math import prod
-
 import dispatch_cli.extract.python.keys as keys
-from dispatch_cli.extract.python.arguments import Arguments
-from dispatch_cli.extract.python.statements import Statements
+from dispatch_cli.extract.python.bodies import body_of
+from dispatch_cli.extract.python.methods import items_of
+from dispatch_cli.extract.python.operator_functions import OperatorFunctions
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.values import (
-    Alternatives,
+    Bound,
+    Dotted,
     LibraryValue,
+    NamedSchema,
     Opaque,
-    Scope,
+    Prepared,
     Value,
+    function_name,
 )
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (
     ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    FunctionRole,
     Unknown,
 )
 
-MAX_CHOICES = 32
-"""Combinations of the values that the arguments of one call may have."""
+_MISSING = Opaque(None, "nothing")
 
 
-class Libraries(Statements):
-    """Finds libraries."""
+def _is_library_of_torch(given: list[Value]) -> bool:
+    """True if the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
+    match given:
+        case [Dotted(name), str(), key]:
+            return name.startswith("torch.") and not name.startswith("torch.ops.") and isinstance(keys.key_of(key), str)
+    return False
 
-    def choices(
-        self,
-        given: list[Value],
-        keywords: dict[str, Value],
-        node: ast.AST,
-        scope: Scope,
-        act: Callable[[list[Value], dict[str, Value], ast.AST, Scope], Value],
-    ) -> Value:
-        """Call once for each of the values that an argument may have."""
-        several = [len(value.options) for value in (*given, *keywords.values()) if isinstance(value, Alternatives)]
-        if prod(several) > MAX_CHOICES:
-            self.run.not_known(scope.file, node, "its arguments may have too many values")
-            return Opaque(node)
-        for place, value in enumerate(given):
-            if isinstance(value, Alternatives):
-                return self.each(
-                    value,
-                    lambda v, p=place: self.choices([*given[:p], v, *given[p + 1 :]], keywords, node, scope, act),  # type: ignore[misc]
-                )
-        for name, value in keywords.items():
-            if isinstance(value, Alternatives):
-                return self.each(
-                    value,
-                    lambda v, n=name: self.choices(given, {**keywords, n: v}, node, scope, act),  # type: ignore[misc]
-                )
-        return act(given, keywords, node, scope)
+
+def _kind(value: Value) -> LibraryKind | None:
+    return LibraryKind.__members__.get(value) if isinstance(value, str) else None
+
+
+class Libraries:
+    """Finds libraries, and what they register."""
+
+    def __init__(self, run: PythonRun, functions: OperatorFunctions) -> None:
+        self._run = run
+        self._functions = functions
 
     # libraries
 
-    def _library(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
-        given_names = Arguments("ns kind dispatch_key", given, keywords)
-        kind = given_names.get("kind")
-        if kind not in LibraryKind.__members__:
-            self.run.not_known(scope.file, node, "the kind of the library is not known")
-            return Opaque(node)
-        library = LibraryValue(
-            self.block_of(
-                LibraryKind[kind],
-                keys.text_of(given_names.get("ns"), node),
-                keys.key_of(given_names.get("dispatch_key", "")),
-                node,
-                scope,
-            )
-        )
-        self.run.libraries[library] = node
+    def library(self, call: TorchCall) -> Value:
+        """``Library(ns, kind, dispatch_key)``."""
+        arguments = call.arguments("ns kind dispatch_key")
+        kind = _kind(arguments.get("kind"))
+        if kind is None:
+            self._run.not_known(call.file, call.node, "the kind of the library is not known")
+            return Opaque(call.node)
+        key = keys.key_of(arguments.get("dispatch_key", ""))
+        library = LibraryValue(self.block(kind, keys.text_of(arguments.get("ns"), call.node), key, call))
+        self._run.libraries[library] = call.node
         return library
 
-    def block_of(
+    def block(
         self,
         kind: LibraryKind,
         namespace: str | Unknown,
         key: str | Unknown | None,
-        node: ast.AST,
-        scope: Scope,
+        call: TorchCall,
         implicit: bool = False,
     ) -> ExtractedBlock:
         """A library, found."""
-        at = self.run.at(scope.file, node)
+        at = self._run.at(call.file, call.node)
         if not implicit:
-            at = self.run.span(scope.file, node)
-        block = ExtractedBlock(kind, namespace, key, at, self.run.conditions(scope.file), True, implicit)
-        self.run.emit(block, node)
+            at = self._run.span(call.file, call.node)
+        block = ExtractedBlock(kind, namespace, key, at, self._run.conditions(call.file), True, implicit)
+        self._run.emit(block, call.node)
         return block
 
-    def _scoped(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+    def scoped(self, call: TorchCall) -> Value:
         """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
-        arguments = Arguments("ns kind dispatch_key", given, keywords)
-        self.run.account(scope.file, node)
-        kind = arguments.get("kind")
+        arguments = call.arguments("ns kind dispatch_key")
+        self._run.account(call.file, call.node)
         block = ExtractedBlock(
-            LibraryKind[kind] if kind in LibraryKind.__members__ else LibraryKind.FRAGMENT,
-            keys.text_of(arguments.get("ns"), node),
+            _kind(arguments.get("kind")) or LibraryKind.FRAGMENT,
+            keys.text_of(arguments.get("ns"), call.node),
             keys.key_of(arguments.get("dispatch_key", "")),
-            self.run.span(scope.file, node),
+            self._run.span(call.file, call.node),
             python=True,
         )
         return LibraryValue(block, scoped=True)
 
-    def implicit(self, operator: str | Unknown, lib: Value, node: ast.AST, scope: Scope) -> ExtractedBlock | None:
+    def _implicit(self, operator: str | Unknown, lib: Value, call: TorchCall) -> ExtractedBlock | None:
         """The library that a function of ``torch.library`` makes for an operator; None for one that is scoped."""
         if isinstance(lib, LibraryValue):
             return None if lib.scoped else lib.block
         namespace = operator.partition("::")[0] if isinstance(operator, str) else operator
-        return self.block_of(LibraryKind.FRAGMENT, namespace, None, node, scope, implicit=True)
+        return self.block(LibraryKind.FRAGMENT, namespace, None, call, implicit=True)
+
+    # definitions
+
+    def define_function(self, call: TorchCall) -> Value:
+        """``torch.library.define(qualname, schema)``; ``define(lib, schema)`` is a decorator."""
+        if call.given and isinstance(lib := call.given[0], LibraryValue):
+            path = self._run.call_path(call.file, call.node)
+            return Prepared(Bound(lib, "define and impl"), tuple(call.given[1:]), call.keywords, path)
+        arguments = call.arguments("qualname schema")
+        name, schema = keys.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
+        block = self._implicit(name, arguments.get("lib"), call)
+        if block is not None:
+            text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
+            self._definition(block, name, text, schema, arguments.get("tags"), "", call)
+        return None
+
+    def _definition(
+        self,
+        block: ExtractedBlock,
+        name: str | Unknown,
+        text: str | None,
+        schema: Value,
+        tags: Value,
+        alias: Value,
+        call: TorchCall,
+    ) -> None:
+        why = None
+        if text is None:
+            why = getattr(schema, "why", None) or f"the schema is `{keys.shown(schema, call.node)}`"
+        at = self._run.at(call.file, call.node)
+        self._run.emit(
+            ExtractedDefinition(
+                block,
+                name,
+                text,
+                at,
+                self._run.conditions(call.file),
+                keys.tags_of(tags),
+                alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
+                why,
+                refused=getattr(schema, "refused", None),
+            ),
+            call.node,
+        )
+
+    def define(self, lib: LibraryValue, call: TorchCall) -> Value:
+        """``lib.define(schema, alias_analysis)``; its value is the name."""
+        arguments = call.arguments("schema alias_analysis")
+        schema = arguments.get("schema")
+        text = schema if isinstance(schema, str) else None
+        if text is None and isinstance(schema, NamedSchema):
+            name: str | Unknown = keys.qualified(lib.block.namespace, schema.name)
+        elif text is None:
+            name = Unknown(keys.shown(schema, call.node))
+        else:
+            name = keys.qualified(lib.block.namespace, text.partition("(")[0].strip())
+        whole = f"{name}({text.partition('(')[2]}" if isinstance(name, str) and text is not None else None
+        alias = arguments.get("alias_analysis", "")
+        self._definition(lib.block, name, whole, schema, arguments.get("tags"), alias, call)
+        return text.partition("(")[0] if text is not None else Opaque(call.node)
+
+    # kernels
+
+    def impl_function(self, call: TorchCall) -> Value:
+        """``torch.library.impl(qualname, types, func)``; ``impl(lib, name, dispatch_key)`` is a decorator."""
+        path = self._run.call_path(call.file, call.node)
+        first = call.given[0] if call.given else call.keywords.get("lib", call.keywords.get("qualname"))
+        if call.given and isinstance(first, LibraryValue):
+            parsed = call.arguments("lib name dispatch_key")
+            keyset = {name: value for name, value in call.keywords.items() if name == "with_keyset"}
+            return Prepared(Bound(first, "impl of"), (parsed.get("name"), parsed.get("dispatch_key", "")), keyset, path)
+        unknown = isinstance(first, Opaque) and len(call.given) >= 2 and "lib" not in call.keywords
+        if unknown or _is_library_of_torch(call.given):
+            self._run.not_known(call.file, call.node, f"it is not known what `{function_name(first)}` is")
+            return Prepared(Dotted("torch._decomp.decorator"))
+        parsed = call.arguments("qualname types func")
+        qualname, types, function = (parsed.get(name) for name in ("qualname", "types", "func"))
+        if function is None:
+            return Prepared(Dotted("torch.library.impl"), (qualname, types), {"lib": parsed.get("lib")}, path)
+        operator = keys.operator_of(qualname, call.node)
+        block = self._implicit(operator, parsed.get("lib"), call)
+        for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
+            if block is not None:
+                self._kernel(block, operator, keys.key_or_device(device_type), function, call)
+        return None
+
+    def _kernel(
+        self,
+        block: ExtractedBlock,
+        operator: str | Unknown,
+        key: str | Unknown | None,
+        function: Value,
+        call: TorchCall,
+        with_keyset: bool = False,
+    ) -> None:
+        """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
+        self._run.keep(function)
+        at = self._run.at(call.file, call.node)
+        falls = keys.is_fallthrough(function)
+        self._run.emit(
+            ExtractedKernel(
+                block,
+                operator,
+                key or "CompositeImplicitAutograd",
+                "fallthrough" if falls else function_name(function),
+                at,
+                self._run.conditions(call.file),
+                falls,
+                python=True,
+                body=None if with_keyset else body_of(function, self._run),
+            ),
+            call.node,
+        )
+
+    def impl(self, lib: LibraryValue, call: TorchCall) -> None:
+        """``lib.impl(op_name, fn, dispatch_key)``."""
+        arguments = call.arguments("op_name fn dispatch_key")
+        operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
+        key = keys.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key
+        keyset = arguments.get("with_keyset", False) is not False
+        self._kernel(lib.block, operator, key, arguments.get("fn", _MISSING), call, keyset)
+
+    def fake(self, lib: LibraryValue, call: TorchCall) -> None:
+        """``lib._register_fake(op_name, fn)``."""
+        arguments = call.arguments("op_name fn")
+        operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
+        self._functions.add(FunctionRole.FAKE, operator, arguments.get("fn"), call)
+
+    def _fallback(self, lib: LibraryValue, call: TorchCall) -> None:
+        """``lib.fallback(fn, dispatch_key)``."""
+        arguments = call.arguments("fn dispatch_key")
+        key = keys.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key or Unknown("dispatch_key")
+        function = arguments.get("fn")
+        falls = keys.is_fallthrough(function)
+        shown = "fallthrough" if falls else function_name(function)
+        at, when = self._run.at(call.file, call.node), self._run.conditions(call.file)
+        self._run.emit(ExtractedFallback(lib.block, key, shown, at, when, falls, True), call.node)
+
+    def _destroy(self, lib: LibraryValue, call: TorchCall) -> None:
+        self._run.account(call.file, call.node)
+        if all(condition in lib.block.when for condition in self._run.conditions(call.file)):
+            lib.ended = True
+            self._run.destroyed.add(lib)
+        else:
+            self._run.not_known(call.file, call.node, "it removes what the library has registered")
+
+    def method(self, bound: Bound, call: TorchCall) -> Value:
+        """Call a method of a library."""
+        lib: LibraryValue = bound.owner
+        match bound.name:
+            case "define":
+                return self.define(lib, call)
+            case "impl":
+                self.impl(lib, call)
+            case "impl of":  # the decorator `torch.library.impl`
+                self.impl(lib, call.of(call.given[0], call.given[-1], call.given[1], **call.keywords))
+                return call.given[-1]
+            case "define and impl":  # the decorator `torch.library.define`
+                name = self.define(lib, call.of(*call.given[:-1], **call.keywords))
+                self.impl(lib, call.of(name, call.given[-1]))
+                return call.given[-1]
+            case "_register_fake":
+                self.fake(lib, call)
+            case "_impl_with_aoti_compile":
+                self._run.not_known(call.file, call.node, "its kernels are compiled")
+            case "fallback":
+                self._fallback(lib, call)
+            case "_destroy":
+                self._destroy(lib, call)
+            case _:
+                self._run.account(call.file, call.node)
+        return None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from abc import abstractmethod
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.class_lookups import ClassLookups
+from dispatch_cli.extract.python.class_lookups import Classes
+from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_attribute, path_of_file
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.options import merged
-from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.signatures import EMPTY
 from dispatch_cli.extract.python.values import (
     MAX_NAME,
@@ -41,26 +40,14 @@ _NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
 _OWN_NAMES = re.compile(r"\w+")
 
 
-class Lookups(ClassLookups):
+class Lookups:
     """Looks up names, attributes and imports."""
 
-    def __init__(self, run: PythonRun) -> None:
-        super().__init__(run)
+    def __init__(self, reader: Evaluator, classes: Classes) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._classes = classes
         self._words: dict[str, frozenset[str] | None] = {}
-
-    @abstractmethod
-    def module(self, file: str) -> Scope: ...
-
-    @abstractmethod
-    def run_function(
-        self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value: ...
-
-    def module_scope(self, scope: Scope) -> Scope:
-        """The scope of the module that a scope is in."""
-        while scope.parent is not None:
-            scope = scope.parent
-        return scope
 
     def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
         """Value of a name."""
@@ -72,7 +59,7 @@ class Lookups(ClassLookups):
                 return starred
             home = home.parent
         if name == "__name__":
-            return self.run.index.dotted(scope.file)
+            return self._run.index.dotted(scope.file)
         if name == "__file__":
             return path_of_file(scope.file)
         if name in names.BUILTIN_NAMES:
@@ -83,9 +70,9 @@ class Lookups(ClassLookups):
         """Value of a name of a scope; a module that it is imported from is read now."""
         value = home.names[name]
         if isinstance(value, ImportedName):
-            self.run.spend(10)
+            self._run.spend(10)
             home.names[name] = Opaque(value.node, name)  # modules may import each other
-            value = self._from(value.node, value.node.module or "", value.name, self._importing(value.file))
+            value = self._from(value.node, value.node.module or "", value.name, Scope(value.file))
             home.names[name] = value
         elif isinstance(value, Alternatives) and any(
             isinstance(option.value, ImportedName) for option in value.options
@@ -96,9 +83,6 @@ class Lookups(ClassLookups):
                 options.append(ValueOption(option.when, self.known(holder, name)))
             value = home.names[name] = merged(options)
         return value
-
-    def _importing(self, file: str) -> Scope:
-        return Scope(file)
 
     def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         """Value of an attribute of a value."""
@@ -112,13 +96,13 @@ class Lookups(ClassLookups):
             case ModuleValue(file):
                 return self.member(file, name, node)
             case FunctionValue():
-                return self._of_function(owner, name, node)
+                return self._classes.of_function(owner, name, node)
             case ClassValue():
-                return self._of_class(owner, owner, name, node)
+                return self._classes.of_class(owner, owner, name, node)
             case InstanceValue():
                 if name in owner.attributes:
                     return owner.attributes[name]
-                return self._of_class(owner.of, owner, name, node)
+                return self._classes.of_class(owner.of, owner, name, node)
             case EnumMember():
                 return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
             case LibraryValue(block):
@@ -176,43 +160,43 @@ class Lookups(ClassLookups):
         if names.is_torch_api(full):
             return Dotted(full)
         module, _, name = full.rpartition(".")
-        if module_file := self.run.index.absolute(full, scope.file):
+        if module_file := self._run.index.absolute(full, scope.file):
             return ModuleValue(module_file)
-        if module_file := self.run.index.absolute(module, scope.file):
+        if module_file := self._run.index.absolute(module, scope.file):
             return self.member(module_file, name, node)
         return Dotted(full) if names.certain(full) else Opaque(node)
 
     def member(self, file: str, name: str, node: ast.AST) -> Value:
         """Value of a name of a module of the project."""
-        full = f"{self.run.index.dotted(file)}.{name}"
+        full = f"{self._run.index.dotted(file)}.{name}"
         if names.is_torch_api(full):
             return Dotted(full)
         if full.rpartition(".")[0] != "torch" and self._mentions(file, name):
-            inside = self.module(file)
+            inside = self._reader.module(file)
             if name in inside.names:
                 return self.known(inside, name)
             if (starred := self._starred(inside, name)) is not _MISSING:
                 return starred
-        if module_file := self.run.index.absolute(full, file):
+        if module_file := self._run.index.absolute(full, file):
             return ModuleValue(module_file)
-        if module_file := self.run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
+        if module_file := self._run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
             return ModuleValue(module_file)
         return Dotted(full) if names.certain(full) else Opaque(node)
 
     def _from(self, node: ast.ImportFrom, base: str, name: str, scope: Scope) -> Value:
         if not node.level:
             return self._of_dotted_import(f"{base}.{name}", node, scope)
-        file = self.run.index.relative(scope.file, node.level, base)
+        file = self._run.index.relative(scope.file, node.level, base)
         if file is not None and file != scope.file:
             return self.member(file, name, node)
-        beside = self.run.index.relative(scope.file, node.level, f"{base}.{name}" if base else name)
+        beside = self._run.index.relative(scope.file, node.level, f"{base}.{name}" if base else name)
         if beside is not None:
             return ModuleValue(beside)
         if file is not None:
             return self.member(file, name, node)
         if base == "_ops" and (generated := self._generated(name, scope.file)) is not None:
             return generated
-        own = self.run.index.dotted(scope.file).split(".")
+        own = self._run.index.dotted(scope.file).split(".")
         keep = len(own) - node.level + (1 if scope.file.endswith("__init__.py") else 0)
         full = ".".join([*own[: max(0, keep)], *([base] if base else []), name])
         return Dotted(full)
@@ -221,7 +205,7 @@ class Lookups(ClassLookups):
         """The value of a name of the module ``_ops`` that kernel-builder makes when it builds a package."""
         if name not in ("ops", "add_op_namespace_prefix"):
             return None
-        namespace = self.run.extension_names.of_generated_module(file)
+        namespace = self._run.extension_names.of_generated_module(file)
         if namespace is None:
             return None
         return Dotted(f"torch.ops.{namespace}") if name == "ops" else Bound(f"{namespace}::{{}}", "format")
@@ -237,9 +221,9 @@ class Lookups(ClassLookups):
             if file in seen or name.startswith("__") or not self._mentions(file, name):
                 continue
             seen.add(file)
-            self.run.spend()
-            inside = self.module(file)
-            listed = self.run.items(inside.names["__all__"]) if "__all__" in inside.names else None
+            self._run.spend()
+            inside = self._reader.module(file)
+            listed = self._run.items(inside.names["__all__"]) if "__all__" in inside.names else None
             if (listed is None and name.startswith("_")) or (listed is not None and name not in listed):
                 continue
             if name in inside.names:
@@ -253,7 +237,7 @@ class Lookups(ClassLookups):
         """True if the text of a module may bind a name: it has the name, or takes all names of another module."""
         if file not in self._words:
             try:
-                text = self.run.index.text(file)
+                text = self._run.index.text(file)
             except UnreadablePython:
                 text = ""
             self._words[file] = None if "import *" in text else frozenset(_OWN_NAMES.findall(text))

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from dispatch_cli.extract.python.conditions import TruthValues
+from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import path_function
 from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, items_of
 from dispatch_cli.extract.python.options import (
@@ -49,19 +49,25 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 _REGISTERED = (Dotted("torch.library._defs"), Dotted("torch.library._impls"))
 
 
-class Operations(TruthValues):
+class Operations:
     """Evaluates operators."""
 
-    def _bounded(self, value: Value, node: ast.AST) -> Value:
+    def __init__(self, reader: Evaluator) -> None:
+        self._reader = reader
+        self._run = reader.run
+
+    def bounded(self, value: Value, node: ast.AST) -> Value:
         if isinstance(value, str | bytes | list | tuple) and len(value) > MAX_CHARACTERS:
             return Opaque(node)
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             return Opaque(node)
         return value
 
-    def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
-        return self.pairs(
-            self.value(node.left, scope), self.value(node.right, scope), lambda x, y: self._combine(node, x, y)
+    def binary(self, node: ast.BinOp, scope: Scope) -> Value:
+        return self._run.pairs(
+            self._reader.value(node.left, scope),
+            self._reader.value(node.right, scope),
+            lambda x, y: self._combine(node, x, y),
         )
 
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
@@ -82,27 +88,27 @@ class Operations(TruthValues):
     def generic(self, origin: Value, arguments: tuple[Value, ...], node: ast.AST) -> Value:
         """A generic type with its arguments."""
         generic_type = TypeArguments(origin, arguments)
-        return generic_type if size_of(generic_type, self.run.spend) <= MAX_TYPE_PARTS else Opaque(node)
+        return generic_type if size_of(generic_type, self._run.spend) <= MAX_TYPE_PARTS else Opaque(node)
 
     def _operate(self, node: ast.AST, kind: type[ast.AST], left: Value, right: Value) -> Value:
         act = _OPERATORS.get(kind)
         if act is None or not all(constant(side) or isinstance(side, list | tuple | dict) for side in (left, right)):
             return Opaque(node)
-        if issubclass(kind, ast.cmpop) and not self.run.affords(left, right):
+        if issubclass(kind, ast.cmpop) and not self._run.affords(left, right):
             return Opaque(node)
         try:
-            return self._bounded(act(left, right), node)
+            return self.bounded(act(left, right), node)
         except Exception:  # what Python's own operators raise
             return Opaque(node)
 
-    def _logical(self, node: ast.Compare | ast.BoolOp, scope: Scope) -> Value:
+    def logical(self, node: ast.Compare | ast.BoolOp, scope: Scope) -> Value:
         if isinstance(node, ast.BoolOp):
             return self._bool_value(node, scope)
-        left = self.value(node.left, scope)
+        left = self._reader.value(node.left, scope)
         result: Value = True
         for kind, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.value(right_node, scope)
-            pairs = self.pairs(left, right, lambda a, b, k=kind: self._compare(node, k, a, b))  # type: ignore[misc]
+            right = self._reader.value(right_node, scope)
+            pairs = self._run.pairs(left, right, lambda a, b, k=kind: self._compare(node, k, a, b))  # type: ignore[misc]
             if not isinstance(pairs, bool):
                 return pairs if len(node.ops) == 1 else Opaque(node)
             result, left = result and pairs, right
@@ -116,7 +122,7 @@ class Operations(TruthValues):
             return same is isinstance(kind, ast.Is | ast.Eq)
         if isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and (left is None or right is None):
             other = right if left is None else left
-            if isinstance(other, Opaque) or (isinstance(other, Dotted) and other.name not in self.run.modules):
+            if isinstance(other, Opaque) or (isinstance(other, Dotted) and other.name not in self._run.modules):
                 return Opaque(node)
             return (other is None) is isinstance(kind, ast.Is | ast.Eq)
         if isinstance(kind, ast.Is | ast.IsNot) and isinstance(left, bool) and isinstance(right, bool):
@@ -125,12 +131,12 @@ class Operations(TruthValues):
             if isinstance(left, str) and right in _REGISTERED:
                 return self._is_registered(left, right.name, isinstance(kind, ast.In))
             items = right if isinstance(right, str) else items_of(right)
-            self.run.spend(len(items or ()) // (1 if isinstance(items, list) else PARTS))
+            self._run.spend(len(items or ()) // (1 if isinstance(items, list) else PARTS))
             if isinstance(items, list) and (among := one_of_types(left, items)) is not None:
                 return among is isinstance(kind, ast.In)
             if items is None or not constant(left) or (isinstance(right, str) and not isinstance(left, str)):
                 return Opaque(node)
-            if not isinstance(items, str) and not (all(map(constant, items)) and self.run.affords(items, left)):
+            if not isinstance(items, str) and not (all(map(constant, items)) and self._run.affords(items, left)):
                 return Opaque(node)
             return (left in items) is isinstance(kind, ast.In)
         if isinstance(left, Dotted) and left == right and isinstance(kind, ast.Is | ast.Eq):
@@ -139,47 +145,47 @@ class Operations(TruthValues):
 
     def _is_registered(self, name: str, names: str, wanted: bool) -> Value:
         """``"my::op" in torch.library._defs``, ``"my/op/CPU" in torch.library._impls``."""
-        self.run.questions[f"{name!r} in {names}"] = "::".join(name.split("/")[:2])
+        self._run.questions[f"{name!r} in {names}"] = "::".join(name.split("/")[:2])
         return conditional(Atom(f"{name!r} in {names}"), wanted, not wanted)
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
         last = len(node.values) - 1
         for place, operand in enumerate(node.values):
-            value = self.value(operand, scope)
-            truth = self.truth_of(value, operand)
+            value = self._reader.value(operand, scope)
+            truth = self._reader.truth_of(value, operand)
             if isinstance(truth, bool):
                 if truth is isinstance(node.op, ast.Or) or place == last:
-                    self.dead(node.values[place + 1 :], scope.file)
+                    self._run.dead(node.values[place + 1 :], scope.file)
                     return value
                 continue
             if not isinstance(value, Alternatives) or place == last:
                 return value if place == last else Opaque(node)
             if place == last - 1:
-                other = self.value(node.values[last], scope)
+                other = self._reader.value(node.values[last], scope)
                 stop = isinstance(node.op, ast.Or)
-                return self.each(
+                return self._run.each(
                     value,
-                    lambda v: v if self.truth_of(v, node) is stop else other,  # noqa: B023
+                    lambda v: v if self._reader.truth_of(v, node) is stop else other,  # noqa: B023
                 )
             return Opaque(node)
         return Opaque(node)
 
-    def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
+    def unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         if isinstance(node.op, ast.Not):
-            truth = self.truth(node.operand, scope)
+            truth = self._reader.truth(node.operand, scope)
             return not truth if isinstance(truth, bool) else conditional(negated(truth), True, False)
-        value = self.value(node.operand, scope)
+        value = self._reader.value(node.operand, scope)
         if isinstance(value, int | float):
             return -value if isinstance(node.op, ast.USub) else value
         return Opaque(node)
 
-    def _either(self, node: ast.IfExp, scope: Scope) -> Value:
-        test = self.truth(node.test, scope)
+    def either(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = self._reader.truth(node.test, scope)
         if isinstance(test, bool):
-            self.dead([node.orelse if test else node.body], scope.file)
-            return self.value(node.body if test else node.orelse, scope)
-        with self.run.under((test,)):
-            first = self.value(node.body, scope)
-        with self.run.under((negated(test),)):
-            second = self.value(node.orelse, scope)
+            self._run.dead([node.orelse if test else node.body], scope.file)
+            return self._reader.value(node.body if test else node.orelse, scope)
+        with self._run.under((test,)):
+            first = self._reader.value(node.body, scope)
+        with self._run.under((negated(test),)):
+            second = self._reader.value(node.orelse, scope)
         return conditional(test, first, second)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.binding import Bindings
+from dispatch_cli.extract.python.calls import Calls
+from dispatch_cli.extract.python.class_lookups import Classes
+from dispatch_cli.extract.python.expressions import Expressions
+from dispatch_cli.extract.python.functions import PythonFunctions
+from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lifetimes import kept_libraries
+from dispatch_cli.extract.python.lookups import Lookups
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.statements import Statements
 from dispatch_cli.extract.python.torch_calls import TorchCalls
-from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.values import FunctionValue, Opaque, Scope
 from dispatch_cli.extract.work import OverWork
 
@@ -20,13 +26,25 @@ MAX_MODULES_DEEP = 25
 """Modules that import each other, one inside the other."""
 
 
-class PythonReader(TorchCalls):
+class PythonReader:
     """Reads modules, each once."""
 
     def __init__(self, run: PythonRun) -> None:
-        super().__init__(run)
+        self.run = run
         self._modules: dict[str, Scope] = {}
         self._reading = 0
+        classes, imports = Classes(self), Imports(run)
+        lookups = Lookups(self, classes)
+        self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
+        expressions = Expressions(self)
+        self.value, self.truth, self.truth_of = expressions.value, expressions.truth, expressions.truth_of
+        torch = TorchCalls(run, classes, self.value)
+        calls = Calls(self, classes, PythonFunctions(self, imports, torch), torch)
+        self.call, self.apply = calls.call, calls.apply
+        self.decorate, self.run_function = calls.decorate, calls.run_function
+        bindings = Bindings(self, torch)
+        self.assign = bindings.assign
+        self.block = Statements(self, bindings, imports).block
 
     def module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
@@ -41,7 +59,6 @@ class PythonReader(TorchCalls):
         except UnreadablePython:
             return scope  # it is said when the file's turn comes
         run = self.run
-        depth, self._depth = self._depth, 0
         self._reading += 1
         try:
             with run.anew(), run.work.file(file):
@@ -51,19 +68,7 @@ class PythonReader(TorchCalls):
             run.bounded(error, file)
         finally:
             self._reading -= 1
-            self._depth = depth
         return scope
-
-    def dead(self, body: Sequence[ast.AST], file: str) -> None:
-        """Statements that are never reached: what they register is understood."""
-        for statement in body:
-            if id(statement) in self.run.excluded:
-                continue
-            self.run.excluded.add(id(statement))
-            for node in every_node(statement):
-                if isinstance(node, ast.Call):
-                    self.run.account(file, node)
-                    self.run.called_in_excluded.add(called_name(node))
 
     def unreached(self, file: str) -> None:
         """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
@@ -128,7 +133,7 @@ class PythonReader(TorchCalls):
         """Go through functions that nothing calls, as if somebody did."""
         lines = sorted(call.lineno for call in left)
         went = False
-        functions = self.functions.get(file, ())
+        functions = self.run.functions.get(file, ())
         self.run.spend(len(functions))
         for function in sorted(functions, key=lambda code: code.name.startswith("_")):  # private ones by their callers
             code = function.node
@@ -139,7 +144,7 @@ class PythonReader(TorchCalls):
             went = True
             if code.name in self.run.called_in_excluded:
                 self.run.entered.add(id(code))
-                self.dead(code.body, file)
+                self.run.dead(code.body, file)
                 continue
             self._assumed_call(function, code, file)
         return went

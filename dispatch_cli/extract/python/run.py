@@ -10,14 +10,21 @@ from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.python.lifetimes import may_keep
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.results import unknown_names
+from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.value_size import MAX_PARTS, PARTS, size_of
 from dispatch_cli.extract.python.values import (
     MAX_BITS,
+    MAX_NAME,
     MAX_TEXT,
+    Alternatives,
     FunctionValue,
     LibraryValue,
+    Opaque,
+    RegistrationQuestion,
     Value,
+    ValueOption,
     source_text,
 )
 from dispatch_cli.extract.sources import Sources
@@ -75,7 +82,6 @@ class PythonRun:
         self.assumed: FunctionValue | None = None
         self.assumed_of: dict[Extracted, FunctionValue] = {}
         self.uncertain: str | None = None
-        self.custom_operators: set[str] = set()
         self.modules: set[str] = set()
         self.helpers: frozenset[str] = frozenset()
         self.found: list[tuple[str, Extracted]] = []
@@ -92,6 +98,8 @@ class PythonRun:
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
         self.trying = 0
+        self.depth = 0
+        self.functions: dict[str, list[FunctionValue]] = {}
         self.entered: set[int] = set()
         self.too_long: set[int] = set()
         self.active: list[int] = []
@@ -107,17 +115,15 @@ class PythonRun:
     @contextmanager
     def anew(self) -> Iterator[None]:
         """Read a module, or a function that nothing calls: under no condition, and called by nothing that is read."""
-        before = self.when, self.calls, self.uncertain, self.assumed, self.active, self.trying, self.owner
-        left = self._value_left, self._values_left
-        self.when, self.calls, self.uncertain, self.assumed, self.active, self.trying, self.owner = (
-            *([], [], None, None, [], 0, None),
-        )
-        self._value_left, self._values_left = None, VALUES_UNITS
+        before = self.when, self.calls, self.uncertain, self.assumed, self.active
+        counts = self.trying, self.owner, self.depth, self._value_left, self._values_left
+        self.when, self.calls, self.uncertain, self.assumed, self.active = [], [], None, None, []
+        self.trying, self.owner, self.depth, self._value_left, self._values_left = 0, None, 0, None, VALUES_UNITS
         try:
             yield
         finally:
-            self.when, self.calls, self.uncertain, self.assumed, self.active, self.trying, self.owner = before
-            self._value_left, self._values_left = left
+            self.when, self.calls, self.uncertain, self.assumed, self.active = before
+            self.trying, self.owner, self.depth, self._value_left, self._values_left = counts
 
     def spend(self, units: int = STEP) -> None:
         """Count work. Errors: `OverWork`; `TooMuchForValue`."""
@@ -196,6 +202,43 @@ class PythonRun:
         finally:
             del self.when[size:]
 
+    def each(self, value: Value, act: Callable[[Value], Value]) -> Value:
+        """Do something for each of the values that there may be, under its conditions."""
+        if not isinstance(value, Alternatives):
+            return act(value)
+        options = []
+        for option in value.options:
+            with self.under(option.when) as possible:
+                if possible:
+                    options.append(ValueOption(option.when, act(option.value)))
+        return merged(options)
+
+    def pairs(self, left: Value, right: Value, act: Callable[[Value, Value], Value]) -> Value:
+        """Do something for each pair of values that there may be."""
+        return self.each(left, lambda first: self.each(right, lambda second: act(first, second)))
+
+    def here(self, value: Value) -> Value:
+        """The value as it is put into a list: under the conditions of the statement."""
+        return Alternatives((ValueOption(tuple(self.when), value),)) if self.when else value
+
+    def holding(self, value: Value) -> Value:
+        """Select the possible value whose conditions hold here, if it is known."""
+        if isinstance(value, Alternatives):
+            self.spend(len(value.options) * (1 + len(self.when) // 4))
+            for option in value.options:
+                if all(condition in self.when for condition in option.when):
+                    return option.value
+        return value
+
+    def question(self, text: str, operator: str, node: ast.AST, file: str) -> Value:
+        """A test that asks whether something is registered for an operator already."""
+        if (setting := self.values(file).get(text)) is not None:
+            return setting[0]
+        if len(text) > MAX_NAME:
+            return Opaque(node)
+        self.questions[text] = operator
+        return RegistrationQuestion(node, text)
+
     def span(self, file: str, node: ast.AST) -> Span:
         """The place of an expression or statement."""
         line = getattr(node, "lineno", 1)
@@ -246,6 +289,17 @@ class PythonRun:
         given = self.sources.settings(self.calls[0][0] if self.calls else file).when
         self.work.spend(len(self.when) // 4)
         return tuple(dict.fromkeys((*given, *self.when)))[:MAX_CONDITIONS]
+
+    def dead(self, body: Sequence[ast.AST], file: str) -> None:
+        """Statements that are never reached: what they register is understood."""
+        for statement in body:
+            if id(statement) in self.excluded:
+                continue
+            self.excluded.add(id(statement))
+            for node in every_node(statement):
+                if isinstance(node, ast.Call):
+                    self.account(file, node)
+                    self.called_in_excluded.add(called_name(node))
 
     def keep(self, *values: Value) -> None:
         """Values that something refers to that is not followed."""

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dispatch_cli.extract.python.branches import ConditionalStatements, Flow
+from dispatch_cli.extract.python.binding import Bindings
+from dispatch_cli.extract.python.branches import Branches
+from dispatch_cli.extract.python.evaluator import Evaluator
+from dispatch_cli.extract.python.flow import Flow
+from dispatch_cli.extract.python.imports import Imports
 from dispatch_cli.extract.python.interface import CALLED
 from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.value_size import PARTS
@@ -27,43 +31,50 @@ MAX_NESTED = 100
 """Depth to which statements and the calls in them nest together."""
 
 
-class Statements(ConditionalStatements):
+class Statements:
     """Goes through statements."""
+
+    def __init__(self, reader: Evaluator, bindings: Bindings, imports: Imports) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._bindings = bindings
+        self._imports = imports
+        self._branches = Branches(reader, imports)
 
     def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through statements in order, under the conditions under which they are reached."""
         flow = Flow()
-        size = len(self.run.when)
-        base = len(self.run.when)
+        size = len(self._run.when)
+        base = len(self._run.when)
         for place, statement in enumerate(body):
-            self._depth += 1
+            self._run.depth += 1
             try:
-                self.run.spend()
-                if self._depth > MAX_NESTED:
+                self._run.spend()
+                if self._run.depth > MAX_NESTED:
                     self._too_deep(body[place:], scope)
                     break
                 inner = self.statement(statement, scope, returns)
             except OverWork as error:
-                error.at = error.at or self.run.span(*self.run.place(scope.file, statement))
+                error.at = error.at or self._run.span(*self._run.place(scope.file, statement))
                 raise
             finally:
-                self._depth -= 1
+                self._run.depth -= 1
             if inner.ends:
                 flow.ends, flow.leaves = True, inner.leaves
-                self.dead(body[place + 1 :], scope.file)
+                self._run.dead(body[place + 1 :], scope.file)
                 break
             if inner.after:
-                self.run.spend(len(inner.after) * (1 + len(self.run.when) // 2))
+                self._run.spend(len(inner.after) * (1 + len(self._run.when) // 2))
             for condition in inner.after:
-                if negated(condition) in self.run.when:
+                if negated(condition) in self._run.when:
                     flow.ends, flow.leaves = True, inner.leaves
-                elif condition not in self.run.when:
-                    self.run.when.append(condition)
+                elif condition not in self._run.when:
+                    self._run.when.append(condition)
                     flow.after.append(condition)
             flow.leaves = inner.leaves or flow.leaves
             if flow.ends:
                 break
-        del self.run.when[size:]
+        del self._run.when[size:]
         assert base == size
         return flow
 
@@ -71,44 +82,44 @@ class Statements(ConditionalStatements):
         """Say that statements are not looked at, if they register something."""
         for statement in body:
             calls = [called_name(node) for node in every_node(statement) if isinstance(node, ast.Call)]
-            if any(name in CALLED or name in self.run.helpers for name in calls):
+            if any(name in CALLED or name in self._run.helpers for name in calls):
                 why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
-                self.run.bounded(OverWork(why), scope.file, statement)
+                self._run.bounded(OverWork(why), scope.file, statement)
 
     def statement(self, node: ast.stmt, scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through one statement."""
         match node:
             case ast.Expr():
-                self.value(node.value, scope)
+                self._reader.value(node.value, scope)
             case ast.Assign():
-                value = self.value(node.value, scope)
+                value = self._reader.value(node.value, scope)
                 for target in node.targets:
-                    self.assign(target, value, scope)
+                    self._reader.assign(target, value, scope)
             case ast.AnnAssign():
                 if node.value is not None:
-                    self.assign(node.target, self.value(node.value, scope), scope)
+                    self._reader.assign(node.target, self._reader.value(node.value, scope), scope)
             case ast.AugAssign():
-                self._augment(node, scope)
+                self._bindings.augment(node, scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._define(node, scope)
+                self._bindings.define(node, scope)
             case ast.ClassDef():
-                self._define_class(node, scope)
+                self._bindings.define_class(node, scope)
             case ast.Import() | ast.ImportFrom():
-                self.import_names(node, scope)
+                self._imports.import_names(node, scope)
             case ast.If():
-                return self._if(node, scope, returns)
+                return self._branches.if_(node, scope, returns)
             case ast.For() | ast.AsyncFor():
                 return self._for(node, scope, returns)
             case ast.While():
                 return self._while(node, scope, returns)
             case ast.With() | ast.AsyncWith():
-                return self._with(node, scope, returns)
+                return self._branches.with_(node, scope, returns)
             case ast.Try():
-                return self._try(node, scope, returns)
+                return self._branches.try_(node, scope, returns)
             case ast.Return():
-                value = None if node.value is None else self.value(node.value, scope)
-                self.run.spend(len(self.run.when) // PARTS)
-                returns.append(ValueOption(tuple(self.run.when), value))
+                value = None if node.value is None else self._reader.value(node.value, scope)
+                self._run.spend(len(self._run.when) // PARTS)
+                returns.append(ValueOption(tuple(self._run.when), value))
                 return Flow(True, leaves="return")
             case ast.Raise():
                 return Flow(True, leaves="raise")
@@ -120,74 +131,74 @@ class Statements(ConditionalStatements):
                 scope.globals.update(node.names)
             case ast.Delete():
                 for target in node.targets:
-                    self.remove(target, scope)
+                    self._bindings.remove(target, scope)
             case _ if type(node).__name__ == "TryStar":
-                return self._try(node, scope, returns)  # type: ignore[arg-type]
+                return self._branches.try_(node, scope, returns)  # type: ignore[arg-type]
         return Flow()
 
     # loops
 
     def _for(self, node: ast.For | ast.AsyncFor, scope: Scope, returns: list[ValueOption]) -> Flow:
-        value = self.value(node.iter, scope)
+        value = self._reader.value(node.iter, scope)
         if isinstance(value, Alternatives):
             for option in value.options:
-                with self.run.under(option.when) as possible:
+                with self._run.under(option.when) as possible:
                     if possible:
                         self._loop(node, option.value, scope, returns)
             return Flow()
         return self._loop(node, value, scope, returns)
 
     def _loop(self, node: ast.For | ast.AsyncFor, iterated: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
-        items = self.run.items(iterated)
+        items = self._run.items(iterated)
         if items is None:
-            self.assign(node.target, Opaque(node.target), scope)
-            why = f"it is in a loop over `{self.run.text(node.iter)}`, which the source does not say"
+            self._reader.assign(node.target, Opaque(node.target), scope)
+            why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
             with self.unknown_times(why):
                 self.block(node.body, scope, returns)
             return Flow()
         if not items and isinstance(node.iter, ast.List | ast.Tuple):
-            self.dead(node.body, scope.file)
-        size = len(self.run.when)
+            self._run.dead(node.body, scope.file)
+        size = len(self._run.when)
         result = Flow()
         for item in items[:MAX_LOOP]:
             options = item.options if isinstance(item, Alternatives) else (ValueOption((), item),)
             for option in options:
-                with self.run.under(option.when) as possible:
+                with self._run.under(option.when) as possible:
                     if not possible:
                         continue
-                    self.assign(node.target, option.value, scope)
+                    self._reader.assign(node.target, option.value, scope)
                     flow = self.block(node.body, scope, returns)
             if flow.ends and flow.leaves != "continue":
                 result = Flow(flow.leaves == "return", leaves=flow.leaves if flow.leaves == "return" else "")
                 break
             if flow.after and flow.leaves != "continue":
-                self.run.when += [condition for condition in flow.after if condition not in self.run.when]
+                self._run.when += [condition for condition in flow.after if condition not in self._run.when]
         else:
-            del self.run.when[size:]
+            del self._run.when[size:]
             return self.block(node.orelse, scope, returns) if node.orelse else Flow()
-        del self.run.when[size:]
+        del self._run.when[size:]
         return result
 
     def _while(self, node: ast.While, scope: Scope, returns: list[ValueOption]) -> Flow:
         for _ in range(MAX_LOOP):
-            test = self.truth(node.test, scope)
+            test = self._reader.truth(node.test, scope)
             if test is False:
-                self.dead(node.body, scope.file)
+                self._run.dead(node.body, scope.file)
                 return Flow()
             if test is not True:
                 break
             flow = self.block(node.body, scope, returns)
             if flow.ends and flow.leaves != "continue":
                 return Flow(flow.leaves == "return", leaves="return" if flow.leaves == "return" else "")
-        with self.unknown_times(f"it is in a loop while `{self.run.text(node.test)}`"):
+        with self.unknown_times(f"it is in a loop while `{self._run.text(node.test)}`"):
             self.block(node.body, scope, returns)
         return Flow()
 
     @contextmanager
     def unknown_times(self, why: str) -> Any:
         """Take the registrations inside as done an unknown number of times."""
-        before, self.run.uncertain = self.run.uncertain, self.run.uncertain or why
+        before, self._run.uncertain = self._run.uncertain, self._run.uncertain or why
         try:
             yield
         finally:
-            self.run.uncertain = before
+            self._run.uncertain = before

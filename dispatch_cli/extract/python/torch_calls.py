@@ -5,25 +5,36 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from math import prod
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.custom_calls import CustomCalls
+from dispatch_cli.extract.python.class_lookups import Classes
+from dispatch_cli.extract.python.custom_operators import CustomOperators
 from dispatch_cli.extract.python.higher_order import METHODS as HIGHER_ORDER_METHODS
-from dispatch_cli.extract.python.higher_order import imported
+from dispatch_cli.extract.python.higher_order import HigherOrderOperators, imported
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.libraries import Libraries
+from dispatch_cli.extract.python.operator_functions import OperatorFunctions
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.values import (
+    Alternatives,
     Bound,
+    ClassValue,
     DeviceText,
     Dotted,
     HigherOrderHandle,
     LibraryValue,
     Opaque,
     OperatorHandle,
+    Prepared,
     Scope,
     Value,
     function_name,
 )
 
+MAX_CHOICES = 32
+"""Combinations of the values that the arguments of one call may have."""
 _SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
 
 
@@ -32,88 +43,116 @@ def _is_schema(given: list[Value]) -> bool:
     return bool(given) and isinstance(given[0], str) and _SCHEMA.match(given[0]) is not None
 
 
-class TorchCalls(CustomCalls):
+class TorchCalls:
     """Finds what calls of PyTorch's interface register."""
 
-    def torch_call(
-        self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def __init__(self, run: PythonRun, classes: Classes, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
+        self._run = run
+        self._functions = functions = OperatorFunctions(run)
+        libraries = self._libraries = Libraries(run, functions)
+        custom = CustomOperators(run, libraries, evaluate)
+        self._higher_order = HigherOrderOperators(run, classes, evaluate)
+        self._direct_register = custom.direct_register
+        self._acts: dict[str, Callable[[TorchCall], Value]] = {
+            "Library": libraries.library,
+            "_scoped_library": libraries.scoped,
+            "define": libraries.define_function,
+            "impl": libraries.impl_function,
+            "_impl": libraries.impl_function,
+            "custom_op": custom.custom_op,
+            "triton_op": custom.triton_op,
+            "infer_schema": custom.infer_schema,
+            "register_kernel": functions.register_kernel,
+            "register_autograd": functions.register_autograd,
+            "register_autocast": functions.register_autocast,
+            "register_fake": functions.register_fake,
+            "impl_abstract": functions.register_fake,
+            "register_vmap": functions.register_vmap,
+            "register_effect": functions.register_effect,
+            "_register_effectful_op": functions.register_effect,
+            "has_side_effect": functions.register_effect,
+        }
+
+    def call(self, name: str, call: TorchCall) -> Value:
         """Call a function of PyTorch, or of another package, by its full name."""
         if name == "higher_order.py_impl":
-            return self.higher_order_method(given[0], "py_impl", given[1:], node, scope)
+            return self._higher_order.method(call.given[0], "py_impl", call.of(*call.given[1:]))
         if name == "torch._ops.HigherOrderOperator":
-            return self.higher_order_operator(given, keywords, node)
+            return self._higher_order.operator(call)
         if name == "torch._higher_order_ops.utils.register_fake":
-            return self.higher_order_fake(given, node, scope)
-        if (operator := self._of_higher_order(name)) is not None:
-            return self.higher_order_method(operator, name.rpartition(".")[2], given, node, scope)
+            return self._higher_order.fake(call)
+        owner, _, method = name.rpartition(".")
+        if method in HIGHER_ORDER_METHODS and (operator := imported(Dotted(owner))) is not None:
+            return self._higher_order.method(operator, method, call)
         what = TORCH_FUNCTIONS.get(name)
         if what is None:
-            if name == "torch.device" and given and all(isinstance(part, str | int) for part in given):
-                return DeviceText(":".join(map(str, given)))
-            if name.rpartition(".")[2] == DIRECT_REGISTER:
-                return self.choices(given, keywords, node, scope, self._direct_register)
-            if name.startswith(("torch._custom_op.", "torch._custom_ops.")):
-                self.run.not_known(scope.file, node, f"`{name}` is older than `torch.library.custom_op`")
-            if name.startswith("torch.") and name.endswith(".define") and _is_schema(given):
-                self.run.not_known(scope.file, node, f"it is not known what `{name.removesuffix('.define')}` is")
-            return Opaque(node)
-        act: Callable[..., Value] | None = {
-            "Library": self._library,
-            "_scoped_library": self._scoped,
-            "define": self._define_function,
-            "impl": self._impl_function,
-            "_impl": self._impl_function,
-            "custom_op": self._custom_op,
-            "triton_op": self._triton_op,
-            "infer_schema": self._infer,
-            "register_kernel": self._register_kernel,
-            "register_autograd": self._register_autograd,
-            "register_autocast": self._register_autocast,
-            "register_fake": self._register_fake,
-            "impl_abstract": self._register_fake,
-            "register_vmap": self._register_vmap,
-            "_register_effectful_op": self._register_effect,
-            "has_side_effect": self._register_effect,
-        }.get(what)
-        if act is not None:
-            with self.run.owned_by(keywords.get("lib")):
-                return self.choices(given, keywords, node, scope, act)
-        self.run.account(scope.file, node)
-        if what == "register_decomposition":
-            return Dotted("torch._decomp.decorator")
-        return Opaque(node)
+            return self._other(name, call)
+        if (act := self._acts.get(what)) is not None:
+            with self._run.owned_by(call.keywords.get("lib")):
+                return self._choices(call, act)
+        self._run.account(call.file, call.node)
+        return Dotted("torch._decomp.decorator") if what == "register_decomposition" else Opaque(call.node)
 
-    @staticmethod
-    def _of_higher_order(name: str) -> HigherOrderHandle | None:
-        """The higher-order operator of PyTorch whose method this is; None for other functions."""
-        owner, _, method = name.rpartition(".")
-        return imported(Dotted(owner)) if method in HIGHER_ORDER_METHODS else None
+    def _other(self, name: str, call: TorchCall) -> Value:
+        """Call a function that registers nothing, or of which that is not known."""
+        if name == "torch.device" and call.given and all(isinstance(part, str | int) for part in call.given):
+            return DeviceText(":".join(map(str, call.given)))
+        if name.rpartition(".")[2] == DIRECT_REGISTER:
+            return self._choices(call, self._direct_register)
+        if name.startswith(("torch._custom_op.", "torch._custom_ops.")):
+            self._run.not_known(call.file, call.node, f"`{name}` is older than `torch.library.custom_op`")
+        if name.startswith("torch.") and name.endswith(".define") and _is_schema(call.given):
+            self._run.not_known(call.file, call.node, f"it is not known what `{name.removesuffix('.define')}` is")
+        return Opaque(call.node)
 
-    def torch_method(
-        self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def method(self, bound: Bound, call: TorchCall) -> Value:
         """Call a method of a library, an operator or of something that is not known."""
         match bound.owner:
             case HigherOrderHandle() if bound.name in HIGHER_ORDER_METHODS:
-                return self.higher_order_method(bound.owner, bound.name, given, node, scope)
+                return self._higher_order.method(bound.owner, bound.name, call)
             case Dotted(name) if name.startswith("torch.ops.higher_order."):
-                operator = HigherOrderHandle(name.split(".")[3])
-                return self.higher_order_method(operator, bound.name, given, node, scope)
+                return self._higher_order.method(HigherOrderHandle(name.split(".")[3]), bound.name, call)
             case HigherOrderHandle():
-                return Opaque(node)
+                return Opaque(call.node)
             case LibraryValue(scoped=True):
-                self.run.account(scope.file, node)
-                return Opaque(node)
+                self._run.account(call.file, call.node)
+                return Opaque(call.node)
             case LibraryValue():
-                with self.run.owned_by(bound.owner):
-                    return self.choices(
-                        given, keywords, node, scope, lambda g, k, n, s: self._of_library(bound, g, k, n, s)
-                    )
+                with self._run.owned_by(bound.owner):
+                    return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
             case OperatorHandle() | Dotted():
-                return self.choices(
-                    given, keywords, node, scope, lambda g, k, n, s: self._of_operator_method(bound, g, k, n, s)
-                )
-        if not isinstance(node, ast.Call) or names.plausible(node):
-            self.run.not_known(scope.file, node, f"it is not known what `{function_name(bound.owner)}` is")
-        return Opaque(node)
+                return self._choices(call, lambda chosen: self._of_operator(bound, chosen))
+        if not isinstance(call.node, ast.Call) or names.plausible(call.node):
+            self._run.not_known(call.file, call.node, f"it is not known what `{function_name(bound.owner)}` is")
+        return Opaque(call.node)
+
+    def _of_operator(self, bound: Bound, call: TorchCall) -> Value:
+        """Call a method of an operator."""
+        if bound.name == "py_impl":
+            if len(call.given) < 2:
+                return Prepared(bound, tuple(call.given), call.keywords, self._run.call_path(call.file, call.node))
+            return self._functions.py_impl(bound.owner, call)
+        if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
+            return self._acts[bound.name](call.of(bound.owner, *call.given, **call.keywords))
+        self._run.account(call.file, call.node)
+        return Opaque(call.node)
+
+    def instance(self, cls: ClassValue) -> HigherOrderHandle | None:
+        """An object of a class of higher-order operators; None for other classes."""
+        return self._higher_order.instance(cls)
+
+    def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
+        """``del op.py_kernels[key]``."""
+        self._functions.removed_python_kernel(kernels, key, node)
+
+    def _choices(self, call: TorchCall, act: Callable[[TorchCall], Value]) -> Value:
+        """Call once for each of the values that an argument may have."""
+        arguments: list[tuple[int | str, Value]] = [*enumerate(call.given), *call.keywords.items()]
+        several = [(slot, value) for slot, value in arguments if isinstance(value, Alternatives)]
+        if not several:
+            return act(call)
+        if prod(len(value.options) for _, value in several) > MAX_CHOICES:
+            self._run.not_known(call.file, call.node, "its arguments may have too many values")
+            return Opaque(call.node)
+        slot, value = several[0]
+        return self._run.each(value, lambda chosen: self._choices(call.with_argument(slot, chosen), act))

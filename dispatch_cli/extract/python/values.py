@@ -108,6 +108,14 @@ class Scope:
     stars: list[str] = field(default_factory=list)
     globals: set[str] = field(default_factory=set)
 
+    @property
+    def module(self) -> Scope:
+        """The scope of the module that it is in."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
 
 @dataclass(eq=False)
 class FunctionValue:

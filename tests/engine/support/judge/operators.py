@@ -99,7 +99,6 @@ FORMS = {
     "define": (3, (2, 4), list(KINDS)),
     "library": (5, (2, 4), list(KINDS)),
     "direct": (1, (2, 5), list(KINDS)[:-3]),
-    "legacy": (1, (2, 4), ["one", "two", "list"]),
     "C++": (9, (2, 4), list(KINDS)),
     "RegisterOperators": (1, (2, 4), ["one", "two", "list"]),
 }
@@ -210,7 +209,7 @@ class _Author:
         if self.is_custom:
             self._custom()
         else:
-            {"direct": self._direct, "legacy": self._legacy}.get(self.form, self._defined)()
+            {"direct": self._direct}.get(self.form, self._defined)()
         source, cpp = ("\n".join(lines) + "\n" for lines in (self.lines, self.cpp))
         writes, faithful = [self.writes] if self.writes else [], self.kind not in UNFAITHFUL
         return Operator(f"judge::{self.short}", source, cpp.strip(), body, values, self.keywords, writes, faithful)
@@ -342,17 +341,6 @@ class _Author:
         self._function(f"{self.base}_fake", self._fake())
         option = self.dice.choice(("", f", {self.base}_fake", ', dispatch_key="CompositeExplicitAutograd"'))
         self.lines.append(f'direct_register_custom_op("{self.base}", {self.base}, {self._mutates()}{option})')
-
-    def _legacy(self) -> None:
-        """By what came before ``torch.library.custom_op``."""
-        name, devices = f'"judge::{self.base}"', self.dice.choice(("", ', device_types="cpu"'))
-        self.lines += ["import torch._custom_ops", f"@torch._custom_ops.custom_op({name})"]
-        self._python(self._annotated(self.base), ["raise NotImplementedError"])
-        self.lines.append(f"@torch._custom_ops.impl({name}{devices})")
-        self._function(f"{self.base}_kernel", self._body(0))
-        if self._chance(0.5):
-            self.lines.append(f"@torch._custom_ops.impl_abstract({name})")
-            self._function(f"{self.base}_fake", self._fake())
 
     def _defined(self) -> None:
         """By its schema, with kernels at keys."""
