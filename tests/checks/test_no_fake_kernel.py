@@ -10,67 +10,11 @@ import yaml
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.catalogue.no_fake_kernel import CHECK
 from tests.capture.support import torch_python
-from tests.checks.helpers import StateOf, findings
+from tests.checks.helpers import findings
 from tests.engine.call.fake.__main__ import captured
 from tests.engine.call.fake.judge import live_answers
 
 NO_FAKE = "no-fake-kernel"
-HEAD = "dispatch: 1\noperators:\n"
-TAGGED = "tags: [pt2_compliant_tag], "
-
-
-def rows(state_of: StateOf, *operators: str) -> list[tuple[str, str | None]]:
-    """Severity and operator of each finding about operators, written in YAML."""
-    text = HEAD + "".join(f"  - {{{operator}}}\n" for operator in operators)
-    return [(finding.severity.value, finding.operator) for finding in findings(state_of(text), select=NO_FAKE)]
-
-
-def op(name: str, rest: str, schema: str = "(Tensor x) -> Tensor") -> str:
-    return f'func: "mylib::{name}{schema}", {rest}'
-
-
-def test_a_library_that_is_not_for_tracing_has_one_finding(state_of: StateOf) -> None:
-    operators = [op("a", "dispatch: {CPU: f}"), op("b", "dispatch: {CPU: f}"), op("c", "dispatch: {CUDA: f}")]
-    assert rows(state_of, *operators) == [("info", None)]
-
-
-@pytest.mark.parametrize(
-    "other",
-    ["dispatch: {CPU: f, Meta: g}", "dispatch: {CPU: f}, fake: g", TAGGED + "dispatch: {CPU: f}, fake: g"],
-)
-def test_a_library_with_something_for_tracing(state_of: StateOf, other: str) -> None:
-    assert rows(state_of, op("a", "dispatch: {CPU: f}"), op("b", other)) == [("warning", "mylib::a")]
-
-
-@pytest.mark.parametrize(("working", "severity"), [(5, "info"), (10, "warning")])
-def test_two_operators_are_warnings_where_nearly_all_work(state_of: StateOf, working: int, severity: str) -> None:
-    others = [op(f"other{number}", "dispatch: {CPU: f}, fake: g") for number in range(working)]
-    failing = [op(name, "dispatch: {CPU: f}") for name in "ab"]
-    assert rows(state_of, *failing, *others) == [(severity, "mylib::a"), (severity, "mylib::b")]
-
-
-@pytest.mark.parametrize(
-    "works",
-    [
-        op("a", f"{TAGGED}dispatch: {{CompositeImplicitAutograd: f}}"),
-        op("a", f"{TAGGED}dispatch: {{CPU: f, CompositeImplicitAutograd: g}}"),
-        op("a", f"{TAGGED}dispatch: {{CompositeExplicitAutograd: f}}"),
-        op("a", f"{TAGGED}dispatch: {{CPU: f}}", "(Tensor(a!) x) -> ()"),
-        op("a", "tags: [pt2_compliant_tag, data_dependent_output], dispatch: {CPU: f}"),
-        op("a", TAGGED + "dispatch: {}"),
-        op("a", TAGGED + "dispatch: {CPU: f}").replace("mylib", "vision"),
-        op("a", TAGGED + "dispatch: {CPU: f, Autograd: f}"),
-    ],
-)
-def test_what_works_or_cannot(state_of: StateOf, works: str) -> None:
-    assert rows(state_of, works) == []
-
-
-def test_an_operator_of_custom_op(state_of: StateOf) -> None:
-    """``custom_op`` gives the tag by itself, so it says nothing about the author's wishes."""
-    custom = op("a", TAGGED + "dispatch: {CompositeExplicitAutograd: f}, fake: {missing: true}")
-    assert rows(state_of, custom) == [("info", "mylib::a")]
-    assert rows(state_of, custom, op("b", "dispatch: {CPU: f}, fake: g")) == [("warning", "mylib::a")]
 
 
 FAILED = {

@@ -12,7 +12,6 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.support import PROMISED
 from dispatch_cli.render.data import data_of
 from tests.checks.helpers import StateOf, findings
@@ -35,73 +34,6 @@ def broken(state_of: StateOf, *promises: str) -> tuple[Finding, ...]:
     """Findings about these promises."""
     text = "".join(f"  - {{{promise}}}\n" for promise in promises)
     return findings(state_of(f"{LIBRARY}{text}"), select="broken-promise")
-
-
-@pytest.mark.parametrize(
-    ("promise", "messages"),
-    [
-        ("op: 'demo::math', backends: [cpu, cuda], contexts: [eager, train, fake, compile, vmap, grad]", []),
-        ("op: 'demo::*', backends: cpu, contexts: [eager, inference]", []),
-        (
-            "op: 'demo::*', backends: [cuda, xpu], contexts: [eager, inference]",
-            [
-                "demo::plain: the promise of eager and inference on CUDA, XPU is broken: no kernel serves the backend",
-                "demo::silent: the promise of eager and inference on CUDA, XPU is broken: no kernel serves the backend",
-            ],
-        ),
-        (
-            "op: 'demo::p*', backends: cpu, contexts: [compile, fake, eager, train]",
-            [
-                "demo::plain: the promise of fake and compile on CPU is broken: it has no fake kernel",
-                "demo::plain: the promise of train on CPU cannot be checked: no derivative is registered: the gradient "
-                "is that of the operators that the kernel calls, if any; the backward pass warns",
-            ],
-        ),
-        (
-            "op: 'demo::silent', backends: cpu, contexts: [train, compile, vmap]",
-            [
-                "demo::silent: the promise of compile on CPU is broken: it returns nothing and declares no write, so "
-                "torch.compile drops the call",
-                "demo::silent: the promise of train on CPU cannot be checked: its kernel may write to an argument, and "
-                "the schema does not declare it",
-                "demo::silent: the promise of vmap on CPU is broken: it has no batching rule, and vmap's fallback "
-                "refuses it",
-            ],
-        ),
-        ("op: 'demo::x*', backends: cpu, contexts: eager", ["the promise for demo::x* matches no operator"]),
-        (
-            "op: 'demo::pain', backends: cpu, contexts: eager",
-            ["the promise for demo::pain matches no defined operator"],
-        ),
-    ],
-)
-def test_what_breaks_a_promise(promise: str, messages: list[str], state_of: StateOf) -> None:
-    assert sorted(finding.message for finding in broken(state_of, promise)) == sorted(messages)
-
-
-def test_places_and_help(state_of: StateOf) -> None:
-    promise = "op: [x::y, 'demo::p*'], backends: cpu, contexts: fake"
-    name, finding, *_ = sorted(broken(state_of, promise, promise), key=lambda match: match.operator or "")
-    assert (name.severity, finding.severity) == (Severity.ERROR, Severity.ERROR)
-    assert str(finding.span) == "x.yaml:3:11"
-    assert [(related.message, str(related.span)) for related in finding.related] == [
-        ("it is promised here, for demo::p*", "x.yaml:10:5"),
-        ("it is promised here, too", "x.yaml:11:5"),
-    ]
-    assert finding.tip == "register a fake kernel (torch.library.register_fake)"
-    assert dict(finding.details)["call"] == "cpu fake, in mode=FakeTensorMode"
-
-
-def test_what_is_not_known_is_no_error(state_of: StateOf) -> None:
-    text = f"{LIBRARY}  - {{op: 'm::*', backends: cpu, contexts: fake}}\n".replace(
-        "support:", "  - {func: 'm::a(Tensor x) -> Tensor', dispatch: {Autograd: a}}\nsupport:"
-    )
-    (finding,) = findings(state_of(text), select="broken-promise")
-    assert finding.severity is Severity.INFO
-    assert finding.message == (
-        "m::a: the promise of fake on CPU cannot be checked: it depends on what a kernel does, which no declaration "
-        "says"
-    )
 
 
 @pytest.mark.parametrize("seed", range(25))

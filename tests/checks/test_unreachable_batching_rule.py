@@ -5,39 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.checks.check import Severity
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
-from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
 ID = "unreachable-batching-rule"
-
-
-def test_a_factory_has_no_batched_tensors(state_of: StateOf) -> None:
-    text = (
-        "dispatch: 1\noperators:\n  - func: demo::ones(int size) -> Tensor\n"
-        "    dispatch: {CompositeExplicitAutograd: ones, FuncTorchBatched: ones_batched}\n"
-    )
-    assert findings(state_of(text)) == (
-        Finding(
-            check=ID,
-            severity=Severity.WARNING,
-            message=(
-                "demo::ones: the batching rule ones_batched at FuncTorchBatched is not reached: the operator has no "
-                "tensor arguments, so no call has a batched tensor"
-            ),
-            operator="demo::ones",
-            key="FuncTorchBatched",
-            span=Span("x.yaml", 4, 49),
-            tip="remove the rule, or register it at FuncTorchVmapMode",
-            mark="FuncTorchBatched",
-        ),
-    )
 
 
 COMPOSITE = "CompositeImplicitAutograd: math, FuncTorchBatched: batched"
@@ -72,30 +48,6 @@ def test_autograd_runs_the_composite_kernel_first(
         ), device
 
 
-def test_the_alias_is_shadowed(state_of: StateOf) -> None:
-    text = (
-        "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n      "
-        "CompositeImplicitAutograd: math\n"
-        "      FuncTorchBatched: batched\n      FuncTorchBatchedDecomposition: decomposed\n"
-    )
-    assert tuple(finding for finding in findings(state_of(text)) if finding.subject != "composite") == (
-        Finding(
-            check=ID,
-            severity=Severity.WARNING,
-            message=(
-                "demo::op: the batching rule decomposed at FuncTorchBatchedDecomposition is not reached: the kernel at "
-                "FuncTorchBatched takes the only slot that FuncTorchBatchedDecomposition fills"
-            ),
-            operator="demo::op",
-            key="FuncTorchBatchedDecomposition",
-            span=Span("x.yaml", 7, 7),
-            related=(Related("the kernel at FuncTorchBatched", Span("x.yaml", 6, 25)),),
-            tip="remove one of the two",
-            mark="FuncTorchBatchedDecomposition",
-        ),
-    )
-
-
 BY_CHANCE = (
     "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached only by chance: a "
     "registration at FuncTorchBatchedDecomposition recomputes no slot in torch-2.4, and the rule is used only because "
@@ -110,21 +62,6 @@ def test_a_registration_that_recomputes_nothing(universe: str, said: list[str]) 
     assert [finding.message for finding in results if finding.check == ID] == said
     stale = {finding.operator for finding in results if finding.check == "stale-live-table"}
     assert stale == ({"demo::late"} if said else set()), "the one that is not in use is stale, which says enough"
-
-
-@pytest.mark.parametrize(
-    "dispatch",
-    [
-        "CPU: cpu, Autograd: autograd, FuncTorchBatched: batched",
-        "CompositeImplicitAutograd: math, FuncTorchBatchedDecomposition: batched",
-        "CompositeImplicitAutograd: math, FuncTorchBatched: {kernel: batched, redispatches: other-operators}",
-        "CompositeExplicitAutograd: default, Autograd: autograd, FuncTorchBatched: batched",
-        "CPU: cpu, Autograd: autograd, FuncTorchBatched: fallthrough",
-    ],
-)
-def test_rules_that_are_reached(dispatch: str, state_of: StateOf) -> None:
-    text = f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{{dispatch}}}\n"
-    assert [finding for finding in findings(state_of(text)) if finding.check == ID] == []
 
 
 @pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
