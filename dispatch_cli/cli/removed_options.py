@@ -48,6 +48,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--no-vmap", ("capture",), _VMAP),
     ("--output", ("schema",), "write `dispatch-cli schema REPORT`, and -o FILE for a file"),
     ("--python", ("extract",), "write `dispatch-cli crossref PATH... --against live --python PATH`"),
+    ("--recorder", ("trace",), "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program"),
     ("--rules-only", ("guards",), "remove `kernel` from what --record writes"),
     ("--sort", ("coverage",), "leave it out: JSON and CSV have rows to sort"),
     ("--stop-after", ("resolve",), "leave it out: --format json has the steps in order"),

@@ -44,6 +44,18 @@ def default_folder() -> str | None:
     return user_folder()
 
 
+def usable_folder() -> Path | None:
+    """The folder of the cache; None for none, and where it is inside a git checkout."""
+    folder = default_folder()
+    return None if folder is None or _is_in_checkout(folder) else Path(folder)
+
+
+def _is_in_checkout(folder: str) -> bool:
+    """True for a folder that could come with a project. A home may be under git, and its own folder is used."""
+    inside = Path(folder) / "extract"
+    return folder != user_folder() and any((above / ".git").exists() for above in inside.resolve().parents)
+
+
 def key_of(*parts: object) -> str:
     """The name of an entry: of what decides it, and of the readers themselves."""
     text = json.dumps([FORMAT, _readers(), parts], ensure_ascii=True, sort_keys=True)
@@ -67,9 +79,7 @@ class Cache:
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder) / "extract"
-        self._is_used = folder == user_folder() or not any(
-            (above / ".git").exists() for above in self._folder.resolve().parents
-        )
+        self._is_used = not _is_in_checkout(folder)
 
     def get(self, key: str) -> Any:
         """Content of the entry of a key; None where there is none that can be used."""

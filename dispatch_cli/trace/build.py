@@ -1,11 +1,10 @@
 """Build the recorder for a PyTorch: a library of C++ on PyTorch's public headers, which `recorder.py` loads.
 
-usage: PYTHON build.py
+usage: PYTHON build.py FOLDER CACHE
 
-It prints {"library": PATH, "is_kept": BOOL}, or {"error": TEXT, "hint": TEXT}; PATH is null where that Python has no
-PyTorch. A script of its own: it needs Python 3.8 and its standard library. What is built is kept in the user's own
-cache folder, under a digest of that PyTorch, the Python, the compiler and the sources; in a temporary folder where that
-cannot be.
+FOLDER: where it is built. CACHE: the user's own folder where it is kept, under a digest of that PyTorch, the Python,
+the compiler and the sources; empty where there is none. It prints {"library": PATH}, or {"error": TEXT, "hint": TEXT};
+PATH is null where that Python has no PyTorch. A script of its own: it needs Python 3.8 and its standard library.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import stat
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 
 SOURCES = Path(__file__).absolute().with_name("cpp")
@@ -52,11 +50,8 @@ def torch_folder() -> Path | None:
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
 
-def library_for(torch: Path) -> tuple[Path, bool]:
-    """The library for the PyTorch in a folder, built where it has not been yet; and whether it is kept in the cache.
-
-    Errors: NotBuilt.
-    """
+def library_for(torch: Path, folder: Path, cache: Path | None) -> Path:
+    """The library for the PyTorch in a folder, built where it has not been yet. Errors: NotBuilt."""
     if sys.platform == "win32":
         raise NotBuilt("there is none for Windows", "record the program on Linux or macOS")
     if not (torch / "include" / "ATen" / "core" / "dispatch" / "Dispatcher.h").is_file():
@@ -68,30 +63,19 @@ def library_for(torch: Path) -> tuple[Path, bool]:
         )
     compiler = _compiler()
     name = _digest(torch, compiler)
-    folder = _cache()
-    for path in [] if folder is None else folder.glob(f"{name}-*.so"):
+    for path in [] if cache is None else cache.glob(f"{name}-*.so"):
         if _is_own_file(path) and path.name == _name(name, path):
-            return path, True
-    once = ", once for this PyTorch" if folder is not None and os.access(folder, os.W_OK) else ""
+            return path
+    once = ", once for this PyTorch" if cache is not None and os.access(cache, os.W_OK) else ""
     print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
-    output = Path(tempfile.mkdtemp(prefix="dispatch-cli-")) / f"{name}.so"
-    is_kept = False
-    try:
-        _build(torch, compiler, output)
-        if folder is not None:
-            kept = folder / _name(name, output)
-            with contextlib.suppress(OSError):
-                new = folder / f"{name}.{os.getpid()}"
-                shutil.copyfile(output, new)
-                new.replace(kept)
-                is_kept = True
-    except BaseException:
-        shutil.rmtree(output.parent, ignore_errors=True)
-        raise
-    if folder is None or not is_kept:
-        return output, False
-    shutil.rmtree(output.parent, ignore_errors=True)
-    return kept, True
+    output = folder / f"{name}.so"
+    _build(torch, compiler, output)
+    if cache is not None:
+        with contextlib.suppress(OSError):
+            new = cache / f"{name}.{os.getpid()}"
+            shutil.copyfile(output, new)
+            return new.replace(cache / _name(name, output))
+    return output
 
 
 def _name(built_from: str, library: Path) -> str:
@@ -125,25 +109,6 @@ def _compiler() -> list[str]:
         if path is not None:
             return [path]
     raise NotBuilt("there is no C++ compiler on the PATH", "install g++ or clang++, or name one in the variable CXX")
-
-
-def _cache() -> Path | None:
-    """The folder where libraries are kept; None where there cannot be one of this user, to which nobody else writes.
-
-    A library in a git checkout could come with a project. A home may be under git, and its own folder is used.
-    """
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    try:
-        own = Path.home() / ".cache"
-        folder = (base if base.is_absolute() else own) / "dispatch-cli" / "recorder"
-        if own not in folder.parents and any((above / ".git").exists() for above in folder.resolve().parents):
-            return None
-        folder.mkdir(0o700, parents=True, exist_ok=True)
-        status = folder.lstat()
-    except (OSError, RuntimeError):
-        return None
-    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022
-    return folder if is_own else None
 
 
 def _is_own_file(path: Path) -> bool:
@@ -207,11 +172,12 @@ def _run(command: list[str], what: str) -> str:
 
 def main() -> None:
     """Print the path of the library."""
+    folder, cache = sys.argv[1:]
     torch = torch_folder()
-    answer: dict[str, object]
+    answer: dict[str, str | None]
     try:
-        path, is_kept = (None, True) if torch is None else library_for(torch)
-        answer = {"library": None if path is None else str(path), "is_kept": is_kept}
+        path = None if torch is None else library_for(torch, Path(folder), Path(cache) if cache else None)
+        answer = {"library": None if path is None else str(path)}
     except NotBuilt as error:
         answer = {"error": error.message, "hint": error.hint}
     print(json.dumps(answer))

@@ -2,46 +2,103 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import stat
+import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
+from dispatch_cli.extract.cache import usable_folder
+from dispatch_cli.extract.cache_files import is_own_folder
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.trace import build
 from dispatch_cli.trace.signals import run
 
 RECORDER = Path(__file__).with_name("recorder.py")
-"""The script that runs a program and records it; it may be run beside any other command, too."""
+"""The script that runs a program and records it."""
 
 
-def launch(
-    python: str,
-    program: Sequence[str],
-    save: Path | None,
-    *,
-    module: bool = False,
-    megabytes: int | None = None,
-    lines: bool = True,
-    state: bool = True,
-    kernels: bool = False,
-    library: str | None = None,
-) -> int:
-    """Run a program under that Python as ``PYTHON SCRIPT ARGS`` does, recorded; its streams are those of this process.
+@contextmanager
+def library_for(python: str) -> Iterator[str | None]:
+    """The path of the recorder's library, built where it has not been yet; None where that Python has no PyTorch but
+    one that lies beside a program, which is not recorded. While it is built, a line on standard error says so.
 
-    program: a script, or with *module* the name of a module, and its arguments. save: where the recording goes; None
-    where nothing is recorded. megabytes: its bound. lines: whether places in Python are recorded. state: whether the
-    registry is captured at the end, which takes some seconds. kernels: whether every kernel
-    that runs is recorded. library: the recorder's, built; else the recorder builds it.
-    Returns the program's exit code as shells tell it: 128 + n where signal n has ended it.
-    Errors: OSError when the Python cannot be started.
+    python: the path of an executable. Errors: InputError, where there are no headers, or no compiler, and where
+    building fails.
     """
-    options = ["--save", str(save)]
-    options += ["--max-size", str(megabytes)] if megabytes is not None else []
-    options += [] if lines else ["--no-lines"]
-    options += [] if state else ["--no-state"]
-    options += ["--kernels"] if kernels else []
-    options += [] if library is None else ["--library", library]
-    recorder = [] if save is None else [str(RECORDER), *options]
-    command = [python, *recorder, *(["-m"] if module else ["--"]), *program]
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="dispatch-cli-")
+    except OSError as error:
+        raise _error(error.strerror or str(error)) from None
+    with temporary as folder:
+        before = signal.signal(signal.SIGTERM, _exit)
+        try:
+            library = _built(python, folder)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        yield library
+
+
+def _exit(number: int, _: FrameType | None) -> None:
+    """Handle a signal so that nothing temporary is left."""
+    raise SystemExit(128 + number)
+
+
+def _built(python: str, folder: str) -> str | None:
+    """The path of the library. folder: where it is built; it is kept elsewhere, if that can be. Errors: InputError."""
+    command = [python, build.__file__, folder, str(_kept_in() or "")]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        answer = json.loads(done.stdout)
+    except OSError as error:
+        raise _error(f"{python} cannot be run: {(error.strerror or str(error)).lower()}") from None
+    except ValueError:
+        raise _error(f"{python} does not say what it has built") from None
+    if "error" in answer:
+        raise _error(answer["error"], answer["hint"])
+    library: str | None = answer["library"]
+    return library
+
+
+def _kept_in() -> Path | None:
+    """The folder where libraries are kept; None where there is none of this user, to which nobody else writes."""
+    cache = usable_folder()
+    if cache is None:
+        return None
+    folder = cache / "recorder"
+    try:
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        is_safe = is_own_folder(folder) and not folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    except OSError:
+        return None
+    return folder if is_safe else None
+
+
+def _error(message: str, hint: str = "") -> InputError:
+    return InputError((Problem("no-recorder", f"the recorder cannot be built: {message}", hint=hint or None),))
+
+
+def command(python: str, program: Sequence[str], library: str | None, save: str, **options: bool | int) -> list[str]:
+    """The command that runs a program as ``PYTHON SCRIPT ARGS`` does, and records it.
+
+    program: a script, or the name of a module, and its arguments. save: the file of the recording. options: others of
+    `recorder.Options`.
+    """
+    return [python, str(RECORDER), json.dumps({"save": save, "library": library, **options}), *program]
+
+
+def launch(words: Sequence[str]) -> int:
+    """Run a command; its streams are those of this process.
+
+    Returns the program's exit code as shells tell it: 128 + n where signal n has ended it. Errors: OSError when the
+    Python cannot be started.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
-    code = run(command)
+    code = run(words)
     return 128 - code if code < 0 else code

@@ -29,21 +29,15 @@ class Observed(NamedTuple):
 
 
 class NotObserved(ValueError):
-    """A signature lacks what a call is computed from, or has keys that the universe lacks; the message says which."""
+    """A signature has keys that the universe lacks; the message says which."""
 
 
 def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
     """Inputs of the engine for a signature. Errors: NotObserved."""
-    for name in ("tensors", "keys"):
-        if name not in signature:
-            raise NotObserved(f"{_WORDS[name]} could not be read")
     tensors = signature["tensors"]
     thread = thread_of(signature, layout)
     values = tuple(value_of(tensor, layout, thread) for tensor in tensors if tensor[1:] != [GENERATOR])
     return Observed(values, thread, options_of(signature, layout))
-
-
-_WORDS = {"tensors": "its tensors", "keys": "the keys of its thread"}
 
 
 def keys_of(raw: int, layout: KeyLayout) -> DispatchKeySet:
@@ -101,8 +95,7 @@ def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
         for kind, level, saved in signature.get("layers", ())
         if kind != _BASE
     )
-    count = signature.get("modes", 0)
-    modes = tuple(Mode(_MODE, None, at) for at in range(count if isinstance(count, int) else len(count)))
+    modes = tuple(Mode(_MODE, None, at) for at in range(len(signature.get("modes", ()))))
     keys = _local_keys(signature["keys"], layout)
     # PyTorch includes PreDispatch with the first mode on its stack, and removes it with the last one.
     pre_dispatch = (Mode(_MODE, None, 0),) if keys.included.has(PRE_DISPATCH) else ()
@@ -119,10 +112,8 @@ def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
 
 
 def mode_names(signature: Mapping[str, Any]) -> list[str]:
-    """The classes of the active modes, the one that gets a call first at the end; none where they are not recorded."""
-    modes = signature.get("modes", 0)
-    if isinstance(modes, int):
-        return []
+    """The classes of the active modes, the one that gets a call first at the end."""
+    modes = signature.get("modes", ())
     own = [name for name in modes if name not in INFRA_MODES]
     return [*sorted((name for name in modes if name in INFRA_MODES), key=INFRA_MODES.index), *own]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -20,11 +19,6 @@ from dispatch_cli.trace.calls import NONE, NOT_KNOWN, RAISED, RETURNED, Recorded
 
 if TYPE_CHECKING:
     from dispatch_cli.trace.table import TableThen
-
-try:
-    import fcntl
-except ImportError:  # Windows has none; a program is not recorded there
-    fcntl = None  # type: ignore[assignment]
 
 VERSION = 1
 HEAD = "dispatch_cli_trace"
@@ -45,8 +39,6 @@ MAX_NAMES = 1_000_000
 """Entries of one table: operators, places, signatures …"""
 MAX_DEPTH = 10_000
 MAX_NUMBER = 1 << 62
-MAX_SECONDS = 150
-"""The time that the capture of the registry may take."""
 _SMALL = 4096
 """Bytes of a line that needs no budget."""
 
@@ -112,7 +104,8 @@ class Recording:
     """A recording, as far as it goes.
 
     signatures: each call without its time, as it is written. tables: what operators had registered when they were
-    called, by their number, where the state does not say it. kernels: those that were seen to run, by call.
+    called, by their number, where the state does not say it. nodes: the innermost call that made each node of autograd,
+    by its thread and the number of the node in it. kernels: those that were seen to run, by call.
     state: what `dispatch_cli.capture.probe` writes; None where the program ended before. cut: the last line is not
     whole. more: calls that were not read, because there are too many.
     """
@@ -126,6 +119,7 @@ class Recording:
     signatures: list[dict[str, Any]] = field(default_factory=list)
     tables: dict[int, TableThen] = field(default_factory=dict)
     calls: RecordedCalls = field(default_factory=RecordedCalls)
+    nodes: dict[tuple[int, int], int] = field(default_factory=dict)
     kernels: dict[int, list[Ran]] = field(default_factory=dict)
     stopped: list[NotRecorded] = field(default_factory=list)
     state: dict[str, Any] | None = None
@@ -142,6 +136,11 @@ class Recording:
         """The line of Python that called it."""
         place = self.calls.place[call]
         return None if place == NONE else self.places[place]
+
+    def forward_of(self, call: int) -> int | None:
+        """The forward call that made the node which a backward call belongs to; None for others."""
+        thread = self.calls.forward_thread[call]
+        return None if thread == NONE else self.nodes.get((thread, self.calls.sequence[call]))
 
 
 class _BadLine(ValueError):
@@ -169,31 +168,8 @@ def _start_of(file: str) -> bytes:
         return b""
 
 
-def is_being_written(file: str) -> bool:
-    """True if a copy of the program's process is at work, which captures the registry and appends it.
-
-    It holds a lock of the file until then.
-    """
-    if fcntl is None:
-        return False
-    try:
-        with open(file, "rb") as stream:  # noqa: PTH123
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except (OSError, ValueError):
-        pass  # a reader says what is wrong, and some file systems have no locks
-    return False
-
-
 def read(file: str, with_calls: bool = True) -> Recording:
-    """The recording in a file, as soon as the registry is in it, too.
-
-    with_calls: else only its head and its state are read. Errors: InputError.
-    """
-    end = time.monotonic() + MAX_SECONDS
-    while is_being_written(file) and time.monotonic() < end:
-        time.sleep(0.02)
+    """The recording in a file. with_calls: else only its head and its state are read. Errors: InputError."""
     from dispatch_cli.model.garbage import no_collection
     from dispatch_cli.model.read_files import note
 
@@ -375,6 +351,11 @@ class _RecordingReader:
         call = stack.pop()
         self._of.calls.end[call] = time
         self._of.calls.raised[call] = _RAISED.get(value[3], NOT_KNOWN) if type(value[3]) is bool else NOT_KNOWN
+        nodes = value[4] if len(value) > 4 else []
+        if type(nodes) is not list:
+            raise _BadLine("the nodes that a call made are a list")
+        for node in nodes:
+            self._of.nodes.setdefault((value[1], _number(node, "a node")), call)
 
     def _kernel(self, value: list[Any]) -> None:
         """Note a kernel of the innermost open call of its thread, at whose end the kernels are written, in order."""

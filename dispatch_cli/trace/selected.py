@@ -13,7 +13,6 @@ from dispatch_cli.trace.devices import DeviceChange
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import CallFact, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
-from dispatch_cli.trace.nodes import calls_with_nodes
 from dispatch_cli.trace.recording import PythonPlace, Recording
 
 
@@ -61,9 +60,8 @@ class CallFacts:
 
     def __init__(self, recording: Recording, happened: Happened, explainer: Explainer) -> None:
         self._explainer = explainer
-        self._calls = recording.calls
+        self._recording = recording
         self._happened = happened
-        self._with_nodes: bytearray | None = None
         self._universe = explainer.state.dispatcher.universe
         self._known: dict[int, tuple[CallFact, ...]] = {}
 
@@ -86,11 +84,19 @@ class CallFacts:
     def gives_gradient(self, call: int) -> bool:
         """True if a call without an autograd kernel gives a gradient: calls inside of it record one."""
         lost = gradient_loss(self._happened.of_call(call), self._universe)
-        if lost is None or lost.loss is GradientLoss.RAISES:
-            return False
-        if self._with_nodes is None:
-            self._with_nodes = calls_with_nodes(self._calls)
-        return bool(self._with_nodes[call])
+        return lost is not None and lost.loss is not GradientLoss.RAISES and call in self._with_nodes
+
+    @cached_property
+    def _with_nodes(self) -> set[int]:
+        """Calls inside of which others made nodes of autograd."""
+        parents = self._recording.calls.parent
+        result: set[int] = set()
+        for call in self._recording.nodes.values():
+            around = parents[call]
+            while around != NONE and around not in result:
+                result.add(around)
+                around = parents[around]
+        return result
 
 
 class Selected(NamedTuple):

@@ -72,12 +72,10 @@ def _or_nothing(check: Check, words: str) -> Check:
 
 
 check = fields(
-    {"operator": of_type(int, "the number of an operator")},
+    {"operator": of_type(int, "the number of an operator"), "tensors": list_of(_tensor), "keys": list_of(_raw, 2)},
     {
-        "tensors": list_of(_tensor),
-        "keys": list_of(_raw, 2),
         "inference": _FLAG,
-        "modes": either("a number or a list of names", _number, list_of(_TEXT)),
+        "modes": list_of(_TEXT),
         "python_dispatcher": _FLAG,
         "layers": _layers,
         "device": _or_nothing(_TEXT, "a device or null"),

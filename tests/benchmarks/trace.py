@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dispatch_cli.trace.launch import RECORDER
+from dispatch_cli.trace.launch import command
 from tests.trace.kernels import library_of
 
 PROGRAM = '''
@@ -73,12 +73,11 @@ def measure(python: str, folder: Path, way: str) -> dict[str, tuple[float, float
     """Microseconds per round and calls in it, by loop; and the memory in MiB."""
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    recorder = [str(RECORDER), "--library", library_of(python)]
-    before = {"recorded": [*recorder, "--save", str(folder / "recording"), "--no-state"]}
-    before["recorded without lines"] = [*before["recorded"], "--no-lines"]
-    after = ["profiler"] if way == "profiler" else []
-    command = [python, *before.get(way, []), str(program), *after]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    words = [python, str(program), *(["profiler"] if way == "profiler" else [])]
+    if way.startswith("recorded"):
+        lines = way == "recorded"
+        words = command(python, words[1:], library_of(python), str(folder / "recording"), state=False, lines=lines)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     lines = [line.split() for line in done.stdout.splitlines()]
     return {name: (float(cost), float(calls)) for name, cost, calls in lines}
 

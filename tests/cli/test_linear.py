@@ -61,7 +61,7 @@ def calls(count: int) -> str:
     writer = Writer()
     for number in range(count):
         writer.call("aten::linear", ends=False, line=number % 7)
-        writer.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, grads=(True,), sequence=number)
+        writer.call(f"aten::{('sin', 'cos', 'relu')[number * number % 3]}", 1, grads=(True,), nodes=[number])
         writer.end()
         writer.call("aten::relu", thread="backward", sequence=number, forward="MainThread")
     return writer.text()

@@ -19,7 +19,7 @@ LEFT_OUT = ("capture", "explore", "help")
 """Commands that need a PyTorch, or a terminal; `prompt.HELP` asks for help."""
 NOT_GIVEN = {
     "crossref": {"against", "python", "modules"},
-    "trace": {"python", "is_module", "last", "recorder"},
+    "trace": {"python", "is_module", "last"},
     "resolve": {"tensors"},
     "keys": {"tensors"},
     "page": {"all_versions"},

@@ -42,7 +42,7 @@ def test_a_case_can_be_made_again() -> None:
 
 NEVER_GIVEN = {"--help", "--all-versions"}
 """A stand-in answers at once, and is named with --python. All versions take half a minute."""
-OF_A_PROGRAM = {"-m", "--python", "--last", "--recorder"}
+OF_A_PROGRAM = {"-m", "--python", "--last"}
 """Options of ``trace`` that run a program, or are about another one than the recording."""
 
 

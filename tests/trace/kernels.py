@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.trace import build
-from dispatch_cli.trace.library import library_for
+from dispatch_cli.trace.launch import library_for
 from tests.once import once
 
 
@@ -22,7 +22,7 @@ def has_compiler() -> bool:
 
 
 def cache_with_recorder(python: str) -> Path:
-    """A cache folder in which `library_for` finds the recorder for the PyTorch of a Python; for XDG_CACHE_HOME.
+    """A cache folder in which `library_for` finds the recorder for the PyTorch of a Python.
 
     The test is skipped where there is no compiler, or no headers of Python.
     """
@@ -33,7 +33,7 @@ def cache_with_recorder(python: str) -> Path:
 
     def build_there(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("XDG_CACHE_HOME", str(folder))
+            patch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder))
             with library_for(python):
                 pass
 

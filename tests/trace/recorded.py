@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.trace import recorder
-from dispatch_cli.trace.recording import is_being_written
+from dispatch_cli.trace.launch import command
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.trace.kernels import library_of
 
-RECORDER = Path(recorder.__file__)
 
-
-def recorder_command() -> list[str]:
-    """The recorder in the live PyTorch, without its options."""
+def recorder_command(save: Path, *program: str, **options: bool | int) -> list[str]:
+    """The command that runs a program with the recorder in the live PyTorch."""
     python = torch_python()
-    return [python, str(RECORDER), "--library", library_of(python)]
+    return command(python, program, library_of(python), str(save), **options)
 
 
 @dataclass
@@ -74,7 +70,7 @@ class Recorded:
 
 
 def run(
-    program: Path, *arguments: str, options: tuple[str, ...] = (), fresh: bool = False, **settings: Any
+    program: Path, *arguments: str, options: dict[str, int] | None = None, fresh: bool = False, **settings: Any
 ) -> Recorded:
     """Run a script, or ``-m`` and a module where *program* has no suffix, in the live PyTorch.
 
@@ -82,17 +78,16 @@ def run(
     of that.
     """
     save = program.parent / "recording"
-    target = [str(program)] if program.suffix == ".py" else ["-m", program.name]
-    command = [*recorder_command(), "--save", str(save), "--no-state", *options, *target, *arguments]
+    is_module = program.suffix != ".py"
+    target = program.name if is_module else str(program)
+    words = recorder_command(save, target, *arguments, **{"state": False, "module": is_module, **(options or {})})
     if fresh:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **settings)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, **settings)
     else:
-        done = in_pytorch.run(command, check=False)
+        done = in_pytorch.run(words, check=False)
     return Recorded(done.returncode, done.stdout, done.stderr, read(save))
 
 
 def read(path: Path) -> list[Any]:
     """The lines of a recording, whole; a process that was killed leaves zeros behind them."""
-    while is_being_written(str(path)):
-        time.sleep(0.05)
     return [json.loads(line) for line in path.read_bytes().rstrip(b"\0").splitlines()]

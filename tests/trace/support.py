@@ -41,7 +41,7 @@ def signature(
             raw((*usual, *(key for key in excluded if not key.startswith("-")))),
         ],
         "inference": False,
-        "modes": 0,
+        "modes": [],
         "python_dispatcher": False,
         "layers": [],
         "grad_mode": True,
@@ -70,6 +70,8 @@ class Writer:
             },
         ]  # type: list[Any]
         self._tables: dict[str, list[Any]] = {}
+        self._nodes: dict[str, list[Sequence[int]]] = {}
+        """Of the open calls of each thread."""
         self.time = 0
 
     def number(self, tag: str, *value: Any) -> int:
@@ -90,10 +92,14 @@ class Writer:
         thread: str = "MainThread",
         sequence: int = -1,
         forward: str | None = None,
+        nodes: Sequence[int] = (),
         kernels: Sequence[tuple[str, int, str]] = (),
         **of_signature: Any,
     ) -> None:
-        """A call that begins, and ends at once where *ends*."""
+        """A call that begins, and ends at once where *ends*.
+
+        sequence, forward: the node of autograd that makes it, and its thread. nodes: those that it makes itself.
+        """
         number = self.number("s", signature(self.number("o", operator), **of_signature))
         file = self.number("f", "/home/me/train.py")
         place = -1 if line is None else self.number("l", file, line, "step")
@@ -103,13 +109,15 @@ class Writer:
         self.lines.append(["c", number, where, depth, place, self.time, sequence, of])
         for slot, keys, reached in kernels:
             self.lines.append(["k", where, depth, slot, keys, reached, False])
+        self._nodes.setdefault(thread, []).append(nodes)
         if ends:
             self.end(thread, raised)
 
     def end(self, thread: str = "MainThread", raised: bool | None = False) -> None:
         """The innermost open call ends."""
         self.time += 5
-        self.lines.append(["e", self.number("t", thread), self.time, raised])
+        nodes = list(self._nodes[thread].pop())
+        self.lines.append(["e", self.number("t", thread), self.time, raised, *([nodes] if nodes else [])])
 
     def add(self, *line: Any) -> None:
         """Any line."""
@@ -148,8 +156,8 @@ def every() -> str:
     for step in range(2):
         writer.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN), grads=(False, True))
         writer.call("aten::to.dtype", 1)
-        writer.call("aten::linear", 1, ends=False, tensors=(PLAIN, PLAIN), grads=(False, True), sequence=step)
-        writer.call("aten::mm", 2, tensors=(PLAIN, PLAIN), grads=(False, True), sequence=step)
+        writer.call("aten::linear", 1, ends=False, tensors=(PLAIN, PLAIN), grads=(False, True), nodes=[step])
+        writer.call("aten::mm", 2, tensors=(PLAIN, PLAIN), grads=(False, True), nodes=[step])
         writer.end()
         writer.end()
         writer.call("aten::relu", line=2)

@@ -170,20 +170,6 @@ def test_a_cache_folder_that_cannot_be_had(folder: Path) -> None:
     assert done == Result(0, "plain\n", "note: nothing was recorded: the program has not imported PyTorch\n")
 
 
-@pytest.mark.parametrize("program", [["three.py"], ["-m", "three"]], ids=" ".join)
-def test_no_disk_with_room_for_a_recording(folder: Path, program: list[str]) -> None:
-    """No file may grow, nor any temporary one. The program runs, and its exit code is not that of the recorder."""
-    (folder / "three.py").write_text("import sys\nprint(sys.argv[1:])\nraise SystemExit(3)", encoding="utf-8")
-    words = [*COMMAND, "trace", "--python", "./python", *program, "--save", "x"]
-    variables = environment(DISPATCH_CLI_CACHE_DIR=str(folder / "cache"), PYTHONDONTWRITEBYTECODE="1")
-    line = f"ulimit -f 0; exec {shlex.join(words)}"
-    done = subprocess.run(["bash", "-c", line], cwd=folder, env=variables, capture_output=True, check=False, text=True)
-    assert (done.returncode, done.stdout) == (3, "['--save', 'x']\n")
-    why = f"{folder / 'cache' / 'trace'}: File too large"
-    assert done.stderr == f"note: nothing was recorded: {why}; --save FILE keeps them elsewhere\n"
-    assert [*(folder / "cache" / "trace").iterdir()] == []
-
-
 def test_an_ignored_hangup_is_ignored_by_the_program(folder: Path) -> None:
     """As under nohup."""
     (folder / "plain.py").write_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -27,7 +28,10 @@ def command(folder: Path, source: str, *options: str, arguments: tuple[str, ...]
 
 
 def variables(folder: Path) -> dict[str, str]:
-    return environment(XDG_CACHE_HOME=str(cache_with_recorder(torch_python())), DISPATCH_CLI_CACHE_DIR=str(folder))
+    """With a cache folder of its own, which has the recorder."""
+    if not (folder / "recorder").exists():
+        shutil.copytree(cache_with_recorder(torch_python()) / "recorder", folder / "recorder")
+    return environment(DISPATCH_CLI_CACHE_DIR=str(folder))
 
 
 def trace(folder: Path, source: str, *options: str, arguments: tuple[str, ...] = ()) -> Result:

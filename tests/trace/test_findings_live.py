@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.trace.recorder import __file__ as recorder
 from tests import in_pytorch
-from tests.capture.support import torch_python
 from tests.cli.support import call
 from tests.once import once
-from tests.trace.recorded import read
+from tests.trace.recorded import read, recorder_command
 
 pytestmark = pytest.mark.live
 
@@ -100,8 +98,7 @@ class Found:
 def record(folder: Path, source: str) -> None:
     """Run a program."""
     (folder / "program.py").write_text(source, encoding="utf-8")
-    line = [torch_python(), recorder, "--save", str(folder / "r.trace"), "program.py"]
-    done = in_pytorch.run(line, check=False, folder=folder)
+    done = in_pytorch.run(recorder_command(folder / "r.trace", "program.py"), check=False, folder=folder)
     ended = [done.returncode, json.loads(done.stdout.splitlines()[-1])]
     (folder / "ended").write_text(json.dumps(ended), encoding="utf-8")
     read(folder / "r.trace")  # it is captured what is registered, before the folder gets another name

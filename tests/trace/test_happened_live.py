@@ -101,7 +101,7 @@ class Traced:
         cache = cache_with_recorder(torch_python())
         words = ["--python", torch_python(), "--save", "r", "-o", "out", *options]
         words += ["--verify", str(program)] if verify else [str(program)]
-        env = environment(XDG_CACHE_HOME=str(cache), DISPATCH_CLI_CACHE_DIR="")
+        env = environment(DISPATCH_CLI_CACHE_DIR=str(cache))
         done = subprocess.run(
             [*COMMAND, "trace", *words], cwd=folder, env=env, capture_output=True, check=True, text=True
         )

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace import build
-from dispatch_cli.trace.library import library_for
+from dispatch_cli.trace.launch import library_for
 from tests.capture.support import torch_python
 from tests.trace.kernels import cache_with_recorder, has_compiler, library_of
-from tests.trace.recorded import RECORDER
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -87,15 +88,6 @@ def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CXX")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert "there is no C++ compiler on the PATH" in refused(python)
-    program = tmp_path / "program.py"
-    program.write_text("print(1)", encoding="utf-8")
-    command = [python, str(RECORDER), "--save", str(tmp_path / "recording"), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "recorder: it cannot be built: there is no C++ compiler on the PATH; "
-        "install g++ or clang++, or name one in the variable CXX\n"
-    )
 
 
 def test_no_headers_of_python(tmp_path: Path) -> None:
@@ -156,19 +148,29 @@ def test_a_cache_that_cannot_be_used(tmp_path: Path, cache: Path, monkeypatch: p
     """The library is in a temporary folder, as long as the program runs."""
     cache.write_text("", encoding="utf-8")
     monkeypatch.setenv("CXX", str(compiler_in(tmp_path, tmp_path / "log")))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
     python = python_with(tmp_path / "with", headers=True)
     with library_for(python) as library:
         assert library is not None
         assert Path(library).is_file()
-        assert tmp_path in Path(library).parents
     assert not Path(library).parent.exists()
-    program = tmp_path / "program.py"
-    program.write_text("print(1)", encoding="utf-8")
-    command = [python, str(RECORDER), "--save", str(tmp_path / "recording"), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "1\n")
-    assert [*tmp_path.glob("dispatch-cli-*")] == []
+
+
+def test_a_run_that_is_ended_while_it_compiles_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler, temporary = tmp_path / "compiler", tmp_path / "temporary"
+    compiler.write_text(f"#!/bin/sh\ntouch '{tmp_path}/begun'\nexec sleep 20\n", encoding="utf-8")
+    compiler.chmod(0o755)
+    temporary.mkdir()
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    (tmp_path / "program.py").touch()
+    words = ["--python", python_with(tmp_path / "with", headers=True), str(tmp_path / "program.py")]
+    process = subprocess.Popen([sys.executable, "-m", "dispatch_cli", "trace", *words], stderr=subprocess.DEVNULL)
+    while not (tmp_path / "begun").exists() and process.poll() is None:
+        time.sleep(0.05)
+    assert [*temporary.iterdir()] != []
+    process.terminate()
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert [*temporary.iterdir()] == []
 
 
 def test_built_once(
@@ -216,7 +218,8 @@ def test_a_cache_that_others_can_fill(
         (tmp_path / ".git").mkdir()
     else:
         kept.parent.chmod(0o770)
-    assert cache not in built(python).parents
+    with library_for(python) as library:
+        assert cache not in Path(str(library)).parents
     assert capfd.readouterr().err == "note: compiling the recorder; this takes up to a minute\n"
 
 
@@ -262,7 +265,7 @@ def test_the_command_says_why_not(tmp_path: Path) -> None:
 @pytest.mark.live
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = cache_with_recorder(torch_python())
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder))
     program, out = tmp_path / "program.py", tmp_path / "answer.json"
     program.write_text("import torch\ntorch.ones(2, requires_grad=True).mul(2)\n", encoding="utf-8")
     result = verified(torch_python(), "--format", "json", "-o", str(out), str(program))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.trace.recorded import RECORDER, read
+from dispatch_cli.trace.launch import command
+from tests.trace.recorded import read
 
 pytestmark = pytest.mark.slow
 
@@ -42,21 +43,15 @@ PROGRAMS = {
 }
 
 
-REASONS: dict[str, list[str]] = {
-    "another torch": ["calibration"],
-    "fork": ["fork", "torch"],
-    "os exit": [],
-    "killed": [],
-}
-
-
 def both(tmp_path: Path, program: list[str]) -> tuple[list[object], list[object], Path]:
     """End of a program without the recorder and with it, and the recording."""
     save = tmp_path / "recording"
     ended: list[list[object]] = []
-    for command in ([], [str(RECORDER), "--save", str(save)]):
+    is_module = program[0] == "-m"
+    recorder = command(sys.executable, program[is_module:], None, str(save), module=is_module)
+    for words in ([sys.executable, *program], recorder):
         done = subprocess.run(
-            [sys.executable, *command, *program],
+            words,
             capture_output=True,
             text=True,
             input="in\n",
@@ -75,11 +70,14 @@ def test_a_script(tmp_path: Path, name: str) -> None:
         (tmp_path / folder / "torch" / "__init__.py").write_text(text, encoding="utf-8")
     without, recorded, save = both(tmp_path, ["program.py", "--an", "option"])
     assert recorded == without
-    lines = read(save)
-    assert lines[0]["argv"] == ["program.py", "--an", "option"]
-    assert lines[0]["torch"] == ("9.9" if name == "another torch" else None)
-    assert ("end" in [line[0] for line in lines[1:]]) is (name not in ("os exit", "killed"))
-    assert [line[1]["reason"] for line in lines[1:] if line[0] == "x"] == REASONS.get(name, ["torch"])
+    if name in ("os exit", "killed"):
+        assert read(save) == []
+        return
+    head, reason, end = read(save)
+    assert head["argv"] == ["program.py", "--an", "option"]
+    assert head["torch"] == ("9.9" if name == "another torch" else None)
+    assert (reason[0], reason[1]["reason"]) == ("x", "calibration" if name == "another torch" else "torch")
+    assert end[0] == "end"
 
 
 def test_a_signal_ends_it(tmp_path: Path) -> None:
@@ -118,21 +116,10 @@ def test_what_is_not_there(tmp_path: Path, program: list[str]) -> None:
     assert without[0] != 0
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--save"], ["--save", "x"], ["--colour", "x"], ["--save", "x", "--max-size", "0"]]
-)
-def test_a_wrong_command_line(tmp_path: Path, options: list[str]) -> None:
-    command = [sys.executable, str(RECORDER), *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "usage:" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_recording_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('ran')", encoding="utf-8")
-    command = [sys.executable, str(RECORDER), "--save", str(tmp_path / "no" / "where"), str(tmp_path / "program.py")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = command(sys.executable, [str(tmp_path / "program.py")], None, str(tmp_path / "no" / "where"))
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "No such file or directory" in done.stderr
     assert "Traceback" not in done.stderr

@@ -119,7 +119,7 @@ def test_what_a_composite_kernel_calls_is_not_dispatch(tmp_path: Path) -> None:
 def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
     writer = Writer()
     for number in range(3):
-        writer.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), sequence=number)
+        writer.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), nodes=[number])
     for number in (2, 1, 0):
         for _ in range(2):
             writer.call("aten::mul.Tensor", line=9, tensors=(PLAIN, PLAIN), sequence=number, forward="MainThread")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import shutil
 import signal
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,6 +14,8 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+
+from dispatch_cli.trace.launch import command as recording
 
 pytestmark = [
     pytest.mark.slow,
@@ -77,27 +76,20 @@ class Started:
 
 
 @contextmanager
-def started(
-    tmp_path: Path, how: str, source: str, before: Sequence[str] = (), terminal: int | None = None
-) -> Iterator[Started]:
+def started(tmp_path: Path, how: str, source: str, before: Sequence[str] = ()) -> Iterator[Started]:
     """before: the words of a command that runs it. Nothing of its group is left at the end."""
 
     def begin() -> None:
         for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has them ignored by what it runs in the background
             signal.signal(number, signal.SIG_DFL)
-        if terminal is None:
-            os.setpgrp()
-        else:
-            os.setsid()
-            fcntl.ioctl(terminal, termios.TIOCSCTTY)
+        os.setpgrp()
 
     program = tmp_path / "program.py"
     program.write_text(SAYS + source + ENDS, encoding="utf-8")
     command = [sys.executable, str(program)]
     if how == "launched":
-        start = "import sys; from pathlib import Path; from dispatch_cli.trace.launch import launch\n"
-        start += f"sys.exit(launch(sys.executable, [{str(program)!r}], Path({str(tmp_path / 'save')!r})))"
-        command = [sys.executable, "-c", start]
+        start = "import sys; from dispatch_cli.trace.launch import launch; sys.exit(launch(sys.argv[1:]))"
+        command = [sys.executable, "-c", start, *recording(sys.executable, command[1:], None, str(tmp_path / "save"))]
     pipe = subprocess.PIPE
     process = subprocess.Popen([*before, *command], stdin=pipe, stdout=pipe, preexec_fn=begin)
     one = Started(process)
@@ -202,14 +194,6 @@ def test_what_is_blocked_stays_blocked(tmp_path: Path, how: str) -> None:
         assert program.end() == (["ready"], 5)
 
 
-def test_a_program_in_a_group_of_its_own(tmp_path: Path, how: str) -> None:
-    """Alone it would have stayed in this one, as its leader."""
-    with started(tmp_path, how, ALL + "\nos.setpgrp()") as program:
-        program.send(signal.SIGINT, group=True)
-        program.send(signal.SIGTERM)
-        assert program.end() == (["got SIGINT", "got SIGTERM"], 5)
-
-
 def test_a_program_in_a_group_that_it_could_leave(tmp_path: Path, how: str) -> None:
     """It runs in a group that another process leads: signals to that one are not for it any more."""
     shell = ["sh", "-c", 'trap "" INT TERM; "$@"; exit $?', "sh", "env", "--default-signal=INT,TERM"]
@@ -270,25 +254,6 @@ def test_a_program_that_is_not_stopped(tmp_path: Path, how: str) -> None:
         program.send(signal.SIGTSTP)
         assert program.stopped() is None
         assert program.end() == (["got SIGTSTP"] * 2, 5)
-
-
-@pytest.fixture
-def terminal() -> Iterator[int]:
-    """A terminal that is nobody's yet."""
-    files = pty.openpty()
-    yield files[1]
-    for file in files:
-        os.close(file)
-
-
-def test_a_program_that_stops_itself(tmp_path: Path, how: str, terminal: int) -> None:
-    """Whoever waits for it is told: a shell takes the terminal."""
-    source = "says(signal.SIGCONT)\nsay('ready')\nos.kill(os.getpid(), signal.SIGSTOP)"
-    with started(tmp_path, how, source, terminal=terminal) as program:
-        time.sleep(SOON)
-        assert program.stopped() == signal.SIGSTOP
-        program.send(signal.SIGCONT)
-        assert program.end() == (["got SIGCONT", "ready"], 5)
 
 
 def test_a_program_that_is_stopped_and_goes_on_by_itself(tmp_path: Path, how: str) -> None:

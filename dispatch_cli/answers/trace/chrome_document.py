@@ -46,7 +46,7 @@ def _meta(pid: int, tid: int, what: str, name: str) -> dict[str, Any]:
 
 def _event(view: TraceView, call: int, pid: int, end: int) -> dict[str, Any]:
     calls, path = view.recording.calls, view.path(call)
-    place, forward = view.recording.place_of(call), view.backward.forward_of(call)
+    place, forward = view.recording.place_of(call), view.recording.forward_of(call)
     args: dict[str, Any] = {"call": call, "kernels": path_text(tuple(kernel.key for kernel in path.own))}
     if path.own:
         args["observed"] = sum(kernel.observed for kernel in path.own)
@@ -93,7 +93,7 @@ def _ends(view: TraceView) -> array[int]:
 
 def _arrow(view: TraceView, call: int, pid: int) -> Iterator[dict[str, Any]]:
     """Arrow from a forward call to a call of its autograd node: flow events bind to the event that encloses them."""
-    forward, calls = view.backward.forward_of(call), view.recording.calls
+    forward, calls = view.recording.forward_of(call), view.recording.calls
     parent = calls.parent[call]
     if forward is None or (parent != NONE and calls.forward_thread[parent] != NONE):
         return

@@ -95,11 +95,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     help="Observe every kernel, not only the first of each call: kernels that take notes are put before the others.",
 )
 @click.option(
-    "--recorder",
-    is_flag=True,
-    help="Print the path of the script that records: PYTHON SCRIPT --save RECORDING PROGRAM [ARGS]...",
-)
-@click.option(
     "--op",
     "ops",
     multiple=True,
@@ -166,7 +161,6 @@ def command(
     no_lines: bool,
     no_state: bool,
     verify: bool,
-    recorder: bool,
     ops: tuple[str, ...],
     keys: tuple[str, ...],
     lines: tuple[str, ...],
@@ -201,9 +195,6 @@ def command(
     from dispatch_cli.answers.trace import command_answer as trace_answer
     from dispatch_cli.answers.trace import command_run as trace_run
 
-    if recorder:
-        trace_run.print_recorder()
-        return
     asked = TraceAsked(ops, keys, lines, where, only, depth, explain, kernels, limit, full)
     context = click.get_current_context()
     recording = trace_run.last_or_exit(program, is_module) if last else _recording_in(context.params)

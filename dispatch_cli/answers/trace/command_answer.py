@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.options import as_sentence, say_note
+from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import BadInput, Output, show, write
 
 if TYPE_CHECKING:
@@ -59,11 +59,9 @@ def trace_view(file: str, color: str) -> TraceView:
     """A recording, read, with what the engine says of it. Exits with 2 when it cannot be read."""
     from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.trace.recording import is_being_written, read
+    from dispatch_cli.trace.recording import read
     from dispatch_cli.trace.state import state_of
 
-    if is_being_written(file):
-        say_note("what the program's PyTorch has registered is written some seconds after the program's end: waiting")
     try:
         recording = read(file)
         return TraceView(recording, state_of(recording))

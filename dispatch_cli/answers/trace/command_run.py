@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from dispatch_cli.answers.trace.command_answer import TraceAsked, check_asked, show_trace, trace_view
 from dispatch_cli.cli.options import say_note
-from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable, write
+from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
@@ -30,13 +30,6 @@ class RunAsked(NamedTuple):
     no_lines: bool
     no_state: bool
     verify: bool
-
-
-def print_recorder() -> None:
-    """Print the path of the script that records."""
-    from dispatch_cli.trace.launch import RECORDER
-
-    write([f"{RECORDER}\n"], None, for_people=True)
 
 
 def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
@@ -58,8 +51,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.kept import RecordingPlace
-    from dispatch_cli.trace.launch import launch
-    from dispatch_cli.trace.library import library_for
+    from dispatch_cli.trace.launch import command, launch, library_for
     from dispatch_cli.trace.recording import is_recording
     from dispatch_cli.trace.runnable import python_for
 
@@ -71,23 +63,27 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         library = stack.enter_context(library_for(python))
     except InputError as error:
         raise BadInput(error, out.color) from None
-    place = None if run.save is not None else RecordingPlace()
-    file = run.save if place is None else place.file
+    place = None
     try:
-        code = launch(
+        file = run.save
+        if file is None:
+            place = RecordingPlace()
+            file = place.file
+        words = command(
             python,
             run.program,
-            None if file is None else Path(file),
+            library,
+            file,
             module=run.is_module,
-            megabytes=run.max_size,
+            megabytes=run.max_size or 256,
             lines=not run.no_lines,
             state=not run.no_state,
             kernels=run.verify,
-            library=library,
         )
-        if file is not None and not is_recording(file):
+        code = launch(words)
+        if not is_recording(file):
             say_note("nothing was recorded")
-        elif (file is None or _show_run(file, place, asked, out)) and place is not None:
+        elif _show_run(file, place, asked, out) and place is not None:
             _say_where(place)
     except OSError as error:
         raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
@@ -125,8 +121,7 @@ def _say_where(place: RecordingPlace) -> None:
     if place.not_kept is None:
         say_note("`dispatch-cli trace --last` shows these calls again, with --full all lines")
         return
-    what = "nothing was recorded" if place.file is None else "these calls are not kept"
-    say_note(f"{what}: {place.not_kept}; --save FILE keeps them elsewhere")
+    say_note(f"these calls are not kept: {place.not_kept}; --save FILE keeps them elsewhere")
 
 
 def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: Output) -> bool:
@@ -142,7 +137,7 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
             finally:
                 if place is not None:
                     place.keep()
-            view.recording.file = file if place is None or place.name is None else place.name
+            view.recording.file = file if place is None else place.name
             if not len(view.recording.calls):
                 why = "; ".join(reason.text for reason in view.recording.stopped) or "the program made no calls"
                 say_note(f"nothing was recorded: {why}")

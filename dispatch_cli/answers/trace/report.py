@@ -208,7 +208,7 @@ def _row(view: TraceView, item: Item) -> TraceRow:
     recording, call = view.recording, item.call
     times = [recording.calls.microseconds(number) for number in item.every]
     known = [time for time in times if time is not None]
-    forward = view.backward.forward_of(call)
+    forward = view.recording.forward_of(call)
     ends = Counter(map(view.ended_as, item.every))
     mismatch = view.difference(call)
     return TraceRow(
@@ -223,7 +223,7 @@ def _row(view: TraceView, item: Item) -> TraceRow:
         place=recording.place_of(call),
         forward=forward,
         forward_place=None if forward is None else recording.place_of(forward),
-        forwards=0 if forward is None else len({*map(view.backward.forward_of, item.every)}),
+        forwards=0 if forward is None else len({*map(view.recording.forward_of, item.every)}),
         calls_again=view.calls_again(call),
         microseconds=sum(known) if known else None,
         raised=ends[CallEnd.RAISED],

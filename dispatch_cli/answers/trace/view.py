@@ -12,7 +12,6 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.debug_text import registered_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.trace.backward import Backward
 from dispatch_cli.trace.calls import NONE, CallEnd
 from dispatch_cli.trace.chain import Difference, has_kernel, is_seen
 from dispatch_cli.trace.explained import Explained, Explainer
@@ -77,7 +76,6 @@ class TraceView:
         self.explainer = Explainer(recording, known.state, known.not_known)
         self.happened = Happened(self.explainer)
         self.facts = CallFacts(recording, self.happened, self.explainer)
-        self.backward = Backward(recording, self.explainer)
         self._paths: dict[int, TracePath] = {}
         self._kinds: dict[object, int] = {}
         self._shown: dict[int, int] = {}
@@ -142,7 +140,7 @@ class TraceView:
             keys = tuple((kernel.key, kernel.does, kernel.fallback) for kernel in path.kernels)
             look = (self.recording.operator_of(call), keys, path.assumed, path.end, path.handler, path.problem)
             shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
-        forward = self.backward.forward_of(call)
+        forward = self.recording.forward_of(call)
         place = NONE if forward is None else calls.place[forward]
         seen = (shown, calls.place[call], place, self.ended_as(call), self.calls_again(call), self.difference(call))
         return self._kinds.setdefault(seen, len(self._kinds))

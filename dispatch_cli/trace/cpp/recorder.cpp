@@ -12,6 +12,10 @@
 
 #include "kernel_log.h"
 
+#include <ATen/SequenceNumber.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -44,19 +48,26 @@ class Output {
 
   bool stopped = false;
 
-  // position: where the file ends. most: bytes that it may have.
-  void open(const char* path, size_t position, size_t most) {
+  // position: where the file ends. most: bytes that it may have, of which some are kept for the last lines.
+  void open(const char* path, size_t position, size_t most, size_t kept) {
     path_ = path;
     at_ = position;
     most_ = most;
+    kept_ = kept;
     struct stat status {};
     if (stat(path, &status) == 0) file_ = {status.st_dev, status.st_ino};
   }
 
   bool write(std::string_view line) {
-    if (!has_room(line.size())) return false;
-    std::memcpy(map_ + at_, line.data(), line.size());
-    at_ += line.size();
+    if (stopped || !has_room(line.size(), false)) return false;
+    put(line);
+    return true;
+  }
+
+  // Also where the bound for calls is reached.
+  bool write_last(std::string_view line) {
+    if (!has_room(line.size(), true)) return false;
+    put(line);
     return true;
   }
 
@@ -81,10 +92,7 @@ class Output {
     line += ",\"text\":";
     add_text(line, text);
     line += "}]\n";
-    if (map_ != nullptr && at_ + line.size() <= length_) {
-      std::memcpy(map_ + at_, line.data(), line.size());
-      at_ += line.size();
-    }
+    if (map_ != nullptr && at_ + line.size() <= length_) put(line);
   }
 
   // Cuts the file behind the last line.
@@ -97,17 +105,23 @@ class Output {
   }
 
  private:
-  bool has_room(size_t size) {
-    if (stopped) return false;
-    if (map_ != nullptr && at_ + size + LAST <= length_) return true;
+  void put(std::string_view line) {
+    std::memcpy(map_ + at_, line.data(), line.size());
+    at_ += line.size();
+  }
+
+  bool has_room(size_t size, bool is_last) {
+    if (map_ != nullptr && at_ + size + (is_last ? 0 : LAST) <= length_) return true;
+    if (is_lost_) return false;
     const size_t position = base_ + at_, page = position / PIECE * PIECE;
     const size_t length = (position + size + LAST - page + PIECE - 1) / PIECE * PIECE;
-    if (page + length > most_) {
-      stop("limit", "the recording has reached its bound");
+    if (page + length + (is_last ? 0 : kept_) > most_) {
+      if (!is_last) stop("limit", "the recording has reached its bound");
       return false;
     }
     if (const char* error = map(page, length)) {
       stop("disk", std::string("the recording cannot be written: ") + error);
+      is_lost_ = true;
       return false;
     }
     at_ = position - page;
@@ -151,7 +165,8 @@ class Output {
 
   std::string path_;
   std::pair<dev_t, ino_t> file_;
-  size_t most_ = 0, base_ = 0, at_ = 0, length_ = 0;
+  size_t most_ = 0, kept_ = 0, base_ = 0, at_ = 0, length_ = 0;
+  bool is_lost_ = false;  // the file cannot be written
   char* map_ = nullptr;
   std::array<int64_t, 128> counts_{};
 };
@@ -317,10 +332,12 @@ inline std::string name_of_thread() {
 
 // Threads.
 
+// exceptions: those that were on their way when it began. next: the number of the next node of autograd then.
 struct OpenCall {
   const at::RecordFunction* function;
   Caller caller;
-  int exceptions;  // that were on their way when it began
+  int exceptions;
+  uint64_t next;
 };
 
 // A node of autograd that runs backward. forward: PyTorch's number of the thread that made it.
@@ -372,15 +389,14 @@ class Recorder final : public c10::OpRegistrationListener {
 
     const std::lock_guard<std::mutex> guard(lock);
     const int64_t signature = numbered(signatures_, 's', line);
-    int64_t sequence = function.seqNr(), forward = -1;
+    int64_t sequence = -1, forward = -1;
     if (!thread.nodes.empty()) {
-      sequence = thread.nodes.back().sequence;
+      sequence = std::max<int64_t>(thread.nodes.back().sequence, -1);
       const auto made_by = threads_.find(thread.nodes.back().forward);
       if (made_by != threads_.end()) forward = made_by->second;
     }
     line = "[\"c\"";
     const auto depth = static_cast<int64_t>(thread.open.size());
-    sequence = std::max<int64_t>(sequence, -1);
     for (const int64_t part : {signature, thread.number, depth, caller.place, now(), sequence, forward}) {
       line += ',';
       add_number(line, part);
@@ -391,7 +407,7 @@ class Recorder final : public c10::OpRegistrationListener {
       on = !output.stopped;
       return;
     }
-    thread.open.push_back({&function, caller, std::uncaught_exceptions()});
+    thread.open.push_back({&function, caller, std::uncaught_exceptions(), at::sequence_number::peek()});
     ++calls;
   }
 
@@ -414,7 +430,9 @@ class Recorder final : public c10::OpRegistrationListener {
       text += ',';
       add_number(text, now());
       const bool raised = std::uncaught_exceptions() > call.exceptions;
-      text.append(",").append(is_last ? (raised ? "true" : "false") : "null").append("]\n");
+      text.append(",").append(is_last ? (raised ? "true" : "false") : "null");
+      if (is_last) add_nodes(text, function, call.next);
+      text += "]\n";
     }
     const std::lock_guard<std::mutex> guard(lock);
     output.write(text);
@@ -437,6 +455,11 @@ class Recorder final : public c10::OpRegistrationListener {
     return out;
   }
 
+  // Microseconds since the program's start.
+  int64_t now() const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
+  }
+
   void onOperatorRegistered(const OperatorHandle&) override {}
 
   // Another operator may get its address.
@@ -451,10 +474,6 @@ class Recorder final : public c10::OpRegistrationListener {
   }
 
  private:
-  int64_t now() const {
-    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
-  }
-
   // The number of a text in a table, which is written when it is new. To be called with the lock.
   int64_t numbered(std::unordered_map<std::string, int64_t>& table, char tag, const std::string& text) {
     const auto known = table.find(text);
@@ -471,6 +490,33 @@ class Recorder final : public c10::OpRegistrationListener {
     const std::lock_guard<std::mutex> guard(lock);
     thread.number = output.write_entry('t', name);
     threads_[at::RecordFunction::currentThreadId()] = thread.number;
+  }
+
+  // Adds the nodes of autograd that give the results of a call, if it made them. next: the number of the next one
+  // when the call began. A node has the number of the thread that made it.
+  static void add_nodes(std::string& out, const at::RecordFunction& function, uint64_t next) {
+    if (at::sequence_number::peek() == next) return;
+    std::set<uint64_t> nodes;
+    const auto take = [&](const IValue& value) {
+      if (!value.isTensor()) return;
+      auto* meta = static_cast<torch::autograd::AutogradMeta*>(value.toTensor().unsafeGetTensorImpl()->autograd_meta());
+      if (meta == nullptr) return;
+      const std::lock_guard<std::mutex> guard(meta->mutex_);
+      const auto& node = meta->grad_fn_;
+      const bool is_new = node && node->sequence_nr() >= next && node->sequence_nr() < UINT64_MAX;
+      if (is_new && node->thread_id() == at::RecordFunction::currentThreadId()) nodes.insert(node->sequence_nr());
+    };
+    for (const IValue& result : function.outputs()) {
+      take(result);
+      if (result.isList()) for (const IValue& element : result.toListRef()) take(element);
+    }
+    const char* comma = ",[";
+    for (const uint64_t node : nodes) {
+      out += comma;
+      add_number(out, node);
+      comma = ",";
+    }
+    if (!nodes.empty()) out += ']';
   }
 
   static void add_kernels(std::string& out, int64_t thread) {
@@ -638,11 +684,11 @@ extern "C" {
 // The recorder is not loaded into another PyTorch.
 extern const char recorder_built_for[] = "built for: " BUILT_FOR;
 
-// Records from here on, in every thread. path: the recording, which ends at position and may have most bytes.
-// elapsed: nanoseconds since the program's start.
-void recorder_start(const char* path, uint64_t position, uint64_t most, const char* torch, const char* directory,
-                    const char* own_file, bool lines, int64_t elapsed) {
-  recorder.output.open(path, position, most);
+// Records from here on, in every thread. path: the recording, which ends at position and may have most bytes, some of
+// them kept for the last lines. elapsed: nanoseconds since the program's start.
+void recorder_start(const char* path, uint64_t position, uint64_t most, uint64_t kept, const char* torch,
+                    const char* directory, const char* own_file, bool lines, int64_t elapsed) {
+  recorder.output.open(path, position, most, kept);
   recorder.torch = torch;
   recorder.directory = directory;
   recorder.own_file = own_file;
@@ -655,26 +701,39 @@ void recorder_start(const char* path, uint64_t position, uint64_t most, const ch
   recorder.on = true;
   handle = at::addGlobalCallback(at::RecordFunctionCallback(call_begins, call_ends)
                                      .needsInputs(true)
+                                     .needsOutputs(true)
                                      .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
 
-// Writes a line that is not about a call.
-void recorder_write(const char* line) {
+// Writes lines that are not about calls; returns whether there was room.
+bool recorder_write(const char* lines) {
   const std::lock_guard<std::mutex> guard(recorder.lock);
-  recorder.output.write(line);
+  return recorder.output.write_last(lines);
 }
 
-// Records no more, and cuts the file behind the last line; returns the number of calls.
-int64_t recorder_stop() {
+// Records no more, and cuts the file behind the last line.
+void recorder_stop() {
   recorder.on = false;
   at::removeCallback(handle);
   const std::lock_guard<std::mutex> guard(recorder.lock);
+  std::string line = "[\"end\",{\"calls\":";
+  add_number(line, recorder.calls);
+  line += ",\"dropped\":";
+  add_number(line, recorder.dropped.load());
+  line += ",\"seconds\":";
+  add_number(line, recorder.now() / 1'000'000);
+  line += "." + std::to_string(1'000'000 + recorder.now() % 1'000'000).substr(1) + "}]\n";
+  recorder.output.write_last(line);
   recorder.output.close();
-  return recorder.calls;
 }
 
-// Calls that were not recorded.
-int64_t recorder_dropped() { return recorder.dropped; }
+// os.fork, which warns where a process has threads, and which the program may have replaced.
+int recorder_fork() {
+  PyOS_BeforeFork();
+  const int child = fork();
+  if (child == 0) PyOS_AfterFork_Child(); else PyOS_AfterFork_Parent();
+  return child;
+}
 
 // See Recorder::tables. To be called in a copy of the process, which no other thread changes.
 const char* recorder_tables() {

@@ -1,6 +1,6 @@
 """Run a program with the recorder, and with logging kernels that write down by themselves what they see.
 
-usage: PYTHON driver.py LIBRARY LOG RECORDER [OPTIONS OF THE RECORDER] PROGRAM   (with the Python that has PyTorch)
+usage: PYTHON driver.py LIBRARY LOG RECORDER OPTIONS PROGRAM   (with the Python that has PyTorch)
 
 LIBRARY: the recorder, built for that PyTorch. LOG: the file that they write.
 """

@@ -32,12 +32,13 @@ from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.render.data import json_text
 from dispatch_cli.render.document import joined, runs_of
 from dispatch_cli.render.sheet import csv_text
-from dispatch_cli.trace import recorder
 from dispatch_cli.trace.calls import CallEnd
+from dispatch_cli.trace.launch import command
 from dispatch_cli.trace.recording import read
 from dispatch_cli.trace.selected import Wanted
 from dispatch_cli.trace.state import state_of
 from tests.trace.judge.compare import aligned
+from tests.trace.judge.run import driven
 from tests.trace.judge.seen import Seen, logged, traced
 from tests.trace.kernels import library_of
 
@@ -78,12 +79,11 @@ def run(python: str, directory: Path, count: int, seed: int) -> bool:
     Returns whether the program ran to its end: PyTorch itself crashes in some calls with what is wrong.
     Errors: CalledProcessError.
     """
-    driver, library = Path(__file__).with_name("driver.py"), library_of(python)
-    program = Path(__file__).with_name("failing_calls.py")
-    options = ["--kernels", "--library", library, "--save", str(directory / "recording")]
-    words = [library, str(directory / "log"), recorder.__file__, *options, str(program), str(seed), str(count)]
-    command = [python, str(driver), *words]
-    done = subprocess.run(command, timeout=3600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    library, program = library_of(python), Path(__file__).with_name("failing_calls.py")
+    words = [str(program), str(seed), str(count)]
+    recorded = command(python, words, library, str(directory / "recording"), kernels=True)
+    driver = driven(recorded, library, directory / "log")
+    done = subprocess.run(driver, timeout=3600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if done.returncode > 0:
         done.check_returncode()
     return done.returncode == 0

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from dispatch_cli.capture.document import document
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.trace import recorder
+from dispatch_cli.trace.launch import command
 from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
@@ -21,7 +21,6 @@ from tests.trace.kernels import library_of
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"
-RECORDER = Path(recorder.__file__)
 
 
 class Failed(RuntimeError):
@@ -49,9 +48,8 @@ def judge(python: str, program: str, directory: Path) -> Judgement:
     """Run a program twice. Errors: Failed."""
     script, library = PROGRAMS / f"{program}.py", library_of(python)
     log, wrapped, unwrapped = directory / "log", directory / "wrapped", directory / "unwrapped"
-    driver = [python, str(HERE / "driver.py"), library, str(log), str(RECORDER), "--kernels", "--library", library]
-    with_kernels = _run([*driver, "--save", str(wrapped), str(script)])
-    without = _run([python, str(RECORDER), "--library", library, "--save", str(unwrapped), "--no-state", str(script)])
+    with_kernels = _run(driven(command(python, [str(script)], library, str(wrapped), kernels=True), library, log))
+    without = _run(command(python, [str(script)], library, str(unwrapped), state=False))
     alone = _run([python, str(script)])
     if not with_kernels == without == alone:
         raise Failed(f"{program} says {alone!r}; with the recorder {without!r}; with logging kernels {with_kernels!r}")
@@ -63,11 +61,16 @@ def judge(python: str, program: str, directory: Path) -> Judgement:
     return Judgement(program, compare(trace.threads, seen), engine, disturbed)
 
 
-def _run(command: list[str]) -> str:
+def driven(words: list[str], library: str, log: Path) -> list[str]:
+    """The command of a recorded program, in which the logging kernels also write down by themselves what they see."""
+    return [words[0], str(HERE / "driver.py"), library, str(log), *words[1:]]
+
+
+def _run(words: list[str]) -> str:
     """Output of a program. Errors: Failed."""
-    done = in_pytorch.run(command, check=False)
+    done = in_pytorch.run(words, check=False)
     if done.returncode != 0:
-        raise Failed(f"{' '.join(command)} exited with {done.returncode}\n{done.stderr[-2000:]}")
+        raise Failed(f"{' '.join(words)} exited with {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout
 
 
