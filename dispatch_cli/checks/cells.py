@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.checks.expectations import Held
 from dispatch_cli.checks.text import kernel_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
@@ -18,13 +19,12 @@ from dispatch_cli.model.names import OperatorName
 class Cell(NamedTuple):
     """Slots of one operator that hold the same.
 
-    slots: as bits. entry: that of the first. found: what is there, in words. content: equal numbers for what guards
-    of rules, kernels and fallthroughs cannot tell apart, across operators.
+    slots: as bits. held: what is in the first. content: equal numbers for what guards of rules, kernels and
+    fallthroughs cannot tell apart, across operators.
     """
 
     slots: int
-    entry: TableEntry
-    found: str
+    held: Held
     content: int
 
 
@@ -74,8 +74,14 @@ class Cells:
         slot: Mapping[str, int] = self._view.universe.slot
         return sum(1 << slot[key] for key in keys)
 
-    def found_words(self, entry: TableEntry) -> str:
-        """Content of a slot, and the reason, in words."""
+    def held(self, entry: TableEntry) -> Held:
+        """Content of a slot, as guards see it."""
+        kernel = entry.kernel
+        names = () if kernel is None else (kernel.debug, *filter(None, (kernel.function_name,)))
+        return Held(entry.rule, names, entry.is_fallthrough, entry.function, self._words(entry), entry)
+
+    def _words(self, entry: TableEntry) -> str:
+        """Content of a slot, and the reason."""
         kernel = entry.kernel
         if entry.rule is Rule.NOT_KNOWN:
             return "what is not known, because the state is incomplete"
@@ -95,10 +101,9 @@ class Cells:
         return words
 
     def _cell(self, entry: TableEntry, slots: int) -> Cell:
-        kernel = entry.kernel
-        what = entry.rule, None if kernel is None else (kernel.debug, kernel.function_name), entry.is_fallthrough
-        content = self._contents.setdefault(what, len(self._contents))
-        return Cell(slots, entry, self.found_words(entry), content)
+        held = self.held(entry)
+        what = held.rule, held.names, held.falls_through
+        return Cell(slots, held, self._contents.setdefault(what, len(self._contents)))
 
     def _parts_of(self, plan: Plan) -> tuple[tuple[int, int], ...]:
         """First slot and slots of each part with one decision; a fallback is one of its key."""

@@ -1,14 +1,16 @@
-"""Expectations of guards: the fields about slots or calls, and tests if one of them holds."""
+"""Expectations of guards, and the one test if they hold: for operators of either kind, at slots and in calls."""
 
 from __future__ import annotations
 
-from dispatch_cli.checks.text import first_line, kernel_text
-from dispatch_cli.engine.call.trace import Call, EndKind
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import Table, TableEntry
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.guard import Expectation, GuardField
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.span import Span
 
 COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
 """The rules by which a backend has an operator."""
@@ -29,26 +31,58 @@ def matches(text: str, globs: tuple[str, ...]) -> bool:
     return any(text == glob or glob_pattern(glob).match(text) is not None for glob in globs)
 
 
-def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
-    """True if one slot is as a guard wants it, or is not known and the guard accepts that."""
-    field, texts = want
-    if entry.rule is Rule.NOT_KNOWN:
+class Held(NamedTuple):
+    """Content of a slot, or of another place of a higher-order operator, as guards see it.
+
+    names: of its kernel; those of the Python function that it was made of, too. function: its identity, as PyTorch
+    compares kernels. words: all of this in a sentence. entry: of a slot. span: of a higher-order implementation.
+    """
+
+    rule: Rule
+    names: tuple[str, ...]
+    falls_through: bool
+    function: Hashable
+    words: str
+    entry: TableEntry | None = None
+    span: Span | None = None
+
+
+class Ended(NamedTuple):
+    """End of a call, as guards see it. ran: the last kernel, unless the call raises. key: the last slot.
+
+    words: the same after ``it``. entry, span: as of `Held`.
+    """
+
+    kind: EndKind
+    ran: str | None
+    key: str | None
+    error: str | None
+    words: str
+    entry: TableEntry | None = None
+    span: Span | None = None
+
+
+def holds(want: Expectation, held: Held, at: Callable[[str], Held]) -> bool:
+    """True if a place is as a guard wants it, or is not known and the guard accepts that. at: content of a slot."""
+    texts = want.texts
+    if held.rule is Rule.NOT_KNOWN:
         return accepts_unknown(want)
-    kernel = entry.kernel
-    match field:
+    match want.field:
         case GuardField.RULE:
-            return entry.rule.value in texts
+            return held.rule.value in texts
         case GuardField.NOT:
-            return entry.rule.value not in texts
+            return held.rule.value not in texts
         case GuardField.KERNEL:
-            return kernel is not None and _is_named(kernel, texts)
+            return any(matches(name, texts) for name in held.names)
         case GuardField.NOT_KERNEL:
-            return kernel is None or not _is_named(kernel, texts)
+            return not any(matches(name, texts) for name in held.names)
         case GuardField.FALLTHROUGH:
-            return entry.is_fallthrough is (texts[0] == "true")
+            return held.falls_through is (texts[0] == "true")
         case GuardField.SAME_AS:
-            other = table[texts[0]]
-            return other.rule is Rule.NOT_KNOWN or bool(entry.function == other.function)
+            other = at(texts[0])
+            return other.rule is Rule.NOT_KNOWN or bool(held.function == other.function)
+        case GuardField.BACKEND:
+            return held.rule in COMPUTING and not held.falls_through
         case _:
             return True
 
@@ -58,27 +92,16 @@ def accepts_unknown(want: Expectation) -> bool:
     return want.field is not GuardField.NOT or Rule.NOT_KNOWN.value not in want.texts
 
 
-def call_ends(want: Expectation, call: Call) -> bool:
+def call_ends(want: Expectation, ended: Ended) -> bool:
     """True if a call ends as a guard wants it, or it is not known how it ends."""
-    field, texts = want
-    if call.end.kind is EndKind.NOT_KNOWN:
+    if ended.kind is EndKind.NOT_KNOWN:
         return True
-    last = call.hops[-1] if call.hops else None
-    ran = last is not None and call.end.kind is not EndKind.ERROR
-    match field:
+    match want.field:
         case GuardField.END:
-            return call.end.kind.value in texts
+            return ended.kind.value in want.texts
         case GuardField.RAN:
-            shown = kernel_text(call)
-            return ran and shown is not None and matches(shown, texts)
+            return ended.ran is not None and matches(ended.ran, want.texts)
         case GuardField.AT:
-            return last is not None and last.slot in texts
+            return ended.key in want.texts
         case _:
-            error = call.end.error
-            return error is not None and matches(first_line(error.text), texts)
-
-
-def _is_named(kernel: Kernel, globs: tuple[str, ...]) -> bool:
-    """True if what a dump shows of a kernel, or the Python function that it was made of, matches any of the globs."""
-    function = kernel.function_name
-    return matches(kernel.debug, globs) or (function is not None and matches(function, globs))
+            return ended.error is not None and matches(ended.error, want.texts)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 
 from dispatch_cli.checks.cells import Cells
-from dispatch_cli.checks.expectations import COMPUTING, OF_SLOTS
+from dispatch_cli.checks.expectations import OF_SLOTS, Held, holds
 from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_TEXT, GuardBudget
-from dispatch_cli.checks.guarding_calls import GuardedCalls
+from dispatch_cli.checks.guarding_calls import AnyOperator, GuardedCalls
+from dispatch_cli.checks.guarding_higher_order import broken_places, held_at
 from dispatch_cli.checks.guarding_slots import GuardedSlots
 from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.checks.violation import BrokenOperator, Violation
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.glob import glob_pattern, is_glob
-from dispatch_cli.model.guard import Expectation, Guard, GuardField
-from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.guard import Guard, GuardField
+from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 
 
@@ -90,31 +90,39 @@ class Guards:
 
     def broken(self, guard: Guard) -> Iterator[BrokenOperator]:
         """Violations of a guard, operator by operator. Errors: InputError when it is too much work."""
-        keys = self.keys(guard)
+        keys, cells = self.keys(guard), self._cells
         of_slots = any(want.field in OF_SLOTS for want in guard.wants)
-        of_backend = [want for want in guard.wants if want.field is GuardField.BACKEND]
-        slots = GuardedSlots(guard, self._cells, self._cells.bits(keys))
         compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
+        slots = GuardedSlots(guard, cells, cells.bits(keys))
         for name in self.operators(guard):
             self._budget.spend(OF_COMPARED if compares else OF_OPERATOR, guard)
-            violation = None if guard.call is None else self._calls.violation(guard, name, guard.call)
-            others = [] if violation is None else [violation]
-            for want in of_backend:
-                others += self._of_backend(name, want)
-            own_violations = (*others, *slots.broken(name)) if of_slots else tuple(others)
-            if own_violations:
+            others = self._of_whole(guard, name, partial(self._at_slot, name))
+            violations = (*others, *(slots.broken(name) if of_slots else ()))
+            if violations:
                 self._budget.spend(OF_BROKEN, guard)
-                yield BrokenOperator(name, own_violations)
-        operators = self.higher_order(guard)
-        if operators:
-            from dispatch_cli.checks.guarding_higher_order import broken as of_higher_order
+                yield BrokenOperator(name, violations)
+        for operator in self.higher_order(guard):
+            self._budget.spend(OF_OPERATOR, guard)
+            others = self._of_whole(guard, operator, partial(self._at_key, operator))
+            violations = (*others, *broken_places(guard, keys, partial(held_at, self._view.state, operator)))
+            if violations:
+                yield BrokenOperator(OperatorName(operator.name), violations)
 
-            for operator in operators:
-                self._budget.spend(OF_OPERATOR, guard)
-                some = of_higher_order(self._view.state, guard, operator, keys)
-                violations = tuple(Violation(fault.keys, fault.wanted, fault.found, None, fault.span) for fault in some)
-                if violations:
-                    yield BrokenOperator(OperatorName(operator.name), violations)
+    def _at_slot(self, name: OperatorName, key: str) -> Held:
+        table, _ = self._cells.own(name)
+        return self._cells.held(table[key])
+
+    def _at_key(self, operator: HigherOrderOperator, key: str) -> Held:
+        return held_at(self._view.state, operator, ImplPlace(ImplKind.DISPATCH, key))
+
+    def _of_whole(self, guard: Guard, operator: AnyOperator, at: Callable[[str], Held]) -> Iterator[Violation]:
+        """Violations by a call, and by the backends that should have the operator. at: content of a slot."""
+        violation = None if guard.call is None else self._calls.violation(guard, operator, guard.call)
+        if violation is not None:
+            yield violation
+        for want in guard.wants:
+            if want.field is GuardField.BACKEND and not holds(want, held := at(want.texts[0]), at):
+                yield Violation(want.texts, wanted_words(want), held.words, held.entry, held.span)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard is about, in runtime order."""
@@ -125,11 +133,6 @@ class Guards:
             selected = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
             self._chosen[guard.keys, guard.excepted] = selected
         return selected
-
-    def _of_backend(self, name: OperatorName, want: Expectation) -> Iterator[Violation]:
-        entry = self._cells.own(name)[0][want.texts[0]]
-        if entry.rule is not Rule.NOT_KNOWN and (entry.rule not in COMPUTING or entry.is_fallthrough):
-            yield Violation((entry.key,), wanted_words(want), self._cells.found_words(entry), entry)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
         names = self._found.get(glob)

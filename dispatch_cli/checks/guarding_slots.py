@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dispatch_cli.checks.cells import Cell, Cells
-from dispatch_cli.checks.expectations import holds
+from dispatch_cli.checks.expectations import OF_SLOTS, Held, holds
 from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.violation import Violation
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
@@ -36,20 +36,25 @@ class GuardedSlots:
         return (*self._violations(own, table), *shared)
 
     def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
-        by_reason: dict[tuple[str, str], tuple[int, TableEntry]] = {}
+        by_reason: dict[tuple[str, str], tuple[int, TableEntry | None]] = {}
         for cell in cells:
             slots = cell.slots & self._slots
             if slots and (wanted := self._wanted(cell, table)):
-                reason = wanted, cell.found
-                others, entry = by_reason.get(reason, (0, cell.entry))
+                reason = wanted, cell.held.words
+                others, entry = by_reason.get(reason, (0, cell.held.entry))
                 by_reason[reason] = others | slots, entry
         keys = self._cells.keys
         return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in by_reason.items())
 
     def _wanted(self, cell: Cell, table: Table) -> str:
         """Expectations of the guard that a cell does not meet, in words; empty where it meets all."""
+
+        def at(key: str) -> Held:
+            return self._cells.held(table[key])
+
         wanted = self._verdicts.get(cell.content)
         if wanted is None:
-            missed = (wanted_words(want) for want in self._wants if not holds(want, cell.entry, table))
+            wants = (want for want in self._wants if want.field in OF_SLOTS)
+            missed = (wanted_words(want) for want in wants if not holds(want, cell.held, at))
             wanted = self._verdicts[cell.content] = " and ".join(missed)
         return wanted
