@@ -11,8 +11,8 @@ from dispatch_cli.api import load_state
 from dispatch_cli.checks.catalogue.no_fake_kernel import CHECK
 from tests.capture.support import torch_python
 from tests.checks.helpers import findings
-from tests.engine.call.fake.__main__ import captured
 from tests.engine.call.fake.judge import live_answers
+from tests.engine.live_cases import live_side
 
 NO_FAKE = "no-fake-kernel"
 
@@ -36,7 +36,7 @@ def test_pytorch_itself(base: str) -> None:
 @pytest.mark.live
 def test_pytorch_itself_live() -> None:
     """Every operator that is found fails in a live PyTorch, as far as its arguments can be made."""
-    state, _ = captured(torch_python())
+    state = live_side().state
     every = findings(state, *state.dispatcher.names(), select=NO_FAKE)
     names = sorted({finding.operator for finding in every if finding.operator is not None})
     answers = [*live_answers(torch_python(), names, ["plain"], "1")]

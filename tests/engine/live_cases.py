@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dispatch_cli import api, universes
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.universe import Universe
+from tests import in_pytorch
 from tests.capture.support import captured, live_universe
 
 
@@ -48,10 +49,18 @@ def embedded_side(version: str) -> Side:
 class LiveCase(NamedTuple):
     """A kind of questions.
 
-    script: that answers, run by a Python that has PyTorch. ask: questions by a seed. wrong: where ours differs, in
-    words; it also holds that enough was asked.
+    answers: of a Python that has PyTorch, or a script that it runs and that prints them. ask: questions by a seed.
+    wrong: where ours differs, in words; it also holds that enough was asked.
     """
 
-    script: Path
+    answers: Path | Callable[[str, Any], Any]
     ask: Callable[[Side, int], Any]
     wrong: Callable[[Side, Any, Any], list[str]]
+
+    def answered(self, python: str, asked: Any) -> Any:
+        """The answers of that Python's PyTorch."""
+        return (
+            in_pytorch.ask(python, self.answers, asked)
+            if isinstance(self.answers, Path)
+            else self.answers(python, asked)
+        )

@@ -72,7 +72,7 @@ def random(python: str, version: str, out: Path, case: str) -> dict[str, Any]:
     folder = re.compile(re.escape(json.dumps(str(Path.cwd()))[1:-1]) + "/")
     for name in [case] if case else RECORDED[version]:
         asked = CASES[name].ask(side, SEED)
-        answer = json.dumps(in_pytorch.ask(python, CASES[name].script, asked))
+        answer = json.dumps(CASES[name].answered(python, asked))
         answers[name] = json.loads(json.dumps([asked, json.loads(folder.sub("", answer))]))
         for difference in CASES[name].wrong(side, *answers[name])[:5]:
             print(f"{name}: {difference}", file=sys.stderr)

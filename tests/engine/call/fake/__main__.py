@@ -10,19 +10,19 @@ not the error, those whose end the engine leaves open; and calls that cannot be 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.api import load_state
-from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
-from tests.capture.support import live_state
+from tests.capture.support import TORCH_PYTHON
 from tests.engine.call.fake.judge import Verdict, judge, live_answers
+from tests.engine.live_cases import live_side
 
 NAMESPACES = ("fakelib", "fakelib", "fakelib", "vision", "torchtext")
 """Mostly one that PyTorch does not know; and two for which FakeTensorMode runs real kernels on zeros."""
@@ -150,36 +150,26 @@ def _row(word: str, verdicts: list[Verdict]) -> str:
     return f"{word:<18}{len(verdicts):>8}{judged:>8}{agreed:>8}{in_part - left_open:>10}{left_open:>11}"
 
 
-def captured(python: str) -> tuple[State, Any]:
-    """The state of a live PyTorch, without a first vmap, since the calls make none; and its universe."""
-    probed = live_state(python, vmap=False)
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "state.json"
-        file.write_text("".join(state_text(probed, as_json=True)), encoding="utf-8")
-        return load_state([str(file)]), probed["universe"]
-
-
-def random_verdicts(python: str, universe: Any, rng: random.Random, count: int, kinds: list[str]) -> Iterator[Verdict]:
-    """Calls of random operators, of which PyTorch knows nothing but what is registered."""
-    operators = operators_of(rng, count, universe["fake_overrides"])
+def state_of(operators: list[RandomOperator], universe: Any) -> State:
+    """The state of random operators, of which PyTorch knows nothing but what is registered."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "library.json"
         file.write_text(json.dumps(declarations_of(operators, universe)), encoding="utf-8")
-        state = load_state([str(file)])
-    names = [operator.name for operator in operators]
-    yield from judge(state, live_answers(python, names, kinds, str(rng.random()), plan_of(operators)))
+        return load_state([str(file)])
 
 
 def main(python: str, seed: str = "", kinds: str = KINDS, count: str = "500") -> None:
     """Make the calls and print the table."""
-    seed = seed or str(random.SystemRandom().randrange(1, 1 << 31))
+    seed, of_calls = seed or str(random.SystemRandom().randrange(1, 1 << 31)), kinds.split(",")
     print(f"seed {seed}, calls: {kinds}\n")
-    state, universe = captured(python)
-    verdicts = [*judge(state, live_answers(python, None, kinds.split(","), seed))]
-    print(table(verdicts))
+    os.environ[TORCH_PYTHON] = python
+    side = live_side()
+    print(table([*judge(side.state, live_answers(python, None, of_calls, seed))]))
     if int(count):
         print(f"\n{count} random operators:\n")
-        print(table([*random_verdicts(python, universe, random.Random(seed), int(count), kinds.split(","))]))
+        made = operators_of(random.Random(seed), int(count), side.universe.fake_overrides)
+        answers = live_answers(python, [operator.name for operator in made], of_calls, seed, plan_of(made))
+        print(table([*judge(state_of(made, side.data), answers)]))
 
 
 if __name__ == "__main__":
