@@ -300,16 +300,6 @@ def test_what_extract_wrote_is_left_out_of_a_directory(head: str, tree: Make) ->
 COUNT = 500
 
 
-def test_the_folders_of_the_nearest_file_count_first() -> None:
-    files = ["p/a/use.py", "p/a/say.py", "p/b/say.py", "x/found.py", "y/found.py", "y/other.py"]
-    index = ModuleIndex(files, Sources({}))
-    index.search(["y"], "p/b/say.py")
-    index.search(["x"], "p/a/say.py")
-    assert index.absolute("x.found", "p/a/use.py") == "x/found.py"
-    assert index._nearest_folders("p/a/use.py") == ["x", "y"]
-    assert index._nearest_folders("p/b/use.py") == ["y", "x"]
-
-
 def test_many_files_that_say_folders_take_linear_time() -> None:
     files = [f"d{number}/m.py" for number in range(COUNT)]
     index = ModuleIndex(files, Sources({}))

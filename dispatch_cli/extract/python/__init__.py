@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import gc
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dispatch_cli.extract.python.alternatives import called_functions, exclusive_functions
+from dispatch_cli.extract.python.alternatives import called_functions, without_rivals
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.results import joined, missing_names
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.condition import atoms
-from dispatch_cli.model.extracted import Extraction, SourceKind
+from dispatch_cli.model.extracted import Extraction, NotUnderstood, SourceKind
 
-_REGISTERS = re.compile(
-    r"torch\.library|torch\._library|_custom_ops?\b|\bLibrary\(|_scoped_library|custom_op\b|triton_op\b|py_impl\b|"
-    r"register_(?:fake|kernel|autograd|vmap|autocast)\b|impl_abstract\b|_register_fake\b|direct_register_custom_op|"
-    r"\.(?:impl|define|fallback)\(|\bhas_side_effect\("
+_REGISTERS = (
+    *("torch.library", "torch._library", "_custom_op", "Library(", "_scoped_library", "custom_op", "triton_op"),
+    *("py_impl", "register_fake", "register_kernel", "register_autograd", "register_vmap", "register_autocast"),
+    *("impl_abstract", ".impl(", ".define(", ".fallback(", "has_side_effect("),
 )
-"""Texts of a file that registers something itself."""
-_PARTS = (
-    *(
-        "torch.library",
-        "torch._library",
-        "_custom_op",
-        "Library(",
-        "_scoped_library",
-        "custom_op",
-        "triton_op",
-        "py_impl",
-    ),
-    *("register_", "impl_abstract", ".impl(", ".define(", ".fallback(", "has_side_effect("),
-)
-"""Texts of which every match of `_REGISTERS` has one; looking for them is faster."""
+"""Texts of a file that may register something itself."""
 
 
 def extract_python(sources: Sources) -> Extraction:
@@ -74,9 +59,12 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.unreached(file)
     reader.end_libraries()
     order = {file: place for place, file in enumerate(files)}
-    functions = called_functions(run.found, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
-    registered = joined(exclusive_functions(run.found, run.assumed_of))
-    things = sorted(registered, key=lambda entry: order.get(entry[0], len(order)))
+    found, rivals = without_rivals(run.found, run.assumed_of)
+    for thing, function in rivals.items():
+        why = f"`{function.name}` registers it when it is called, and the file registers it elsewhere, too"
+        run.not_understood.append(NotUnderstood(thing.at, index.line(thing.at).strip(), why, thing.when))
+    functions = called_functions(found, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
+    things = sorted(joined(found), key=lambda entry: order.get(entry[0], len(order)))
     statements = sorted(run.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
     run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
     conditions = [part for file in dict.fromkeys(file for file, _ in things) for part in sources.settings(file).when]
@@ -101,7 +89,7 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
         except UnreadablePython as error:
             run.not_understood.append(error.at_file(file))
             continue
-        registers = any(part in text for part in _PARTS) and _REGISTERS.search(text)
+        registers = any(part in text for part in _REGISTERS)
         (chosen if registers else rest).append(file)
     run.helpers = index.helpers(chosen)
     chosen += [file for file in rest if run.helpers & imported_names(index.text(file))]

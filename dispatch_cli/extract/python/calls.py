@@ -7,7 +7,7 @@ import ast
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.file_paths import path_method
+from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_function
 from dispatch_cli.extract.python.functions import PythonFunctions
 from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import NoResult, constant_method
@@ -23,7 +23,6 @@ from dispatch_cli.extract.python.values import (
     FunctionValue,
     InstanceValue,
     Opaque,
-    PathValue,
     Prepared,
     Scope,
     Value,
@@ -243,6 +242,9 @@ class Calls:
     def _bound(
         self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
+        if isinstance(bound.owner, str) and bound.name in PATH_METHODS:
+            path = path_function(PATH_METHODS[bound.name], [bound.owner, *given])
+            return Opaque(node) if path is None else path
         if isinstance(bound.owner, str | list | dict | tuple):
             if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
                 given = [*given[:-1], self._run.here(given[-1])] if given else given
@@ -252,7 +254,4 @@ class Calls:
                 return constant_method(bound.owner, bound.name, given, keywords, self._run.affords)
             except NoResult:
                 return Opaque(node)
-        if isinstance(bound.owner, PathValue):
-            path = path_method(bound.owner, bound.name, given)
-            return Opaque(node) if path is None else path
         return self._torch.method(bound, TorchCall(given, keywords, scope.file, node))

@@ -8,8 +8,7 @@ import re
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_attribute, path_of_file
-from dispatch_cli.extract.python.modules import UnreadablePython
+from dispatch_cli.extract.python.file_paths import PATH_ATTRIBUTES, path_attribute, path_of_file
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.signatures import EMPTY
 from dispatch_cli.extract.python.values import (
@@ -28,7 +27,6 @@ from dispatch_cli.extract.python.values import (
     ObjectValue,
     Opaque,
     OperatorHandle,
-    PathValue,
     Prepared,
     Scope,
     Value,
@@ -37,7 +35,6 @@ from dispatch_cli.extract.python.values import (
 
 _MISSING = Opaque(None, "missing")
 _NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
-_OWN_NAMES = re.compile(r"\w+")
 
 
 class Lookups:
@@ -47,7 +44,6 @@ class Lookups:
         self._reader = reader
         self._run = reader.run
         self._classes = classes
-        self._words: dict[str, frozenset[str] | None] = {}
 
     def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
         """Value of a name."""
@@ -115,17 +111,14 @@ class Lookups:
                 return Bound(owner, name)
             case OperatorHandle():
                 return owner if name in ("_opoverload", "default") else self._of_operator(owner, name)
+            case str() if name in PATH_ATTRIBUTES:
+                return path_attribute(owner, name)
             case str() | list() | dict() | tuple():
                 return Bound(owner, name)
             case Opaque() if names.looks_registering(name):
                 return Bound(owner, name)
             case ObjectValue(attributes):
                 return attributes.get(name, Opaque(node))
-            case PathValue() if name in PATH_METHODS:
-                return Bound(owner, name)
-            case PathValue():
-                value = path_attribute(owner, name)
-                return Opaque(node) if value is None else value
             case Prepared() if name == "func":
                 return owner.function
         return Opaque(node)
@@ -171,7 +164,7 @@ class Lookups:
         full = f"{self._run.index.dotted(file)}.{name}"
         if names.is_torch_api(full):
             return Dotted(full)
-        if full.rpartition(".")[0] != "torch" and self._mentions(file, name):
+        if full.rpartition(".")[0] != "torch" and self._run.index.mentions(file, name):
             inside = self._reader.module(file)
             if name in inside.names:
                 return self.known(inside, name)
@@ -218,7 +211,7 @@ class Lookups:
         """Value of a name that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
         seen = set() if seen is None else seen
         for file in reversed(scope.stars):
-            if file in seen or name.startswith("__") or not self._mentions(file, name):
+            if file in seen or name.startswith("__") or not self._run.index.mentions(file, name):
                 continue
             seen.add(file)
             self._run.spend()
@@ -232,14 +225,3 @@ class Lookups:
             if value is not _MISSING:
                 return value
         return _MISSING
-
-    def _mentions(self, file: str, name: str) -> bool:
-        """True if the text of a module may bind a name: it has the name, or takes all names of another module."""
-        if file not in self._words:
-            try:
-                text = self._run.index.text(file)
-            except UnreadablePython:
-                text = ""
-            self._words[file] = None if "import *" in text else frozenset(_OWN_NAMES.findall(text))
-        words = self._words[file]
-        return words is None or name in words

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHandle, PathValue, Value, constant
+from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHandle, Value, constant
 
 MAX_ITEMS = 20_000
 """Items of a list that are made."""
@@ -106,8 +106,6 @@ def _limit(length: int) -> None:
 
 def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
     """Text of a part in braces of an f-string; None where that is not known."""
-    if isinstance(value, PathValue):
-        value = value.path
     if not constant(value):
         return None
     if piece.conversion == ord("r"):
@@ -156,8 +154,6 @@ def _sorted(row: Value, *, reverse: bool = False) -> list[Value]:
 
 
 def _text(value: Value = "") -> str:
-    if isinstance(value, PathValue):
-        return value.path
     if isinstance(value, Dotted | OperatorHandle | FunctionValue) or not constant(value):
         raise NoResult
     return str(value)

@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.trees import REGISTERING, TreeFacts, tree_facts
+from dispatch_cli.extract.python.interface import CALLED
+from dispatch_cli.extract.python.trees import TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
@@ -95,7 +96,7 @@ class ModuleIndex:
         self._sources = sources
         self._trees: dict[str, ast.Module | UnreadablePython] = {}
         self._facts: dict[str, TreeFacts] = {}
-        self._bound_names: dict[str, frozenset[str]] = {}
+        self._words: dict[str, frozenset[str] | None] = {}
         self._texts: dict[str, str | UnreadablePython] = {}
         self.files = {str(PurePath(inside(file))): file for file in files}
         self._packages = {
@@ -111,8 +112,7 @@ class ModuleIndex:
         self._folders = {str(PurePath(file).parent) for file in self.files}
         self._root = PurePath(os.path.commonpath(self._folders)) if _are_alike(self._folders) else PurePath()
         self._searched: dict[str, dict[str, None]] = {}
-        self._searched_below: dict[PurePath, dict[str, int]] = {}
-        """The folders that files below a folder say, with the depth of the first file."""
+        self._searched_by_all: dict[str, None] = {}
 
     def dotted(self, file: str) -> str:
         """The name under which the module is imported."""
@@ -147,19 +147,16 @@ class ModuleIndex:
         except (UnreadablePython, IndexError):
             return ""
 
-    def bound_names(self, file: str) -> frozenset[str]:
-        """The names that the tree of a file has as names, functions, classes or imports. Errors: `UnreadablePython`."""
-        if file not in self._bound_names:
-            names: set[str] = set()
-            for node in ast.walk(self.tree(file)):
-                if isinstance(node, ast.Name):
-                    names.add(node.id)
-                elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    names.add(node.name)
-                elif isinstance(node, ast.alias):
-                    names.add(node.asname or node.name)
-            self._bound_names[file] = frozenset(names)
-        return self._bound_names[file]
+    def mentions(self, file: str, name: str) -> bool:
+        """True if the text of a module may bind a name: it has the name, or takes all names of another module."""
+        if file not in self._words:
+            try:
+                text = self.text(file)
+            except UnreadablePython:
+                text = ""
+            self._words[file] = None if "import *" in text else frozenset(_WORDS.findall(text))
+        words = self._words[file]
+        return words is None or name in words
 
     @property
     def read(self) -> list[str]:
@@ -178,13 +175,13 @@ class ModuleIndex:
             with suppress(UnreadablePython):
                 for name, called in self.facts(file).inside.items():
                     calls[name] = calls.get(name, frozenset()) | called
-        registering = {name for name, called in calls.items() if called & REGISTERING}
+        registering = {name for name, called in calls.items() if called & CALLED}
         for _ in range(4):
             more = {name for name, called in calls.items() if name not in registering and called & registering}
             if not more:
                 break
             registering |= more
-        return frozenset(name for name in registering if not name.startswith("__") and name not in REGISTERING)
+        return frozenset(name for name in registering if not name.startswith("__") and name not in CALLED)
 
     def tree(self, file: str) -> ast.Module:
         """The tree of a file. Errors: `UnreadablePython`."""
@@ -227,7 +224,7 @@ class ModuleIndex:
             self._sources.work.spend(len(candidates))
             theirs = self._parts(importer)
             nearest = max(candidates, key=lambda file: _nearness(self._parts(file), theirs), default=None)
-            nearest = nearest or self._in_searched(name, self._nearest_folders(importer))
+            nearest = nearest or self._in_searched(name, self._searched_by_all)
             self._resolved[key] = nearest or self._in_top_package(name)
         return self._resolved[key]
 
@@ -251,21 +248,9 @@ class ModuleIndex:
         if not new or len(known) > MAX_SEARCHED:
             return
         self._searched[file] = new | known
-        parents = PurePath(inside(file)).parents
-        for above in parents:
-            below = self._searched_below.setdefault(above, {})
-            for folder in new:
-                if len(below) < MAX_SEARCHED:
-                    below.setdefault(folder, len(parents))
+        if len(self._searched_by_all) < MAX_SEARCHED:
+            self._searched_by_all |= new
         self._resolved.clear()
-
-    def _nearest_folders(self, importer: str) -> list[str]:
-        """The folders that other files say, those of the nearest file first."""
-        folders: dict[str, None] = {}
-        for above in PurePath(inside(importer)).parents:
-            below = self._searched_below.get(above, {})
-            folders |= dict.fromkeys(sorted(below, key=below.__getitem__))
-        return list(folders)[:MAX_SEARCHED]
 
     def _in_top_package(self, name: str) -> str | None:
         """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""

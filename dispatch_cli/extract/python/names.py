@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
-from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
+from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.trees import MAX_SCHEMA_SIZE, MAX_SIZE, called_name, every_node, is_schema_part
 from dispatch_cli.extract.python.values import (
     Bound,
@@ -170,12 +170,7 @@ def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Con
 
 def _has(index: ModuleIndex, path: str, name: str, level: int, file: str) -> bool:
     """True if a package has a name: a module of it, or a name that its text has."""
-    if index.relative(file, level, name) is not None:
-        return True
-    try:
-        return name in index.bound_names(path)
-    except UnreadablePython:  # which is said elsewhere
-        return True
+    return index.relative(file, level, name) is not None or index.mentions(path, name)
 
 
 def plausible(node: ast.Call) -> bool:

@@ -22,7 +22,6 @@ from dispatch_cli.extract.python.values import (
     Dotted,
     NamedSchema,
     Opaque,
-    PathValue,
     Scope,
     TypeArguments,
     Value,
@@ -73,7 +72,7 @@ class Operations:
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
             return NamedSchema(left + right.name, right.why, right.refused)
-        if isinstance(node.op, ast.Div) and (isinstance(left, PathValue) or isinstance(right, PathValue)):
+        if isinstance(node.op, ast.Div) and isinstance(left, str) and isinstance(right, str):
             path = path_function("pathlib.Path", [left, right])
             return Opaque(node) if path is None else path
         if isinstance(node.op, ast.BitOr) and (is_type(left) or is_type(right)):

@@ -12,13 +12,6 @@ MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
 MAX_SCHEMA_SIZE = 1500
 """Expressions and statements of a function with a text that has ``->``, which may make a schema."""
-REGISTERING = frozenset(
-    (
-        *("define", "impl", "_register_fake", "register_fake", "impl_abstract", "register_kernel"),
-        *("register_autograd", "custom_op", "triton_op", "has_side_effect"),
-    )
-)
-"""Names of calls in the body of a function that make it one that registers something."""
 
 
 class TreeFacts(NamedTuple):

@@ -197,13 +197,6 @@ class LibraryValue:
 
 
 @dataclass(frozen=True)
-class PathValue:
-    """A ``pathlib.Path``."""
-
-    path: str
-
-
-@dataclass(frozen=True)
 class DeviceText:
     """A ``torch.device``, as it prints itself."""
 
