@@ -41,25 +41,6 @@ def test_the_whole_documentation_is_there_in_every_format() -> None:
             assert " ".join(paragraph.split()) in text
 
 
-def test_the_list_for_machines() -> None:
-    document = json.loads(call("checks", "--format", "json").out)
-    assert (document["schema_version"], document["report"]) == (3, "checks")
-    first = document["checks"][0]
-    assert {name: first[name] for name in first if name != "documentation"} == {
-        "id": "stale-live-table",
-        "code": "DC004",
-        "group": "DC0",
-        "title": "the live table equals the canonical one",
-        "severity": "error",
-        "default": True,
-        "needs": [],
-    }
-    assert (
-        call("checks", "--format", "csv").out.splitlines()[1]
-        == "DC004,stale-live-table,error,true,the live table equals the canonical one"
-    )
-
-
 def test_the_list_as_markdown_has_a_table_for_each_group() -> None:
     lines = call("checks", "--format", "markdown").out.splitlines()
     assert lines[:3] == ["### PyTorch's own invariants (DC0)", "", "| Code | Check | Severity | What should hold |"]
@@ -68,12 +49,6 @@ def test_the_list_as_markdown_has_a_table_for_each_group() -> None:
         [check.code, check.id if check.default else rf"{check.id} \*", check.severity.value, check.title]
         for check in CHECKS
     ]
-
-
-def test_the_former_name_leads_to_the_command() -> None:
-    result = call("rule", "stale")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("Error: No such command 'rule'. Did you mean 'checks' or 'rules'?\n")
 
 
 @pytest.mark.parametrize(

@@ -96,14 +96,6 @@ def test_composite_kernels_of_a_what_if() -> None:
     )
 
 
-def test_unknown_universe_and_base() -> None:
-    for options in (("--universe", "torch-2.51", "examples/stale.yaml"), ("--base", "torch-2.51")):
-        result = call("table", *options)
-        assert (result.code, result.out) == (2, "")
-        assert "torch-2.51" in result.err
-        assert result.err.endswith("1 error; nothing was done.\n")
-
-
 def test_a_dump_is_no_grid() -> None:
     message = "--view grid does not work with --format raw, which is PyTorch's dump."
     result = call("table", "examples/stale.yaml", "--view", "grid", "--format", "raw")

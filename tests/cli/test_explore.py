@@ -122,15 +122,6 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
 
 
-def test_a_folder_with_the_name_of_the_project_file(tmp_path: Path) -> None:
-    """It is no project file, and nothing is said of it: the program starts, and waits for a key."""
-    (tmp_path / "pyproject.toml").mkdir()
-    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path, keys=b"q")
-    assert code == 0, output
-    assert "\x1b[?1049h" in output
-    assert "pyproject.toml" not in output
-
-
 def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.dispatch-cli]\nno-such = 1\n", encoding="utf-8")
     code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path)

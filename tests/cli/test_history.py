@@ -102,14 +102,6 @@ def test_csv_has_a_row_for_each_change() -> None:
     assert whole["after"] == operator["schema"]
 
 
-def test_csv_with_a_key_has_what_is_there() -> None:
-    lines = [
-        row for row in rows(call("history", "aten::kthvalue", "Meta", "--format", "csv")) if row["what"] == "at-key"
-    ]
-    (operator,) = data("aten::kthvalue", "Meta")["operators"]
-    assert [row["version"] for row in lines] == [row["first"] for row in operator["at_key"]]
-
-
 def test_an_operator_that_is_gone() -> None:
     """The first version without it, and the overloads of its name that are left, as the states themselves have them."""
     output = call("history", "aten::all.dimname").out

@@ -1,4 +1,4 @@
-"""The files of `tests.declarations.test_hostile` given to the command, which has little time and memory."""
+"""Some files of `tests.declarations.test_hostile` given to the command, which has little time and memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*FILES][::8])
 def test_hostile_file(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(FILES[name][0])

@@ -91,8 +91,3 @@ def test_a_short_answer_has_its_verdict_once() -> None:
     result = in_terminal(80, *args, NO_COLOR="1")
     assert len(result.out.splitlines()) < LINES
     assert result.out.count("The call ends in") == 1
-
-
-def test_a_pipe_has_the_verdict_once() -> None:
-    args = ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml")
-    assert call(*args).out.count("AutogradPrivateUse1 holds nothing") == 1

@@ -35,16 +35,6 @@ def packed_more(data: bytes) -> bytes:
 
 
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
-    "a list of kernels": (
-        lambda: packed(OPERATOR + b"{CPU: [" + b"k," * 2_900_000 + b"k]}"),
-        ("register",),
-        "values, counting",
-    ),
-    "an alias": (
-        lambda: packed(OPERATOR + b"{CPU: [&a k" + b",*a" * 900_000 + b"]}"),
-        ("register",),
-        "values, counting",
-    ),
     "an alias of a list of keys": (
         lambda: (
             b"dispatch: 1\noperators:\n"
@@ -56,27 +46,11 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
         ("register",),
         "values, counting",
     ),
-    "an alias of a long text": (
-        lambda: b"dispatch: 1\nguards:\n  - {op: &t '" + b"x" * 60_000 + b"'}\n" + b"  - {op: *t}\n" * 3_000,
-        ("guards",),
-        "values, counting",
-    ),
-    "comments": (
-        lambda: packed(OPERATOR + b"{CPU: k}\n" + b"# dispatch-cli: ignore[all] r\n" * 2_000_000),
-        ("check-invariants",),
-        "values, counting",
-    ),
     "comments, packed more": (
         lambda: packed_more(OPERATOR + b"{CPU: k}\n" + b"# dispatch-cli: ignore[all] r\n" * 300_000),
         ("check-invariants",),
         "values, counting",
     ),
-    "a comment of many checks": (
-        lambda: packed(OPERATOR + b"{CPU: k}\n# dispatch-cli: ignore[" + b"all," * 2_000_000 + b"] r\n"),
-        ("check-invariants",),
-        "values, counting",
-    ),
-    "lines": (lambda: packed(OPERATOR + b"{CPU: k}\n" + b"\n" * 10_000_000), ("register",), "values, counting"),
     "a baseline": (
         lambda: packed(BASELINE % LISTS),
         ("check-invariants", "-k", "CPU", "--baseline"),

@@ -33,22 +33,6 @@ def test_raw_answers_are_pytorchs(command: str) -> None:
     assert process(command, *options(KEYS), "--format", "raw").out == recorded
 
 
-def test_registrations_as_text() -> None:
-    assert call("register", *options(KEYS)).out == (
-        "__test__::foo(Tensor x) -> Tensor\n"
-        "alias analysis FROM_SCHEMA\n"
-        "\n"
-        "Key                                Kernel                                                 State   Fills\n"
-        "CPU                                fn_CPU (Tensor _0) -> Tensor _0                        active  1 slot\n"
-        "XLA                                fn_XLA (Tensor _0) -> Tensor _0                        active  1 slot\n"
-        "Lazy                               fn_Lazy (Tensor _0) -> Tensor _0                       active  1 slot\n"
-        "CompositeImplicitAutograd [alias]  fn_CompositeImplicitAutograd (Tensor _0) -> Tensor _0  active  "
-        "98 of 104 slots\n"
-        "\n"
-        "1 operator, 4 kernels, 38 core fallbacks of torch-2.15\n"
-    )
-
-
 @pytest.mark.live
 @pytest.mark.parametrize(
     "keys",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +14,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.crossref.built import ask_built, built_of
 from dispatch_cli.model.problem import InputError
+from tests import in_pytorch
 from tests.capture.support import state_of, torch_python, universe_data
 from tests.checks.helpers import findings
 from tests.cli.support import call
@@ -334,7 +334,7 @@ def test_conditions_are_those_of_the_python_that_is_asked(tmp_path: Path, monkey
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     python = torch_python()
     program = "import torch; print(torch.backends.mps.is_available(), torch.distributed.is_available())"
-    asked = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
+    asked = in_pytorch.run([python, "-c", program])
     assert asked.stdout == "False True\n", "this PyTorch is not one that the test is for"
     answer = call("crossref", "declared.py", "--python", python, "--import", "drifting", "--format", "json")
     findings_of_keys = {(finding["check"], finding["key"]) for finding in json.loads(answer.out)["findings"]}

@@ -1,17 +1,10 @@
-"""``python -m tests.fuzz.hostile_cpp [NAME…] [--seconds N] [--sizes N]``
-
-C++ that is small and asks for very much. Of each kind, `extract` and `check-invariants` read three sizes, each the
-double of the one before it, in processes of their own; processor seconds, megabytes and the exit code are printed.
-"""
+"""C++ that is small and asks for very much, by kind. `tests.fuzz.hostile` reads each in three sizes."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -335,37 +328,3 @@ def write(files: Mapping[str, str], folder: str) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
     return sum(len(content) for content in files.values())
-
-
-def figures(name: str, seconds: int, sizes: int) -> Iterator[tuple[int, int, Used, Used]]:
-    """The size and the bytes of each case, and the resources that both commands used."""
-    kind = HOSTILE[name]
-    for step in reversed(range(sizes)):
-        with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
-            count = kind.size >> step
-            written = write(kind.files(count), folder)
-            extracted = measure(folder, ("extract", "src", "-o", "out.yaml"), seconds)
-            yield count, written, extracted, measure(folder, ("check-invariants", "src"), seconds)
-
-
-def main() -> None:
-    """Print the figures of the kinds that are named, or of all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.hostile_cpp")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--seconds", type=int, default=60, help="of the processor, for each run")
-    parser.add_argument("--sizes", type=int, default=3)
-    options = parser.parse_args()
-    os.environ["PYTHONPATH"] = str(Path.cwd())
-    os.environ["DISPATCH_CLI_CACHE_DIR"] = "none"
-    print("kind | size | bytes | extract: s | MB | exit | check-invariants: s | MB | exit")
-    for name in options.names or HOSTILE:
-        for size, written, first, other in figures(name, options.seconds, options.sizes):
-            print(
-                f"{name} | {size:,} | {written:,} | {first.seconds:.1f} | {first.megabytes} | {first.code} | "
-                f"{other.seconds:.1f} | {other.megabytes} | {other.code}",
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main()

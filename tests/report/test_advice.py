@@ -185,21 +185,6 @@ def test_fixes_of_findings_hold(tmp_path: Path) -> None:
     assert tried > DECLARATIONS // 4
 
 
-@pytest.mark.parametrize("format_", ["text", "json", "markdown"])
-def test_every_format_has_the_same_advice(format_: str, tmp_path: Path) -> None:
-    document = {
-        "dispatch": 1,
-        "operators": [
-            {"func": "demo::op(Tensor x) -> Tensor", "dispatch": {"CompositeImplicitAutograd": "m", "CPU": "c"}}
-        ],
-    }
-    Applied(tmp_path, document)
-    out = call("explain", "demo::op", "AutogradCPU", str(tmp_path / "x.json"), "--format", format_).out
-    flat = " ".join(out.replace("\\", "").split())
-    assert "Register a kernel at AutogradCPU, which redispatches to the kernels below." in flat
-    assert "Or remove the kernel at CPU, and register the operators that demo::op decomposes to at CPU instead." in flat
-
-
 def test_a_change_is_proposed_once() -> None:
     """Two notes on one slot, which the same changes help; as data each note has its changes."""
     file = "examples/scenarios/02_no_grad_fn.yaml"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import lzma
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli import universes
+from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
 from tests.engine.dispatcher.recorded_histories import differing_steps
 from tests.support import RECORDINGS, load_recording
@@ -37,7 +37,7 @@ def test_every_version_has_a_recording() -> None:
 def test_every_step_is_as_in_a_live_pytorch(tmp_path: Path) -> None:
     out = tmp_path / "fallbacks.json.xz"
     script = RECORDINGS / "record_fallbacks.py"
-    subprocess.run([torch_python(), str(script), str(out)], check=True, capture_output=True)
+    in_pytorch.run([torch_python(), str(script), str(out)])
     with lzma.open(out, "rt") as file:
         recording = json.load(file)
     universe = universes.from_data(live_universe())

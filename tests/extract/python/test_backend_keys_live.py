@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
 
@@ -34,9 +34,7 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     program = f"{HEAD}refused = []\n"
     for number, statement in enumerate(STATEMENTS, HEAD.count("\n") + 1):
         program += f"try:\n    {statement}\nexcept Exception:\n    refused.append({number})\n"
-    answer = subprocess.run(
-        [torch_python(), "-c", f"{program}print(refused)"], capture_output=True, text=True, check=True
-    )
+    answer = in_pytorch.run([torch_python(), "-c", f"{program}print(refused)"])
     Path("backend.py").write_text(HEAD + "\n".join(STATEMENTS) + "\n", "utf-8")
     report = json.loads(call("check-invariants", "backend.py", "--base", "torch-2.13", "--format", "json").out)
     refused = {
