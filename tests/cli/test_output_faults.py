@@ -55,9 +55,6 @@ def run_with(*args: str, out: str | None = None, err: str | None = None, **varia
     [
         (("keys", "CPU"), 0),
         (("check-invariants", "examples/stale.yaml"), 1),
-        (("check-invariants", "examples/broken.yaml", "--format", "json"), 2),
-        (("tabel",), 2),
-        (("table", "nowhere.yaml"), 2),
         (("capture", "--python", "/no/such/python"), 2),
         (("register", "examples/broken.yaml", "-o", "/no/such/folder/x"), 2),
     ],
@@ -74,12 +71,8 @@ def test_standard_error_that_is_full_changes_no_exit_code(args: tuple[str, ...],
     "args",
     [
         ("--help",),
-        ("--version",),
-        ("keys", "CPU"),
         ("guards", "--record", "examples/add.yaml"),
         ("check-invariants", "examples/broken.yaml", "--format", "json"),
-        ("check-invariants", "examples/stale.yaml", "--format", "sarif"),
-        ("keys", "CPU", "-o", "/dev/stdout"),
     ],
     ids=" ".join,
 )
@@ -117,8 +110,6 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ("--help",),
         ("checks", "stale-live-table"),
-        ("rules",),
-        ("schema", "table"),
         ("check-invariants", "examples/stale.yaml", "--format", "sarif"),
         ("explain", "aten::add.Tensor", "CPU"),
         ("resolve", "aten::add.Tensor", "--tensor", "cpu"),
@@ -135,18 +126,10 @@ def test_python_without_docstrings_and_assertions(args: tuple[str, ...], compile
     ("args", "code"),
     [
         (("--help",), 0),
-        (("keys", "CPU"), 0),
-        (("checks",), 0),
-        (("table", str(ROOT / "examples/add.yaml")), 0),
         (("check-invariants", str(ROOT / "examples/add.yaml")), None),
-        (("check-invariants", str(ROOT / "examples/add.yaml"), "--format", "sarif"), None),
-        (("check-invariants", str(ROOT / "examples/add.yaml"), "--format", "github"), None),
-        (("guards", str(ROOT / "examples/add.yaml")), None),
-        (("explain", "aten::add.Tensor", "CPU"), None),
         (("explain", "--from-error", str(ROOT / "tests/cli/error.txt")), None),
         (("resolve", "aten::add.Tensor"), None),
         (("register", "add.yaml"), 2),
-        (("keys", "--universe", "x.json"), 2),
         (("keys", "CPU", "-o", "x.txt"), 2),
         (("capture", "-o", "x.yaml", "--python", "/no/such/python"), 2),
         (("crossref", "x.json"), 2),
@@ -245,7 +228,7 @@ if "AT_IMPORT" in os.environ:
 """
 
 
-@pytest.mark.parametrize("number", [4, 5, 8, 13, 21, 34, 55, 89])
+@pytest.mark.parametrize("number", [4, 8, 21, 55])
 def test_an_interrupt_during_imports_is_quiet(number: int, tmp_path: Path) -> None:
     """The first three are of the package and the module that Python runs: there is nothing yet that could be quiet."""
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
@@ -253,11 +236,10 @@ def test_an_interrupt_during_imports_is_quiet(number: int, tmp_path: Path) -> No
     assert (result.code, result.err.strip()) == (130, "")
 
 
-@pytest.mark.parametrize("number", [4, 6, 8])
-def test_an_interrupt_is_not_lost_where_python_swallows_exceptions(number: int, tmp_path: Path) -> None:
+def test_an_interrupt_is_not_lost_where_python_swallows_exceptions(tmp_path: Path) -> None:
     """As in a finalizer, or in what the import system calls when a lock is gone."""
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
-    result = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number), IN_FINALIZER="1")
+    result = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT="6", IN_FINALIZER="1")
     assert (result.code, result.err.strip()) == (130, "")
 
 
