@@ -38,9 +38,9 @@ def find(check: Check, view: View) -> Iterator[Made]:
     left: dict[object, list[Finding]] = {}
     changes = ChangeIndex(view.changes, view.universe)
     for finding in _brought_about(check, view):
-        left.setdefault(_kind(finding), []).append(_placed(finding, changes))
+        left.setdefault(finding.identity, []).append(_placed(finding, changes))
     for item in check.find(view):
-        same = left.get(_kind(item)) if isinstance(item, Finding) else None
+        same = left.get(item.identity) if isinstance(item, Finding) else None
         yield same.pop(0) if same else item
     for those in left.values():
         yield from those
@@ -66,11 +66,6 @@ def come(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Findin
 
 def _findings(check: Check, view: View) -> Iterator[Finding]:
     return (finding for finding in check.find(view) if isinstance(finding, Finding))
-
-
-def _kind(finding: Finding) -> tuple[object, ...]:
-    """Equal for findings of the same."""
-    return finding.check, finding.operator, finding.key, finding.subject
 
 
 class ChangeIndex:

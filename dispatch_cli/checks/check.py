@@ -99,6 +99,11 @@ class Finding(NamedTuple):
         return self.slots or ((self.operator, self.key, self.subject),)
 
     @property
+    def identity(self) -> tuple[str, str | None, str | None, str]:
+        """Subject that a baseline remembers, equal for findings of the same."""
+        return self.check, self.operator, self.key, self.subject
+
+    @property
     def reason(self) -> str | None:
         """Message shared with others at the same place: findings that share it are a group, which can be cut short."""
         return self.group_message

@@ -122,9 +122,8 @@ class _HeldFindings:
 
     def add(self, finding: Finding, case: int) -> None:
         """Note that a finding holds in a case."""
-        kind = (finding.check, finding.operator, finding.key, finding.subject)
-        self._counts[kind] += 1
-        places = self.found.setdefault((*kind, self._counts[kind]), {})
+        self._counts[finding.identity] += 1
+        places = self.found.setdefault((*finding.identity, self._counts[finding.identity]), {})
         places.setdefault(finding.span, (finding, set()))[1].add(case)
 
 

@@ -103,21 +103,6 @@ def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
     assert pytorch["counts"] == base["counts"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "place"),
-    [
-        ("sarif", '"startColumn": 5'),
-        ("github", ",line=4,"),
-        ("junit", "own.yaml:4:5"),
-        ("csv", "own.yaml:4:5"),
-        ("markdown", "own.yaml:4:5"),
-    ],
-)
-def test_every_format_has_the_place_of_the_change(kind: str, place: str, tmp_path: Path) -> None:
-    own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"))
-    assert place in call("check-invariants", own, "--format", kind).out
-
-
 def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
     """A change brings about what was not there; what was there is PyTorch's, as where a file registers a kernel."""
     base = load_state((), bases=["torch-2.15"])

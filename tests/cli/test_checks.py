@@ -80,6 +80,10 @@ def test_checks_are_chosen_by_id_code_and_prefix(args: tuple[str, ...], checks: 
     [
         (("--select", "gaurd"), "Invalid value for '--select': there is no check 'gaurd'; did you mean guard?"),
         (
+            ("--ignore", "DC103"),
+            "Invalid value for '--ignore': there is no check 'DC103' any more; write unused-registration",
+        ),
+        (
             ("--ignore", "DC909"),
             "Invalid value for '--ignore': there is no check 'DC909'; `dispatch-cli checks` lists the checks",
         ),

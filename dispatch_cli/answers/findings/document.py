@@ -8,6 +8,7 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from dispatch_cli.answers.findings import summary_document as findings_summary
+from dispatch_cli.answers.findings.ci.places_wording import common_details, common_related
 from dispatch_cli.answers.findings.report import CODES, FindingsReport, UnlistedFindings, grouped, summary_of
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, severity_run
 from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
@@ -138,9 +139,8 @@ def finding_blocks(group: list[Finding], width: int | None) -> Iterator[Block]:
     first, several = group[0], len(group) > 1
     yield _title(first, (several and first.group_message) or first.message)
     yield from _snippet(first, width)
-    common = [pair for pair in first.details if all(pair in finding.details for finding in group)]
-    related = [note for note in first.related if all(note in finding.related for finding in group)]
-    facts = [*(Fact(name, value) for name, value in common), *map(note_fact, related)]
+    common = common_details(group)
+    facts = [*(Fact(name, value) for name, value in common), *map(note_fact, common_related(group))]
     if several:
         yield Facts(facts, INDENT, Tone.DIM)
         yield Gap()

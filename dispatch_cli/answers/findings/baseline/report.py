@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, finding: Finding) -> Entry:
         """Entry for a finding."""
-        return cls(finding.check, finding.operator, finding.key, finding.subject)
+        return cls(*finding.identity)
 
     @property
     def order(self) -> tuple[str, str, str, str]:

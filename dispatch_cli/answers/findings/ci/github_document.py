@@ -5,15 +5,14 @@ Source: ``@actions/core``, ``command.ts``: what is escaped differs between a com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dispatch_cli.answers.findings.ci.locations_wording import STANDARD_INPUT, relative_path
-from dispatch_cli.answers.findings.ci.places_wording import common_details, common_related, common_tip, sentences, worst
+from dispatch_cli.answers.findings.ci.places_wording import text_lines, worst
 from dispatch_cli.answers.findings.report import FindingsReport, by_place
 from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
-from dispatch_cli.checks.check import Finding
-from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.text_safety import safe, safe_lines
@@ -25,7 +24,7 @@ def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
     """A command for the findings of a check at one place: GitHub shows only ten annotations of a kind for each step."""
     for reported in by_place(report.findings):
         group = [entry.finding for entry in reported]
-        yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, _finding_text(group), root)
+        yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, "\n".join(text_lines(group, str)), root)
     for rest in report.unlisted:
         yield _command(_COMMANDS[rest.severity], rest.span, rest.check, unlisted_sentence(rest), root)
 
@@ -34,21 +33,10 @@ def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
     """A command for each problem of the input."""
     for problem in problems:
         lines = [problem.message]
-        lines += _notes(problem.related)
+        lines += (f"note: {note.message} ({note.span})" for note in problem.related)
         if problem.hint:
             lines.append(f"help: {problem.hint}")
         yield _command("error", problem.span, problem.code, "\n".join(lines), root)
-
-
-def _finding_text(group: Sequence[Finding]) -> str:
-    tip = common_tip(group)
-    details = (f"{name}: {value}" for name, value in common_details(group))
-    tips = () if tip is None else (f"tip: {tip}",)
-    return "\n".join((*sentences(group), *details, *_notes(common_related(group)), *tips))
-
-
-def _notes(related: Iterable[Related]) -> Iterator[str]:
-    return (f"note: {note.message} ({note.span})" for note in related)
 
 
 def _command(severity: str, span: Span | None, title: str, text: str, root: Path) -> str:

@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from dispatch_cli.answers.findings.ci.locations_wording import STANDARD_INPUT, relative_path
-from dispatch_cli.answers.findings.ci.places_wording import common_details, common_related, common_tip, sentences, worst
+from dispatch_cli.answers.findings.ci.locations_wording import place_text
+from dispatch_cli.answers.findings.ci.places_wording import text_lines, worst
 from dispatch_cli.answers.findings.report import ChosenCheck, FindingsReport, grouped
 from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.text_safety import safe
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
@@ -49,10 +48,10 @@ def problems_junit(problems: Sequence[Problem], root: Path) -> Iterator[str]:
     )
     yield '    <properties>\n      <property name="exit code" value="2"/>\n    </properties>\n'
     for number, problem in enumerate(problems, start=1):
-        place = "" if problem.span is None else f"{_place(problem.span, root)}: "
+        place = "" if problem.span is None else f"{place_text(problem.span, root)}: "
         first, *more = problem.message.split("\n")
         lines = [f"{place}error: {first}", *(f"  {line}" for line in more)]
-        lines += [f"  note: {note.message} ({_place(note.span, root)})" for note in problem.related]
+        lines += [f"  note: {note.message} ({place_text(note.span, root)})" for note in problem.related]
         lines += [f"  tip: {problem.hint}"] if problem.hint else []
         yield f'    <testcase classname={name} name={_attribute(f"{problem.code} {number}")} time="0">\n'
         yield f"      <error type={_attribute(problem.code)} message={_attribute(first)}>"
@@ -139,23 +138,10 @@ def _case(classname: str, check: str, case: _Case, root: Path) -> Iterator[str]:
 
 def _lines(group: Sequence[Finding], root: Path) -> Iterator[str]:
     """A finding, or several with the same sentence and place."""
-    place = "" if group[0].span is None else f"{_place(group[0].span, root)}: "
-    first, *more = sentences(group)
+    place = "" if group[0].span is None else f"{place_text(group[0].span, root)}: "
+    first, *more = text_lines(group, lambda span: place_text(span, root))
     yield _text(f"{place}{worst(group).value}: {first}")
-    for sentence in more:
-        yield _text(f"  {sentence}")
-    for name, value in common_details(group):
-        yield _text(f"  {name}: {value}")
-    for related in common_related(group):
-        yield _text(f"  note: {related.message} ({_place(related.span, root)})")
-    tip = common_tip(group)
-    if tip is not None:
-        yield _text(f"  tip: {tip}")
-
-
-def _place(span: Span, root: Path) -> str:
-    file = span.file if span.file == STANDARD_INPUT else relative_path(span.file, root)
-    return f"{file}:{span.line}:{span.column}"
+    yield from (_text(f"  {line}") for line in more)
 
 
 def _text(text: str) -> str:

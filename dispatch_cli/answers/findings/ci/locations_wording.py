@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
+from dispatch_cli.model.span import Span
+
 STANDARD_INPUT = "-"
 """The file of a span that comes from standard input; no CI system can show it."""
 
@@ -19,3 +21,9 @@ def relative_path(file: str, root: Path) -> str:
             parts.append(part)
     path = PurePath(*parts)
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+
+
+def place_text(span: Span, root: Path) -> str:
+    """File, line and column of a place."""
+    file = span.file if span.file == STANDARD_INPUT else relative_path(span.file, root)
+    return f"{file}:{span.line}:{span.column}"

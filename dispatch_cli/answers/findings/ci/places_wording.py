@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from dispatch_cli.answers.findings.report import grouped
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.words import keys_label
 
 MAX_SENTENCES = 10
@@ -33,6 +34,16 @@ def sentences(group: Sequence[Finding]) -> Iterator[str]:
             yield f"at {keys_label(tuple(finding.key for finding in some if finding.key is not None))}"
     if len(alike) > MAX_SENTENCES:
         yield f"and {len(alike) - MAX_SENTENCES:,} more"
+
+
+def text_lines(group: Sequence[Finding], place: Callable[[Span], str]) -> Iterator[str]:
+    """Lines of a plain text: sentences, then what all of them have in common."""
+    yield from sentences(group)
+    yield from (f"{name}: {value}" for name, value in common_details(group))
+    yield from (f"note: {note.message} ({place(note.span)})" for note in common_related(group))
+    tip = common_tip(group)
+    if tip is not None:
+        yield f"tip: {tip}"
 
 
 def common_details(group: Sequence[Finding]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dispatch_cli.answers.findings import summary_document as findings_summary
-from dispatch_cli.answers.findings.ci.locations_wording import STANDARD_INPUT, relative_path
+from dispatch_cli.answers.findings.ci.locations_wording import place_text
 from dispatch_cli.answers.findings.ci.places_wording import sentences, worst
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, by_place, summary_of
 from dispatch_cli.answers.findings.summary_document import severity_run
@@ -73,10 +73,7 @@ def _worst(group: Sequence[ReportedFinding]) -> Severity:
 
 
 def _place(span: Span | None, root: Path) -> str:
-    if span is None:
-        return ""
-    file = span.file if span.file == STANDARD_INPUT else relative_path(span.file, root)
-    return f"{file}:{span.line}:{span.column}"
+    return "" if span is None else place_text(span, root)
 
 
 def _cut(text: str) -> str:
