@@ -1,4 +1,4 @@
-"""Limits of a declaration document: a condition that it cannot say is given a name, a registration is left out.
+"""Limits of a declaration document: a registration that it cannot say is left out.
 
 Sources may say anything: a condition with a bracket too many, a name with a control character. Such a text in a
 document would keep all of it from being read.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TypeVar
 
 from dispatch_cli.declarations.fields import control_character
 from dispatch_cli.declarations.places import MAX_CONDITION
@@ -20,19 +19,14 @@ from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, p
 from dispatch_cli.model.extracted import (
     CustomOperator,
     Extracted,
-    ExtractedBlock,
     ExtractedDefinition,
-    ExtractedFallback,
-    ExtractedKernel,
     Extraction,
     NotUnderstood,
     Unknown,
 )
 from dispatch_cli.model.span import Span
 
-When = tuple[Condition, ...]
 _OTHER = Atom("other")
-_Item = TypeVar("_Item", bound=Extracted | NotUnderstood)
 
 
 @lru_cache(maxsize=4096)
@@ -52,96 +46,35 @@ def is_readable(condition: Condition) -> bool:
 
 def readable(extractions: Sequence[Extraction]) -> list[Extraction]:
     """Keep what a document can say; the rest is noted as not understood."""
-    maker = _Readable()
-    return [maker.extraction(extraction) for extraction in extractions]
+    return [_readable(extraction) for extraction in extractions]
 
 
-class _Readable:
-    """known: what a condition was replaced by. taken: the names that were given."""
-
-    def __init__(self) -> None:
-        self._known: dict[Condition, Condition] = {}
-        self._taken: set[str] = set()
-        self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
-
-    def extraction(self, extraction: Extraction) -> Extraction:
-        items: list[Extracted] = []
-        missed = [self._missed(statement) for statement in extraction.not_understood]
-        for item in map(_with_schema_on_a_line, extraction.found):
-            if (why := next(_faults(item), None)) is None:
-                items.append(self._item(item))
-            else:
-                bound = why == _TOO_LONG
-                missed.append(self._missed(NotUnderstood(item.at, _shown(item), why, item.when, bound)))
-        functions = tuple(
-            function._replace(at=_printable(function.at), places=tuple(map(_printable, function.places)))
-            for function in extraction.functions
-        )
-        return extraction._replace(found=tuple(items), not_understood=tuple(missed), functions=functions)
-
-    def _missed(self, statement: NotUnderstood) -> NotUnderstood:
-        return self._with_conditions(statement._replace(at=_printable(statement.at)))
-
-    def _item(self, item: Extracted) -> Extracted:
-        if isinstance(item, ExtractedBlock):
-            return self._block(item)
-        if isinstance(item, ExtractedDefinition | CustomOperator) and item.why_unknown:
-            item = item._replace(why_unknown=one_line(item.why_unknown) or None)
-        placed = self._with_conditions(item)
-        if isinstance(placed, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
-            return placed._replace(block=self._block(placed.block))
-        return placed
-
-    def _block(self, block: ExtractedBlock) -> ExtractedBlock:
-        if block not in self._blocks:
-            self._blocks[block] = self._with_conditions(block)
-        return self._blocks[block]
-
-    def _with_conditions(self, item: _Item) -> _Item:
-        if all(map(is_readable, item.when)):
-            return item
-        when = tuple(dict.fromkeys(self._condition(each, item.at) for each in item.when))
-        return item._replace(when=when)  # type: ignore[return-value]
-
-    def _condition(self, condition: Condition, at: Span) -> Condition:
-        if is_readable(condition):
-            return condition
-        if condition not in self._known:
-            self._known[condition] = self._replaced(condition, at)
-        return self._known[condition]
-
-    def _replaced(self, condition: Condition, at: Span) -> Condition:
-        replaced: Condition
-        match condition:
-            case Atom():
-                return self._name(at)
-            case Not(operand):
-                replaced = Not(self._condition(operand, at))
-            case And(operands):
-                replaced = And(tuple(self._condition(operand, at) for operand in operands))
-            case Or(operands):
-                replaced = Or(tuple(self._condition(operand, at) for operand in operands))
-        return replaced if is_readable(replaced) else self._name(at)
-
-    def _name(self, at: Span) -> Atom:
-        """A name for a condition of what is at that place."""
-        name = f"condition at {at}"
-        name = name if is_readable(Atom(name)) else "condition"
-        number, chosen = 1, name
-        while chosen in self._taken:
-            number += 1
-            chosen = f"{name} #{number}"
-        self._taken.add(chosen)
-        return Atom(chosen)
+def _readable(extraction: Extraction) -> Extraction:
+    items: list[Extracted] = []
+    missed = [*extraction.not_understood]
+    for item in map(_with_texts_on_a_line, extraction.found):
+        if (why := next(_faults(item), None)) is None:
+            items.append(item)
+        else:
+            missed.append(NotUnderstood(item.at, _shown(item), why, item.when, why == _TOO_LONG))
+    functions = tuple(
+        function._replace(at=_printable(function.at), places=tuple(map(_printable, function.places)))
+        for function in extraction.functions
+    )
+    statements = tuple(
+        part._replace(at=_printable(part.at), when=tuple(filter(is_readable, part.when))) for part in missed
+    )
+    return extraction._replace(found=tuple(items), not_understood=statements, functions=functions)
 
 
 _LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
 
 
-def _with_schema_on_a_line(item: Extracted) -> Extracted:
+def _with_texts_on_a_line(item: Extracted) -> Extracted:
     """Put a schema that is written on several lines, which PyTorch reads like any other, on one line."""
-    if isinstance(item, ExtractedDefinition | CustomOperator) and item.schema is not None:
-        return item._replace(schema=_LINE_BREAK.sub(" ", item.schema).strip())
+    if isinstance(item, ExtractedDefinition | CustomOperator):
+        schema = None if item.schema is None else _LINE_BREAK.sub(" ", item.schema).strip()
+        return item._replace(schema=schema, why_unknown=one_line(item.why_unknown or "") or None)
     return item
 
 
@@ -154,7 +87,11 @@ _TOO_LONG = f"it has more than {MAX_TEXT} characters"
 
 def _faults(value: object) -> Iterator[str]:
     """Why a document cannot say something, as a sentence."""
-    if isinstance(value, Unknown | Atom | Not | And | Or):
+    if isinstance(value, Unknown):
+        return
+    if isinstance(value, Atom | Not | And | Or):
+        if not is_readable(value):
+            yield "its condition cannot be written"
         return
     if isinstance(value, str):
         if (control := control_character(value)) is not None:

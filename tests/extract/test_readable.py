@@ -121,18 +121,14 @@ def test_many_branches_are_numbered_and_exclude_each_other(tmp_path: Path) -> No
     assert negated(Atom("X0")) in whens[250] and str(whens[250][-1]).startswith("branch 251 of #if at ")
 
 
-def test_a_condition_has_one_name() -> None:
-    bad, at = Atom("a and b"), Span("a.cpp", 1, 1)
-    missed = [
-        NotUnderstood(at, "x", "y", (condition,)) for condition in (bad, Not(bad), Or((Atom("c"), bad)), Atom(")"))
-    ]
-    (extraction,) = readable([Extraction(not_understood=tuple(missed))])
-    name = "condition at a.cpp:1:1"
-    assert [str(gap.when[0]) for gap in extraction.not_understood] == [
-        name,
-        f"not {name}",
-        f"c or {name}",
-        f"{name} #2",
+def test_a_registration_whose_condition_cannot_be_written_is_left_out() -> None:
+    at, when = Span("a.cpp", 1, 1), (Atom("c"), Not(Atom("a and b")))
+    operator = CustomOperator("my::f", "my::f(Tensor x) -> Tensor", "f", at, when)
+    (extraction,) = readable([Extraction((operator,), (NotUnderstood(at, "x", "y", when),))])
+    assert extraction.found == ()
+    assert [(gap.why, gap.when) for gap in extraction.not_understood] == [
+        ("y", when[:1]),
+        ("its condition cannot be written", when[:1]),
     ]
 
 
