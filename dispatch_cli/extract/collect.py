@@ -66,7 +66,7 @@ def collect(
         several = frozenset(name for name, _ in backend_names)
         written = [extraction._replace(found=tuple(without_names(extraction.found, several))) for extraction in written]
     return {
-        "document": document(written, unaccounted, backend),
+        "document": document(written, unaccounted, templates, backend),
         "backend_names": [[name, *place] for name, place in backend_names],
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, items))],
         "not_understood": [

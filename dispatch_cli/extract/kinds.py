@@ -24,7 +24,13 @@ _OURS = re.compile(
     r"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:[ \t]*["']?\d|\A\s*\{[^{}\[\]]*"dispatch"\s*:\s*\d""", re.MULTILINE
 )
 _EXTRACTED = re.compile(r"""(?:^|[{,]\s*)["']?extracted["']?[ \t]*:[ \t]*true\b""", re.MULTILINE)
-_PLACEHOLDER = re.compile(r"^[ \t]*\$\{\w+\}", re.MULTILINE)
+_PLACEHOLDER = re.compile(
+    r"^[ \t]*\$\{\w+\}|\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b"
+    r"|\{\{[^{}\n]{1,200}\}\}\w",
+    re.MULTILINE,
+)
+"""A line of torchgen's, a statement of Jinja, or a place for a part of a name; two braces stand directly before no word
+of C++."""
 _CPP_TEXT = re.compile(
     r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
 )
@@ -61,8 +67,8 @@ def is_build_script(name: str) -> bool:
 
 
 def is_filled_in(text: str) -> bool:
-    """True if a C++ text has places that a generator fills in, as torchgen's templates have: lines with ``${…}``."""
-    return "${" in text and _PLACEHOLDER.search(text) is not None
+    """True if a C++ text is a template of torchgen or of Jinja: it has places that a build fills in."""
+    return any(mark in text for mark in ("${", "{%", "}}")) and _PLACEHOLDER.search(text) is not None
 
 
 def is_header(name: str) -> bool:

@@ -134,13 +134,14 @@ class _Walker:
         data = source.read_plain(path, MAX_BYTES if is_data else source.MAX_SOURCE_BYTES)
         if b"\0" in data:
             raise source.SourceError("binary-file", f"{path} is a binary file", "name sources, or declaration files")
-        kind = kinds.kind_of_named(name, data.decode("utf-8", "replace"))
+        text = data.decode("utf-8", "replace")
+        kind = kinds.kind_of_named(name, text)
         if kind is None:
             hint = "such files are C++, Python, YAML of torchgen, or declarations (which begin with dispatch: 1)"
             raise source.SourceError("not-a-source", f"{path} is not a file that says what is registered", hint)
         self._named.add(name)
         self._left_out.pop(name, None)
-        self._take(name, kind, data)
+        self._take(name, kind, data, text)
 
     def _add_folder(self, path: str) -> None:
         ignored = Ignored(path, self._work)
@@ -269,9 +270,6 @@ class _Walker:
                 self._leave_out(path, WhyLeftOut.EXTRACTED)
                 read_files.forget(path)
                 return
-            if kind is SourceKind.CPP and kinds.is_filled_in(text):
-                self._templates.append(path)
-                return
             if not is_code:
                 data = source.read_plain(
                     path, MAX_BYTES if kind is SourceKind.DECLARATIONS else source.MAX_SOURCE_BYTES
@@ -280,14 +278,17 @@ class _Walker:
             reason = WhyLeftOut.TOO_LARGE if error.code == "too-large" else WhyLeftOut.UNREADABLE
             self._leave_out(path, reason, detail=error.message.rpartition(": ")[2])
             return
-        self._take(path, kind, data)
+        self._take(path, kind, data, text)
 
-    def _take(self, path: str, kind: SourceKind, data: bytes) -> None:
+    def _take(self, path: str, kind: SourceKind, data: bytes, text: str) -> None:
         if not path.isprintable():  # no declaration could name it
             self._leave_out(path, WhyLeftOut.NAME)
             return
         if self._progress is not None:
             self._progress(path)
+        if kind is SourceKind.CPP and kinds.is_filled_in(text):
+            self._templates.append(path)
+            return
         self._files.setdefault(path, kind)
         self._digests[path] = digest(data)
         if kind is SourceKind.CPP:

@@ -211,6 +211,19 @@ def test_broken_yaml_is_said_and_refused_where_it_is_named(name: str, text: str,
         assert raised.value.problems[0].span is not None
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['{%- for x in y %}m.def("f{{ x }}");{%- endfor %}', 'm.def("f_{{ kind }}_update() -> ()");', "${definitions}"],
+)
+def test_templates_are_for_the_audit_alone(line: str) -> None:
+    Path("t.cpp").write_text(f"TORCH_LIBRARY(other, m) {{\n{line}\n}}\n")
+    for result in (run(["t.cpp"]), run(["."])):
+        places = [part.at.line for part in result.unaccounted if part.at.file == "t.cpp"]
+        assert places == [1, *([2] if "m.def" in line else [])]
+        whys = {row["reason"] for row in result.document["not_understood"] if row["at"].startswith("t.cpp")}
+        assert whys == {"this file is a template, which is filled in when the project is built"}
+
+
 def test_our_declarations_in_a_directory_are_named(tree: Path) -> None:
     (tree / "src" / "ours.yaml").write_text("dispatch: 1\noperators: []\n")
     assert run(["src"]).declarations == ("src/ours.yaml",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from dispatch_cli.extract.cpp.expander import UnclosedMacro
@@ -11,17 +10,11 @@ from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
 from dispatch_cli.extract.cpp.merge import read_all
 from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.reader import UnitReader, assumptions
-from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
-
-_TEMPLATE = re.compile(
-    r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b|\{\{[^{}\n]{1,200}\}\}\w"
-)
-"""A statement of Jinja, or a place for a part of a name; two braces stand directly before no word of C++."""
 
 
 def extract_cpp(sources: Sources) -> Extraction:
@@ -64,10 +57,6 @@ class _CppRun:
 
     def _unit(self, main: str) -> bool:
         """Read one file. Returns False, and keeps nothing, where it calls a function that may be in a later file."""
-        text = self._project.file(main).text
-        if _TEMPLATE.search(text.text):
-            self._template(text)
-            return True
         self._functions.asked = False
         work = self._project.sources.work
         with work.file(main):
@@ -99,15 +88,6 @@ class _CppRun:
         self._not_understood.update(findings.not_understood)
         self._accounted |= findings.accounted
         self._missing.update(findings.missing)
-
-    def _template(self, text: SourceText) -> None:
-        """A template of C++ files: its registrations are made when the project is built."""
-        for match in self._project.in_template.finditer(text.text):
-            at = text.span(match.start())
-            line = text.text[match.start() : match.start() + 200].partition("\n")[0]
-            why = "this file is a template, which is filled in when the project is built"
-            self._not_understood[NotUnderstood(at, line.strip(), why)] = None
-            self._accounted.add((at.file, at.line))
 
 
 def _order(item: FromCpp, order: dict[str, int]) -> tuple[int, int, int, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterable, Mapping, Set
 from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
@@ -29,8 +29,6 @@ _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
 _BEGINS = rf"{_BLOCK}|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
-_IN_BLOCK = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(")
-_IN_TEMPLATE = rf"{_IN_BLOCK.pattern}|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\("
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
 
 
@@ -38,7 +36,6 @@ class CppProject:
     """The C++ files of a run.
 
     mains: files that can hold registrations, in order. pattern: finds where a registration can begin.
-    in_template: finds registrations in a template of C++ files.
     accounted: places of text that registers nothing, such as definitions of macros, or that is left out by ``#if``.
     """
 
@@ -59,7 +56,6 @@ class CppProject:
         """The macros whose bodies begin a registration, with the files that define them."""
         self.mains: list[str] = []
         self.pattern = _BEGINNING
-        self.in_template = re.compile(_IN_TEMPLATE)
         self._look()
 
     def settings(self, name: str) -> ReadSettings:
@@ -176,9 +172,6 @@ class CppProject:
         chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self._block_macros)}
         if self._block_macros:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, self._block_macros))})\b)")
-        in_blocks = dict.fromkeys(name for text in definitions.values() for name in _macros_for_blocks(text))
-        if in_blocks:
-            self.in_template = re.compile(rf"{_IN_TEMPLATE}|\b(?:{'|'.join(list(in_blocks)[:MAX_WRAPPERS])})\s*\(")
         self._signs = (*_SIGNS, *self._block_macros)
         self._texts = {name: texts[name] for name in files if name in chosen}
         mains = [name for name in files if name in chosen]
@@ -239,9 +232,3 @@ def _has_any(text: str, macros: Mapping[str, object]) -> bool:
 def _may_begin(text: str) -> bool:
     """True if a registration can begin in a text, by the names that PyTorch has for that."""
     return any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None
-
-
-def _macros_for_blocks(definitions: str) -> Iterator[str]:
-    """The macros whose bodies register something in a block."""
-    if _IN_BLOCK.search(definitions) is not None:
-        yield from (match[1] for match in _DEFINE.finditer(definitions) if _IN_BLOCK.search(match[2]))

@@ -220,14 +220,6 @@ def test_what_is_not_understood_is_said(tmp_path: Path, body: str, line: int, wh
         ('void f(torch::Library& m) {\n  m.impl("f", f);\n}\n', "no block is known that calls the function f"),
         ('auto l = lazy([](torch::Library& m) {\n  m.impl("f", f);\n});\n', "no block is known that calls this lambda"),
         ('\nMY_LIBRARY(my, "f", f);\n', "the macro MY_LIBRARY is not known"),
-        (
-            'TORCH_LIBRARY(my, m) {} {%- for x in y %}\nm.def("f{{ x }}");\n{%- endfor %}\n',
-            "this file is a template, which is filled in when the project is built",
-        ),
-        (
-            'TORCH_LIBRARY(my, m) {\nm.def("f_{{ kind }}_update() -> ()");\n}\n',
-            "this file is a template, which is filled in when the project is built",
-        ),
         ("\nTORCH_LIBRARY(my, m) {\n", "the braces of this block are missing or do not match"),
         ("\nTORCH_LIBRARY(my, m\n", "the ')' of the macro TORCH_LIBRARY is missing"),
         ("\nTORCH_LIBRARY(my, m) { f(; }\n", "the braces of this block are missing or do not match"),
