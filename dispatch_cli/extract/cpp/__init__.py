@@ -40,9 +40,6 @@ class _CppRun:
         for main in again:
             self._unit(main)
         self._project.account_macros(self._used)
-        last = Findings()
-        self._functions.report_unused(last)
-        self._keep(last)
         self._not_understood.update(dict.fromkeys(self._project.not_understood))
         order = {name: index for index, name in enumerate(self._project.was_read)}
         registrations = sorted(self._found, key=lambda item: _order(item, order))

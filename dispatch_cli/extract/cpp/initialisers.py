@@ -12,7 +12,6 @@ from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import inside, split
 from dispatch_cli.extract.cpp.context import When, joined
 from dispatch_cli.extract.cpp.findings import Findings
-from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
 from dispatch_cli.extract.cpp.scope import UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryFunction, LibraryVariable
 from dispatch_cli.extract.cpp.tokens import CppToken
@@ -26,14 +25,14 @@ _KINDS = {kind.name: kind for kind in (LibraryKind.DEF, LibraryKind.FRAGMENT, Li
 class Initialisers:
     """The initialisers of one translation unit, and its functions that take a library."""
 
-    def __init__(self, findings: Findings, scope: UnitScope, functions: LibraryFunctions, build: When) -> None:
-        self._findings, self._scope, self._functions, self._build = findings, scope, functions, build
-        self._own: dict[str, tuple[LibraryFunction, CppToken]] = {}
-        self._found: list[tuple[CppToken, list[list[CppToken]], tuple[LibraryFunction, CppToken] | None]] = []
+    def __init__(self, findings: Findings, scope: UnitScope, build: When) -> None:
+        self._findings, self._scope, self._build = findings, scope, build
+        self._own: dict[str, LibraryFunction] = {}
+        self._found: list[tuple[CppToken, list[list[CppToken]], LibraryFunction | None]] = []
 
-    def function(self, name: str, function: LibraryFunction, token: CppToken) -> None:
-        """Note a function, or a lambda that a variable holds. token: as in `LibraryFunctions.add`."""
-        self._own[name] = function, token
+    def function(self, name: str, function: LibraryFunction) -> None:
+        """Note a function, or a lambda that a variable holds."""
+        self._own[name] = function
 
     def add(self, token: CppToken, arguments: list[list[CppToken]]) -> None:
         """Note an initialiser. Its function may come later."""
@@ -46,9 +45,7 @@ class Initialisers:
         for token, arguments, before in self._found:
             self._read(token, arguments, before)
 
-    def _read(
-        self, token: CppToken, arguments: list[list[CppToken]], before: tuple[LibraryFunction, CppToken] | None
-    ) -> None:
+    def _read(self, token: CppToken, arguments: list[list[CppToken]], before: LibraryFunction | None) -> None:
         tokens = [token, *(part for argument in arguments for part in argument)]
         kind = _KINDS.get(arguments[0][-1].text) if arguments[0] else None
         if kind is None:
@@ -61,13 +58,10 @@ class Initialisers:
         block = self._block(kind, token, arguments, when)
         self._findings.account(tokens)
         self._findings.add(block)
-        function = self._lambda(arguments[1])
+        name = arguments[1][-1].text if arguments[1] else ""
+        function = self._lambda(arguments[1]) or before or self._own.get(name)
         if function is None:
-            definition = before or self._own.get(arguments[1][-1].text if arguments[1] else "")
-            if definition is None:
-                return self._findings.refuse(tokens, "the function of this library is not found in this file", when)
-            function = definition[0]
-            self._functions.use(definition[1])
+            return self._findings.refuse(tokens, "the function of this library is not found in this file", when)
         if len(function.parameters) != 1:
             return self._findings.refuse(tokens, "the function of this library has other parameters", when)
         variable = LibraryVariable(function.parameters[0], block)

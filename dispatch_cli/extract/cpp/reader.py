@@ -40,7 +40,7 @@ class UnitReader:
         self._scope = UnitScope(unit, functions)
         self._operators = OperatorsReader(self.findings, self._scope.value, self._scope.infer)
         self._objects = ObjectsReader(unit, self.findings, self._scope, self._build)
-        self._initialisers = Initialisers(self.findings, self._scope, functions, self._build)
+        self._initialisers = Initialisers(self.findings, self._scope, self._build)
         self._before: list[CppToken] = []
 
     def read(self) -> Findings:
@@ -157,17 +157,12 @@ class UnitReader:
         body = self._bracketed([], following)
         if body is None:
             return
-        parts = split(taken[1:-1])
-        parameters = tuple(map(_parameter, parts))
-        libraries = [
-            parameter
-            for parameter, part in zip(parameters, parts, strict=True)
-            if any("Library" in word.text for word in part)
-        ]
+        parameters = tuple(map(_parameter, split(taken[1:-1])))
         function = LibraryFunction("" if is_lambda else name, parameters, tuple(body[1:-1]))
-        self._functions.add(function, token, libraries, self._build)
+        if not is_lambda:
+            self._functions.add(function)
         if name:
-            self._initialisers.function(name, function, token)
+            self._initialisers.function(name, function)
 
     def _initialiser(self, token: CppToken) -> None:
         """``TorchLibraryInit name(kind, function, namespace, key, file, line)``."""

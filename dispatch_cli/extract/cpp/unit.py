@@ -99,7 +99,8 @@ class TranslationUnit:
                         yield from self._file(header, depth + 1)
                 continue
             if self._branches.off:
-                self.project.left_out(file.text, item)
+                if not self.assumed:  # what one assumption leaves out, the other one reads
+                    self.project.left_out(file.text, item)
                 continue
             if not self.skipping or interesting(file):
                 yield from self._stretch(file, item)

@@ -68,12 +68,6 @@ def test_other_macros_of_headers_are_not_looked_for(tmp_path: Path) -> None:
     assert kernels(tmp_path, files) == []
 
 
-def test_macros_of_headers_in_a_template(tmp_path: Path) -> None:
-    template = "{% for name in names %}\nTORCH_LIBRARY_FRAGMENT(my, m) {\n  TO_CUDA({{ name }});\n}\n{% endfor %}\n"
-    files = {"ops.h": "#define TO_CUDA(F) m.impl(#F, F)\n#define LOUD(F) m.shout(F)\n", "a.cpp": template + "LOUD(f);"}
-    assert [gap.at.line for gap in extracted(tmp_path, files).not_understood] == [2, 3]
-
-
 # Macros that stand for registration blocks through many others.
 
 

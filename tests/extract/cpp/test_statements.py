@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.audit import audit
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import ExtractedBlock, ExtractedDefinition, ExtractedKernel, Extraction
@@ -217,8 +218,6 @@ def test_what_is_not_understood_is_said(tmp_path: Path, body: str, line: int, wh
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('void f(torch::Library& m) {\n  m.impl("f", f);\n}\n', "no block is known that calls the function f"),
-        ('auto l = lazy([](torch::Library& m) {\n  m.impl("f", f);\n});\n', "no block is known that calls this lambda"),
         ('\nMY_LIBRARY(my, "f", f);\n', "the macro MY_LIBRARY is not known"),
         ("\nTORCH_LIBRARY(my, m) {\n", "the braces of this block are missing or do not match"),
         ("\nTORCH_LIBRARY(my, m\n", "the ')' of the macro TORCH_LIBRARY is missing"),
@@ -228,6 +227,19 @@ def test_what_is_not_understood_is_said(tmp_path: Path, body: str, line: int, wh
 def test_what_is_in_no_block_is_said(tmp_path: Path, text: str, why: str) -> None:
     extraction = extracted(tmp_path, text)
     assert [(gap.at.line, gap.why) for gap in extraction.not_understood][-1] == (2, why)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'void f(torch::Library& m) {\n  m.impl("f", f);\n}\n',
+        'auto l = lazy([](torch::Library& m) {\n  m.impl("f", f);\n});\n',
+    ],
+)
+def test_what_a_function_registers_that_nothing_calls_is_for_the_audit(tmp_path: Path, text: str) -> None:
+    extraction = extracted(tmp_path, text)
+    assert extraction.not_understood == ()
+    assert [place.at.line for place in audit(["a.cpp"], lambda _: text, extraction.accounted)] == [2]
 
 
 def test_a_bound_that_is_exceeded_leaves_the_other_files(tmp_path: Path) -> None:
