@@ -12,8 +12,6 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.extract.work import OverWork
-
 MAX_PATTERN = 4096
 """Characters of one pattern; a longer one matches nothing."""
 _ANY_FOLDERS = None
@@ -21,10 +19,8 @@ _ANY_FOLDERS = None
 _NEVER = re.compile(r"(?!)")
 _SIGNS = re.compile(r"[*?\[\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-RULE, GLOB = 4, 600
-"""Units of work of a pattern that is read, and of one more with signs such as ``*``."""
-FREE_RULES = 500
-"""Rules that are tried for each path without being counted: a tree has as many paths as it has files."""
+MAX_RULES = 1_000
+"""Rules of one file that are tried for one path: those with signs such as ``*``, and those that end with one name."""
 Matcher = Callable[[str], object]
 """A test of one part of a path."""
 
@@ -108,34 +104,23 @@ def _without_blanks(line: str) -> str:
 class IgnoreList:
     """The rules of one file, the later the stronger.
 
-    folder: where they hold, by the parts of its path. spend: is told the units of work of reading and trying them, and
-    raises OverWork where they are too many. over: there were too many; since then, no rule holds.
+    folder: where they hold, by the parts of its path. over: there are too many, so that no rule holds.
     """
 
-    def __init__(
-        self, lines: Iterable[str], folder: tuple[str, ...] = (), spend: Callable[[int], None] = lambda _: None
-    ) -> None:
+    def __init__(self, lines: Iterable[str], folder: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self.over = False
-        self._spend = spend
         self._named: dict[str, list[tuple[int, IgnoreRule]]] = {}
         self._others: list[tuple[int, IgnoreRule]] = []
-        try:
-            self._read(lines)
-        except OverWork:
-            self._give_up()
-
-    def _read(self, lines: Iterable[str]) -> None:
         for number, line in enumerate(lines):
-            self._spend(RULE + (GLOB if _SIGNS.search(line) else 0))
             rule = parse_rule(line)
             if rule is not None:
                 alike = self._others if rule.name is None else self._named.setdefault(rule.name, [])
                 alike.append((number, rule))
-
-    def _give_up(self) -> None:
-        self.over = True
-        self._named, self._others = {}, []
+                if len(alike) > MAX_RULES:
+                    self.over = True
+                    self._named, self._others = {}, []
+                    break
 
     def __bool__(self) -> bool:
         return bool(self._named or self._others)
@@ -144,11 +129,6 @@ class IgnoreList:
         """True if a path is left out; None where no rule is about it. path: by its parts, its folder's included."""
         below = path[len(self.folder) :]
         named = self._named.get(below[-1], ()) if below else ()
-        try:
-            self._spend(max(0, len(named) + len(self._others) - FREE_RULES))
-        except OverWork:
-            self._give_up()
-            return None
         rules = _last_matching(named, below, is_folder), _last_matching(self._others, below, is_folder)
         last = max((rule for rule in rules if rule is not None), key=lambda rule: rule[0], default=None)
         return None if last is None else not last[1].negated

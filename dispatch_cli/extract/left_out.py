@@ -8,7 +8,6 @@ from enum import Enum
 
 from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
-from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 
 MAX_IGNORE_BYTES = 1 << 20
@@ -86,11 +85,10 @@ def submodules(folder: str) -> frozenset[str]:
 class Ignored:
     """The ``.gitignore`` files that hold in a folder that was named.
 
-    work: what reading and trying patterns costs. above: the rules of the folder and of those above it.
+    above: the rules of the folder and of those above it.
     """
 
-    def __init__(self, folder: str, work: WorkBudget) -> None:
-        self._work = work
+    def __init__(self, folder: str) -> None:
         self._lists: dict[str, IgnoreList] = {}
         self._too_large: list[str] = []
         here = paths.absolute(folder)
@@ -129,13 +127,7 @@ class Ignored:
         if text is None:
             self._too_large.append(file)
             return []
-        self._work.note(file, len(text))
-
-        def spend(units: int) -> None:
-            with self._work.file(file):
-                self._work.spend(units)
-
-        rules = self._lists[file] = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder), spend)
+        rules = self._lists[file] = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
         return [rules] if rules else []
 
 

@@ -19,7 +19,6 @@ from dispatch_cli.extract.plan import exclusions, settings_of_files
 from dispatch_cli.extract.sources import Sources, digest
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.extract.walked import LeftOut, Walked
-from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.extracted import (
@@ -83,8 +82,7 @@ def run(
     backends = next((item.codegen_backends for item in reversed(settings) if item.codegen_backends is not None), None)
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
     reporter = _Reporter(progress)
-    work = WorkBudget()
-    walked = walk(named, exclusions(settings), allow_outside, reporter.found, with_tests, work)
+    walked = walk(named, exclusions(settings), allow_outside, reporter.found, with_tests)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
@@ -95,7 +93,6 @@ def run(
         builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
         progress=reporter.read,
-        work=work,
     )
     kept = None if cache is None else Cache(cache)
     key = "" if kept is None else _key(walked, settings, "" if pytorch is None else pytorch.name)

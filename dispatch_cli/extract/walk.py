@@ -15,7 +15,6 @@ from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, is_of_tests, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
-from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.files.errors import RevisionError
 from dispatch_cli.files.paths import FolderEntry, is_in
@@ -36,14 +35,13 @@ def walk(
     allow_outside: bool = False,
     progress: Callable[[str], None] | None = None,
     with_tests: bool = False,
-    work: WorkBudget | None = None,
 ) -> Walked:
     """Look through files and directories.
 
     allow_outside: as for declarations. progress: is told each file. with_tests: folders of tests, benchmarks and
-    examples are read wherever they are. work: of the run. Errors: InputError for what was named and cannot be used.
+    examples are read wherever they are. Errors: InputError for what was named and cannot be used.
     """
-    walker = _Walker(exclude, progress, with_tests, work or WorkBudget())
+    walker = _Walker(exclude, progress, with_tests)
     problems = []
     for path in paths:
         try:
@@ -88,10 +86,8 @@ class _Walker:
         exclude: Sequence[Exclusion],
         progress: Callable[[str], None] | None,
         with_tests: bool,
-        work: WorkBudget,
     ) -> None:
         self._exclude = exclude
-        self._work = work
         self._progress = progress
         self._with_tests = with_tests
         self._files: dict[str, SourceKind] = {}
@@ -144,7 +140,7 @@ class _Walker:
         self._take(name, kind, data, text)
 
     def _add_folder(self, path: str) -> None:
-        ignored = Ignored(path, self._work)
+        ignored = Ignored(path)
         root = paths.real(path)
         try:
             next(paths.each_entry(path), None)

@@ -12,7 +12,6 @@ import pytest
 
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out, parse_rule
 from dispatch_cli.extract.left_out import Ignored
-from dispatch_cli.extract.work import WorkBudget
 from tests.ends import ends
 
 GIT = {"PATH": os.environ.get("PATH", ""), "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}
@@ -54,7 +53,7 @@ def tree(folder: Path, dice: random.Random, depth: int = 0) -> None:
 
 def ours(folder: Path) -> set[str]:
     """Paths that a walk leaves out; nothing in a folder that is left out."""
-    ignored = Ignored(str(folder), WorkBudget())
+    ignored = Ignored(str(folder))
     results: set[str] = set()
 
     def look(here: Path, parts: tuple[str, ...], lists: tuple[IgnoreList, ...]) -> None:
@@ -107,7 +106,7 @@ def test_a_folder_of_a_repository_has_the_rules_above_it(tmp_path: Path) -> None
     (tmp_path / ".gitignore").write_text("csrc/gen/\n*.cu\n/out/\n")
     folder = tmp_path / "csrc"
     (folder / "gen").mkdir(parents=True)
-    ignored = Ignored(str(folder), WorkBudget())
+    ignored = Ignored(str(folder))
     assert is_left_out(ignored.above, (*ignored.parts(str(folder)), "gen"), True)
     assert is_left_out(ignored.above, ("csrc", "x.cu"), False)
     assert not is_left_out(ignored.above, ("csrc", "x.cpp"), False)
@@ -117,7 +116,7 @@ def test_a_folder_that_is_ignored_is_read_when_it_is_named(tmp_path: Path) -> No
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("out/**\n")
     (tmp_path / "out" / "gen").mkdir(parents=True)
-    assert Ignored(str(tmp_path / "out" / "gen"), WorkBudget()).above == ()
+    assert Ignored(str(tmp_path / "out" / "gen")).above == ()
 
 
 @pytest.mark.parametrize(
