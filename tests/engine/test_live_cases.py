@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.capture.support import torch_python
-from tests.engine.call import compare_calls, factories, fake_tensors, own_kernels
+from tests.engine.call import compare_calls, factories, own_kernels
 from tests.engine.call.fake import fake_cases
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
@@ -24,7 +24,6 @@ CASES: dict[str, LiveCase] = {
     "calls": compare_calls.CASE,
     "own-kernels": own_kernels.CASE,
     "factories": factories.CASE,
-    "fake-tensors": fake_tensors.CASE,
     "fake-mode": fake_cases.CASE,
     "higher-order": higher_order_cases.RANDOM,
     "own-higher-order": higher_order_cases.OWN,

@@ -112,7 +112,7 @@ def declarations_of(operators: list[RandomOperator], universe: Any) -> dict[str,
     return {"dispatch": 1, "universe": universe, "libraries": entries}
 
 
-KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda,mixed"
+KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda,mixed,modes,modes alone"
 
 
 def table(verdicts: list[Verdict]) -> str:

@@ -111,11 +111,17 @@ def verdict(answer: Answer, call: Call | str) -> Verdict:
 def _unknown_way(answer: Answer) -> str | None:
     """Why it cannot be known what the mode does with the operator; None where it can."""
     path = answer["path"]
-    if path == "raised" and not OF_DISPATCH.search(answer["text"]):
+    of_another = answer.get("text", "").startswith("Could not run '") and not _is_own(answer, answer["text"])
+    if path == "raised" and (of_another or not OF_DISPATCH.search(answer["text"])):
         return "a kernel above the mode raises before it calls an operator"
     if path == "outside" and answer.get("error"):
         return "a kernel above the mode raises when it has called others"
     return None
+
+
+def _is_own(answer: Answer, text: str) -> bool:
+    """True if the error is that the operator itself has no kernel."""
+    return text.startswith(f"Could not run '{answer['operator']}'")
 
 
 def _unknown_error(answer: Answer) -> str | None:
@@ -127,8 +133,7 @@ def _unknown_error(answer: Answer) -> str | None:
         return None
     if NOT_THERE.search(text):
         return "the device is not there"
-    own = text.startswith(f"Could not run '{answer['operator']}'")
-    if (path == "fallback" or own) and OF_DISPATCH.search(text):
+    if (path in ("fallback", "refused") or _is_own(answer, text)) and OF_DISPATCH.search(text):
         return None
     if path in AT_META and (TWO_DEVICES.search(text) or ONE_TOO_MANY.search(text)):
         return None
@@ -143,7 +148,7 @@ def _ways(answer: Answer, part: str) -> frozenset[str]:
     if path == "no operator":
         return frozenset({"outside", "kernel"})
     if path == "raised":
-        return frozenset({"error"})
+        return frozenset({"error", "refused"})
     if (part and path == "meta") or _meta_refuses(answer):
         # the kernel at Meta raises before it calls others, of which one may have no kernel at Meta
         return frozenset({"meta", *NOT_AT_META})
@@ -179,9 +184,10 @@ def _other_error(answer: Answer, end: End) -> str:
 
 OF_DISPATCH = re.compile(
     "^Could not run '|: attempted to run this operator with Meta tensors|: We could not find the fake impl for this op|"
-    "^There were no tensor arguments to this function"
+    "^There were no tensor arguments to this function|^Mixing fake modes NYI|^Please convert all Tensors to Fake|"
+    "^Can't call metadata mutating ops on non-Fake Tensor inputs"
 )
-"""In the text of an error that no kernel raises, but the dispatcher."""
+"""In the text of an error that no kernel raises, but the dispatcher or FakeTensorMode."""
 NOT_THERE = re.compile("not compiled with|Found no NVIDIA driver")
 """In the text of the error of a device that the machine does not have."""
 TWO_DEVICES = re.compile("at least two devices|two different devices")

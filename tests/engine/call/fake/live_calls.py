@@ -174,8 +174,16 @@ def answering(function, name):
     return wrapper
 
 
+REFUSED = (
+    *("Mixing fake modes NYI", "Please convert all Tensors to FakeTensors"),
+    "Can't call metadata mutating ops on non-Fake Tensor inputs",
+)
+
+
 def path_of(frame):
     """The way that the mode took, from what was noted; the function, if it has a name."""
+    if frame["error"] == "AssertionError" and frame["text"].startswith(REFUSED):
+        return "refused", None
     events = [event for event in frame["events"] if event[0] != "by"]
     by = next((event[1] for event in frame["events"] if event[0] == "by"), None)
     kinds = [event[0] for event in events]
@@ -206,10 +214,13 @@ class Maker:
 
     def __init__(self, mode, kind, rng):
         self.mode, self.kind, self.rng = mode, kind, rng
+        self.other = FakeTensorMode()
         self.tensors = []
 
     def tensor(self):
         words = self.kind.split()
+        if "modes" in words:
+            return self.of_some_mode(self.rng.choice(("cpu fake=A", "cpu fake=A", "cpu fake=B", "cpu", "cpu conj")))
         if "mixed" in words:
             words[0] = self.rng.choice(("cpu", "cpu", "cuda", "cuda:1", "meta"))
         shape, dtype = self.rng.choice([((2, 3), torch.float32)] * 3 + [((2, 2), torch.float32), ((2,), torch.int64)])
@@ -227,6 +238,14 @@ class Maker:
             spec.append("requires_grad")
         self.tensors.append(" ".join(spec))
         return tensor
+
+    def of_some_mode(self, text):
+        """A tensor of this mode, of another one, or a real one."""
+        self.tensors.append(text)
+        if "conj" in text:
+            return torch.ones(2, 2, dtype=torch.cfloat).conj()
+        tensor = torch.ones(2, 2)
+        return (self.mode if "A" in text else self.other).from_tensor(tensor) if "fake" in text else tensor
 
     def value(self, kind, name, size=None):
         text = str(kind)
@@ -298,6 +317,8 @@ KINDS = {
     "sparse": ("cpu sparse", ["mode=FakeTensorMode"]),
     "cuda": ("cuda", ["mode=FakeTensorMode"]),
     "mixed": ("mixed", ["mode=FakeTensorMode"]),
+    "modes": ("modes", ["mode=FakeTensorMode=A"]),
+    "modes alone": ("modes", []),
 }
 """The kinds of calls: tensors, each of a random device where they are mixed, and contexts."""
 ARGUMENTS = (
