@@ -111,14 +111,6 @@ class Bindings:
                 )
             return
         items = self._run.items(value)
-        starred = [place for place, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
-        if items is not None and len(starred) == 1 and len(items) >= len(target.elts) - 1:
-            after = len(target.elts) - starred[0] - 1
-            items = [
-                *items[: starred[0]],
-                items[starred[0] : len(items) - after],
-                *items[len(items) - after :],
-            ]
         known = items is not None and len(items) == len(target.elts)
         for place, element in enumerate(target.elts):
             self.assign(element, items[place] if known and items is not None else Opaque(element), scope)
@@ -132,10 +124,6 @@ class Bindings:
                 self.assign(node.target, Opaque(node), scope)
                 return
             before.extend(self._run.here(item) for item in items)
-            return
-        if isinstance(node.op, ast.BitOr) and isinstance(before, dict) and isinstance(more, dict):
-            self._run.spend(len(more) // 4)
-            before.update(more)
             return
         self.assign(node.target, self._reader.value(load, scope), scope)
 

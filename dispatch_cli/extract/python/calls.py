@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_function
@@ -12,7 +14,6 @@ from dispatch_cli.extract.python.functions import PythonFunctions
 from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import NoResult, constant_method
 from dispatch_cli.extract.python.options import exclusive, merged
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.value_size import MAX_PARTS
 from dispatch_cli.extract.python.values import (
@@ -70,33 +71,31 @@ class Calls:
         if not complete and names.may_register(function):
             self._run.not_known(scope.file, node, "its arguments are not written out")
             return Opaque(node)
-        return self._run.each(function, lambda option: self.apply(option, given, keywords, node, scope))
+        return self._run.each(function, lambda option: self.apply(option, Call(given, keywords, node, scope)))
 
-    def apply(
-        self, function: Value, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def apply(self, function: Value, call: Call) -> Value:
         """Call a value."""
         if not isinstance(function, Opaque):
-            self._run.seen_calls.add(id(node))
+            self._run.seen_calls.add(id(call.node))
         match function:
             case FunctionValue():
-                return self._followed(function, given, keywords, node, scope)
+                return self._followed(function, call)
             case ClassValue():
-                return self._instance(function, given, keywords, node, scope)
+                return self._instance(function, call)
             case InstanceValue():
-                method = self._classes.of_class(function.of, function, "__call__", node)
+                method = self._classes.of_class(function.of, function, "__call__", call.node)
                 if isinstance(method, FunctionValue):
-                    return self._followed(method, given, keywords, node, scope)
+                    return self._followed(method, call)
             case Prepared():
-                return self._prepared(function, given, keywords, node, scope)
+                return self._prepared(function, call)
             case Bound():
-                return self._bound(function, given, keywords, node, scope)
+                return self._bound(function, call)
             case Dotted(name):
                 if not (name.startswith("builtins.") or name in TORCH_FUNCTIONS):
-                    self._run.keep(*given, *keywords.values())
-                return self._functions.call(name, given, keywords, node, scope)
-        self._run.keep(*given, *keywords.values())
-        return Opaque(node)
+                    self._run.keep(*call.given, *call.keywords.values())
+                return self._functions.call(name, call)
+        self._run.keep(*call.given, *call.keywords.values())
+        return Opaque(call.node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
         """Apply a decorator to a function or class."""
@@ -113,24 +112,20 @@ class Calls:
             return value  # such as functools.cache: it is taken for the function itself
         if isinstance(function, Opaque):
             return value
-        result = self.apply(function, [value], {}, node, scope)
+        result = self.apply(function, Call([value], {}, node, scope))
         return value if isinstance(result, Opaque) else result
 
-    def _followed(
-        self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
-        self._run.calls.append((scope.file, node))
+    def _followed(self, function: FunctionValue, call: Call) -> Value:
+        self._run.calls.append((call.file, call.node))
         try:
-            result = self.run_function(function, given, keywords, node)
+            result = self.run_function(function, call)
         finally:
             self._run.calls.pop()
         if function.keeps:
             self._run.keep(result)
         return result
 
-    def run_function(
-        self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value:
+    def run_function(self, function: FunctionValue, call: Call) -> Value:
         """Go through the body of a function."""
         code = function.node
         self._run.entered.add(id(code))
@@ -139,12 +134,11 @@ class Calls:
             or self._run.active.count(id(code)) > 2
             or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
         ):
-            self._run.keep(*given, *keywords.values())
-            return Opaque(node)
+            self._run.keep(*call.given, *call.keywords.values())
+            return Opaque(call.node)
         inner = Scope(function.scope.file, function.scope)
-        if function.bound:
-            given = [function.binds, *given]
-        self._bind(code.args, function, given, keywords, inner)
+        given = [function.binds, *call.given] if function.bound else call.given
+        self._bind(code.args, function, given, call.keywords, inner)
         if isinstance(code, ast.Lambda):
             return self._reader.value(code.body, inner)
         count = len(self._run.active)
@@ -158,19 +152,19 @@ class Calls:
                 lambda: self._reader.block(code.body, inner, returns)
             ):
                 self._run.too_long.add(id(code))
-                self._run.keep(*given, *keywords.values())
-                return Opaque(node)
+                self._run.keep(*call.given, *call.keywords.values())
+                return Opaque(call.node)
         finally:
             del self._run.active[count:]
         if names.is_generator(code):
-            return Opaque(node)
+            return Opaque(call.node)
         if not returns:
             return None
         relative = [ValueOption(option.when[size:], option.value) for option in returns]
         if len(relative) == 1:
             return relative[0].value
         if all(type(option.value) is Opaque for option in relative):
-            return Opaque(node)  # what decides between values that are not known says nothing
+            return Opaque(call.node)  # what decides between values that are not known says nothing
         return merged(exclusive(relative))
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -215,43 +209,38 @@ class Calls:
         if arguments.kwarg is not None:
             scope.names[arguments.kwarg.arg] = left
 
-    def _instance(
-        self, cls: ClassValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def _instance(self, cls: ClassValue, call: Call) -> Value:
         if self._classes.is_enum(cls):
-            return Opaque(node)
+            return Opaque(call.node)
         if (operator := self._torch.instance(cls)) is not None:
             return operator
         instance = InstanceValue(cls)
-        start = self._classes.of_class(cls, instance, "__init__", node)
+        start = self._classes.of_class(cls, instance, "__init__", call.node)
         if isinstance(start, FunctionValue):
-            self._followed(start, given, keywords, node, scope)
+            self._followed(start, call)
         return instance
 
-    def _prepared(
-        self, function: Prepared, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
-        given, keywords = [*function.arguments, *given], {**function.keywords, **keywords}
+    def _prepared(self, function: Prepared, call: Call) -> Value:
+        call = call.of(*function.arguments, *call.given, **{**function.keywords, **call.keywords})
         if not function.path:
-            return self.apply(function.function, given, keywords, node, scope)
+            return self.apply(function.function, call)
         file, made_at = function.path[-1]
-        home = scope if file == scope.file else Scope(file)
+        home = call.scope if file == call.file else Scope(file)
         with self._run.following(function.path[:-1]):
-            return self.apply(function.function, given, keywords, made_at, home)
+            return self.apply(function.function, replace(call, node=made_at, scope=home))
 
-    def _bound(
-        self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def _bound(self, bound: Bound, call: Call) -> Value:
+        given = call.given
         if isinstance(bound.owner, str) and bound.name in PATH_METHODS:
             path = path_function(PATH_METHODS[bound.name], [bound.owner, *given])
-            return Opaque(node) if path is None else path
-        if isinstance(bound.owner, str | list | dict | tuple):
-            if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
-                given = [*given[:-1], self._run.here(given[-1])] if given else given
-            if bound.name == "join" and given and isinstance(given[0], list):
-                given = [[self._run.holding(part) for part in given[0]]]
-            try:
-                return constant_method(bound.owner, bound.name, given, keywords, self._run.affords)
-            except NoResult:
-                return Opaque(node)
-        return self._torch.method(bound, TorchCall(given, keywords, scope.file, node))
+            return Opaque(call.node) if path is None else path
+        if not isinstance(bound.owner, str | list | dict | tuple):
+            return self._torch.method(bound, call)
+        if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
+            given = [*given[:-1], self._run.here(given[-1])] if given else given
+        if bound.name == "join" and given and isinstance(given[0], list):
+            given = [[self._run.holding(part) for part in given[0]]]
+        try:
+            return constant_method(bound.owner, bound.name, given, call.keywords, self._run.affords)
+        except NoResult:
+            return Opaque(call.node)

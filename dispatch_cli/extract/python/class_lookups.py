@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.values import (
     ClassValue,
@@ -94,7 +95,11 @@ class Classes:
             function.wrapped,
             keeps=function.keeps,
         )
-        return self._reader.run_function(bound, [], {}, node) if function.kind == "property" else bound
+        return (
+            self._reader.run_function(bound, Call([], {}, node, function.scope))
+            if function.kind == "property"
+            else bound
+        )
 
     def is_enum(self, cls: ClassValue) -> bool:
         bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))

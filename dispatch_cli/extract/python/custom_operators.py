@@ -9,10 +9,10 @@ from dataclasses import replace
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.annotations import NoSchema
 from dispatch_cli.extract.python.bodies import body_of, is_as_written
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.libraries import Libraries
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
@@ -38,7 +38,7 @@ class CustomOperators:
         self._libraries = libraries
         self._evaluate = evaluate
 
-    def infer_schema(self, call: TorchCall) -> Value:
+    def infer_schema(self, call: Call) -> Value:
         """``infer_schema(prototype_function, mutates_args, op_name)``."""
         arguments = call.arguments("prototype_function mutates_args op_name")
         tags = keys.tags_of(arguments.get("tags"))
@@ -51,11 +51,11 @@ class CustomOperators:
             return NamedSchema(name if isinstance(name, str) else "", error.why, refused)
         return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(call.node)
 
-    def triton_op(self, call: TorchCall) -> Value:
+    def triton_op(self, call: Call) -> Value:
         """``triton_op(name, fn)``."""
         return self.custom_op(call, triton=True)
 
-    def custom_op(self, call: TorchCall, triton: bool = False) -> Value:
+    def custom_op(self, call: Call, triton: bool = False) -> Value:
         """``custom_op(name, fn)``."""
         arguments = call.arguments("name fn")
         function = arguments.get("fn")
@@ -99,7 +99,7 @@ class CustomOperators:
         )
         return OperatorHandle(name)
 
-    def direct_register(self, call: TorchCall) -> Value:
+    def direct_register(self, call: Call) -> Value:
         """vLLM's helper, where its source is not there: a definition, a kernel and a fake implementation."""
         arguments = call.arguments("op_name op_func mutates_args fake_impl target_lib dispatch_key tags")
         lib, name, function = (arguments.get(parameter) for parameter in ("target_lib", "op_name", "op_func"))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Protocol
 
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.flow import Flow
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import FunctionValue, Scope, Value, ValueOption
@@ -41,17 +42,13 @@ class Evaluator(Protocol):
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """The value of a call."""
 
-    def apply(
-        self, function: Value, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
-    ) -> Value:
+    def apply(self, function: Value, call: Call) -> Value:
         """Call a value."""
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
         """Apply a decorator to a function or class."""
 
-    def run_function(
-        self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value:
+    def run_function(self, function: FunctionValue, call: Call) -> Value:
         """Go through the body of a function."""
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:

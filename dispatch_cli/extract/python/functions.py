@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import PATH_FUNCTIONS, SEARCHED, path_function, searched_folders
 from dispatch_cli.extract.python.imports import Imports
@@ -12,7 +11,6 @@ from dispatch_cli.extract.python.interface import FACTORIES, FIND_SCHEMA, TRANSP
 from dispatch_cli.extract.python.methods import BUILTINS, items_of
 from dispatch_cli.extract.python.options import is_type
 from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.values import (
     Bound,
@@ -22,7 +20,6 @@ from dispatch_cli.extract.python.values import (
     LibraryValue,
     Opaque,
     Prepared,
-    Scope,
     Value,
 )
 
@@ -39,19 +36,17 @@ class PythonFunctions:
         self._imports = imports
         self._torch = torch
 
-    def call(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+    def call(self, name: str, call: Call) -> Value:
         """Call a function by its full name."""
+        given, node = call.given, call.node
         if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
             whole = name.startswith("importlib") and not given[0].startswith(".")
-            return (
-                self._imports.imported(given[0] if whole else given[0].partition(".")[0], scope)
-                if given[0]
-                else Opaque(node)
-            )
+            module = given[0] if whole else given[0].partition(".")[0]
+            return self._imports.imported(module, call.scope) if module else Opaque(node)
         if name.startswith("builtins."):
-            return self._builtin(name.removeprefix("builtins."), given, keywords, node, scope)
+            return self._builtin(name.removeprefix("builtins."), call)
         if name in ("functools.partial", "functools.partialmethod") and given:
-            return Prepared(given[0], tuple(given[1:]), keywords)
+            return Prepared(given[0], tuple(given[1:]), call.keywords)
         if name in ("functools.wraps", "functools.update_wrapper") and given:
             return Prepared(Dotted("functools.wrapped"), (given[0],))
         if name == "functools.wrapped" and len(given) == 2:
@@ -72,57 +67,51 @@ class PythonFunctions:
             path = path_function(name, given)
             return Opaque(node) if path is None else path
         if name in SEARCHED:
-            self._run.index.search(searched_folders(name, given), scope.file)
+            self._run.index.search(searched_folders(name, given), call.file)
             return None
-        if name == "itertools.product" and not keywords:
-            return (
-                names.product([items_of(part) for part in given], node) if self._run.affords(*given) else Opaque(node)
-            )
-        if name == "itertools.chain":
-            rows = [items_of(part) for part in given] if self._run.affords(*given) else [None]
+        if name in ("itertools.product", "itertools.chain") and not call.keywords:
+            rows = [items_of(part) if self._run.affords(part) else None for part in given]
+            if name == "itertools.product":
+                return names.product(rows, node)
             return Opaque(node) if None in rows else [item for row in rows if row for item in row]
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             text = f"{name}({', '.join(map(repr, given))})"
-            return self._run.question(text, given[0], node, scope.file)
+            return self._run.question(text, given[0], node, call.file)
         if name == f"torch._C.{FIND_SCHEMA}" and given and isinstance(given[0], str):
             namespace, _, operator = given[0].partition("::")
-            return self._has_operator(namespace, operator, node, scope)
+            return self._has_operator(namespace, operator, call)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
             self._torch.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
             return Opaque(node)
-        return self._torch.call(name, TorchCall(given, keywords, scope.file, node))
+        return self._torch.call(name, call)
 
-    def _attribute(self, owner: Value, name: Value, node: ast.AST, scope: Scope) -> Value:
-        return self._reader.attribute(owner, name, node, scope) if isinstance(name, str) else Opaque(node)
-
-    def _has_operator(self, namespace: str, name: str, node: ast.AST, scope: Scope) -> Value:
+    def _has_operator(self, namespace: str, name: str, call: Call) -> Value:
         """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
-        if self._run.is_defined(f"{namespace}::{name}"):
+        operator = f"{namespace}::{name}"
+        if self._run.is_defined(operator):
             return True
-        return self._run.question(f"hasattr(torch.ops.{namespace}, {name!r})", f"{namespace}::{name}", node, scope.file)
+        return self._run.question(f"hasattr(torch.ops.{namespace}, {name!r})", operator, call.node, call.file)
 
-    def _builtin(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+    def _attribute(self, owner: Value, name: Value, call: Call) -> Value:
+        return (
+            self._reader.attribute(owner, name, call.node, call.scope) if isinstance(name, str) else Opaque(call.node)
+        )
+
+    def _builtin(self, name: str, call: Call) -> Value:
+        given, node = call.given, call.node
         if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
             plain = isinstance(given[1], str) and not given[1].startswith("__")
             if plain and given[1] not in given[0].attributes:
                 return given[2]
         if name == "getattr" and len(given) >= 2:
-            return self._run.pairs(
-                given[0],
-                given[1],
-                lambda owner, attribute: (
-                    self._reader.attribute(owner, attribute, node, scope)
-                    if isinstance(attribute, str)
-                    else Opaque(node)
-                ),
-            )
+            return self._run.pairs(given[0], given[1], lambda owner, attribute: self._attribute(owner, attribute, call))
         if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
             if given[0].name == "torch.version" and given[1] == "git_version":
                 return True
             if given[0].name == "torch.ops":
                 return True  # each name is a namespace there
             if given[0].name.startswith("torch.ops.") and given[0].name.count(".") == 2:
-                return self._has_operator(given[0].name.removeprefix("torch.ops."), given[1], node, scope)
+                return self._has_operator(given[0].name.removeprefix("torch.ops."), given[1], call)
             return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
         if name == "hasattr" and given and isinstance(given[0], Bound) and isinstance(given[0].owner, LibraryValue):
             return False if (given[0].name, *given[1:]) == ("m", "name") else Opaque(node)  # a _DispatchModule
@@ -136,12 +125,12 @@ class PythonFunctions:
         if name in ("print", "setattr"):
             return None
         if name == "map" and len(given) == 2 and (items := self._run.items(given[1])) is not None:
-            return [self._reader.apply(given[0], [item], {}, node, scope) for item in items]
+            return [self._reader.apply(given[0], call.of(item)) for item in items]
         if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
-            if not self._run.affords(*given, *keywords.values()):
+            if not self._run.affords(*given, *call.keywords.values()):
                 return Opaque(node)
             try:
-                return BUILTINS[name](*given, **keywords)
+                return BUILTINS[name](*given, **call.keywords)
             except Exception:  # what Python's own functions raise, or `NoResult`
                 return Opaque(node)
         if name in ("int", "float", "bool") and len(given) == 1 and isinstance(given[0], str | int | float):

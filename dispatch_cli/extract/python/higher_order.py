@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 
 import dispatch_cli.extract.python.keys as keys
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.trees import every_node
 from dispatch_cli.extract.python.values import (
     ClassValue,
@@ -37,7 +37,7 @@ class HigherOrderOperators:
         self._classes = classes
         self._evaluate = evaluate
 
-    def operator(self, call: TorchCall) -> Value:
+    def operator(self, call: Call) -> Value:
         """``HigherOrderOperator("name")``."""
         return HigherOrderHandle(keys.text_of(call.arguments("name").get("name"), call.node), own=True)
 
@@ -65,7 +65,7 @@ class HigherOrderOperators:
                     return keys.text_of(self._evaluate(names[0], cls.scope), names[0])
         return None
 
-    def method(self, operator: HigherOrderHandle, name: str, call: TorchCall) -> Value:
+    def method(self, operator: HigherOrderHandle, name: str, call: Call) -> Value:
         """Call one of `METHODS`."""
         given = call.given
         self._run.account(call.file, call.node)
@@ -88,7 +88,7 @@ class HigherOrderOperators:
         self._implementation(operator, field, key, _short_name(given[1]), call)
         return given[1]
 
-    def fake(self, call: TorchCall) -> Value:
+    def fake(self, call: Call) -> Value:
         """``torch._higher_order_ops.utils.register_fake(operator)``."""
         if len(call.given) < 2:
             register = Dotted("torch._higher_order_ops.utils.register_fake")
@@ -100,9 +100,7 @@ class HigherOrderOperators:
             self._implementation(operator, "modes", mode, _short_name(function), call)
         return function
 
-    def _implementation(
-        self, operator: HigherOrderHandle, field: str, key: Value, function: str, call: TorchCall
-    ) -> None:
+    def _implementation(self, operator: HigherOrderHandle, field: str, key: Value, function: str, call: Call) -> None:
         if not field:
             self._run.not_known(call.file, call.node, f"it is not known what `{function_name(key)}` is")
         elif self._run.conditions(call.file):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.operator_functions import OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.values import (
     Bound,
     Dotted,
@@ -52,7 +52,7 @@ class Libraries:
 
     # libraries
 
-    def library(self, call: TorchCall) -> Value:
+    def library(self, call: Call) -> Value:
         """``Library(ns, kind, dispatch_key)``."""
         arguments = call.arguments("ns kind dispatch_key")
         kind = _kind(arguments.get("kind"))
@@ -69,7 +69,7 @@ class Libraries:
         kind: LibraryKind,
         namespace: str | Unknown,
         key: str | Unknown | None,
-        call: TorchCall,
+        call: Call,
         implicit: bool = False,
     ) -> ExtractedBlock:
         """A library, found."""
@@ -80,29 +80,27 @@ class Libraries:
         self._run.emit(block, call.node)
         return block
 
-    def scoped(self, call: TorchCall) -> Value:
+    def scoped(self, call: Call) -> Value:
         """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
-        arguments = call.arguments("ns kind dispatch_key")
-        self._run.account(call.file, call.node)
-        block = ExtractedBlock(
-            _kind(arguments.get("kind")) or LibraryKind.FRAGMENT,
-            keys.text_of(arguments.get("ns"), call.node),
-            keys.key_of(arguments.get("dispatch_key", "")),
-            self._run.span(call.file, call.node),
-            python=True,
-        )
-        return LibraryValue(block, scoped=True)
+        library = self.library(call)
+        if isinstance(library, LibraryValue):
+            self._end(library)
+        return library
 
-    def _implicit(self, operator: str | Unknown, lib: Value, call: TorchCall) -> ExtractedBlock | None:
-        """The library that a function of ``torch.library`` makes for an operator; None for one that is scoped."""
+    def _end(self, library: LibraryValue) -> None:
+        library.ended = True
+        self._run.destroyed.add(library)
+
+    def _implicit(self, operator: str | Unknown, lib: Value, call: Call) -> ExtractedBlock:
+        """The library that a function of ``torch.library`` makes for an operator, where none is given."""
         if isinstance(lib, LibraryValue):
-            return None if lib.scoped else lib.block
+            return lib.block
         namespace = operator.partition("::")[0] if isinstance(operator, str) else operator
         return self.block(LibraryKind.FRAGMENT, namespace, None, call, implicit=True)
 
     # definitions
 
-    def define_function(self, call: TorchCall) -> Value:
+    def define_function(self, call: Call) -> Value:
         """``torch.library.define(qualname, schema)``; ``define(lib, schema)`` is a decorator."""
         if call.given and isinstance(lib := call.given[0], LibraryValue):
             path = self._run.call_path(call.file, call.node)
@@ -110,9 +108,8 @@ class Libraries:
         arguments = call.arguments("qualname schema")
         name, schema = keys.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
         block = self._implicit(name, arguments.get("lib"), call)
-        if block is not None:
-            text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
-            self._definition(block, name, text, schema, arguments.get("tags"), "", call)
+        text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
+        self._definition(block, name, text, schema, arguments.get("tags"), "", call)
         return None
 
     def _definition(
@@ -123,7 +120,7 @@ class Libraries:
         schema: Value,
         tags: Value,
         alias: Value,
-        call: TorchCall,
+        call: Call,
     ) -> None:
         why = None
         if text is None:
@@ -144,7 +141,7 @@ class Libraries:
             call.node,
         )
 
-    def define(self, lib: LibraryValue, call: TorchCall) -> Value:
+    def define(self, lib: LibraryValue, call: Call) -> Value:
         """``lib.define(schema, alias_analysis)``; its value is the name."""
         arguments = call.arguments("schema alias_analysis")
         schema = arguments.get("schema")
@@ -162,7 +159,7 @@ class Libraries:
 
     # kernels
 
-    def impl_function(self, call: TorchCall) -> Value:
+    def impl_function(self, call: Call) -> Value:
         """``torch.library.impl(qualname, types, func)``; ``impl(lib, name, dispatch_key)`` is a decorator."""
         path = self._run.call_path(call.file, call.node)
         first = call.given[0] if call.given else call.keywords.get("lib", call.keywords.get("qualname"))
@@ -181,8 +178,7 @@ class Libraries:
         operator = keys.operator_of(qualname, call.node)
         block = self._implicit(operator, parsed.get("lib"), call)
         for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
-            if block is not None:
-                self._kernel(block, operator, keys.key_or_device(device_type), function, call)
+            self._kernel(block, operator, keys.key_or_device(device_type), function, call)
         return None
 
     def _kernel(
@@ -191,7 +187,7 @@ class Libraries:
         operator: str | Unknown,
         key: str | Unknown | None,
         function: Value,
-        call: TorchCall,
+        call: Call,
         with_keyset: bool = False,
     ) -> None:
         """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
@@ -213,7 +209,7 @@ class Libraries:
             call.node,
         )
 
-    def impl(self, lib: LibraryValue, call: TorchCall) -> None:
+    def impl(self, lib: LibraryValue, call: Call) -> None:
         """``lib.impl(op_name, fn, dispatch_key)``."""
         arguments = call.arguments("op_name fn dispatch_key")
         operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
@@ -221,13 +217,13 @@ class Libraries:
         keyset = arguments.get("with_keyset", False) is not False
         self._kernel(lib.block, operator, key, arguments.get("fn", _MISSING), call, keyset)
 
-    def fake(self, lib: LibraryValue, call: TorchCall) -> None:
+    def fake(self, lib: LibraryValue, call: Call) -> None:
         """``lib._register_fake(op_name, fn)``."""
         arguments = call.arguments("op_name fn")
         operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
         self._functions.add(FunctionRole.FAKE, operator, arguments.get("fn"), call)
 
-    def _fallback(self, lib: LibraryValue, call: TorchCall) -> None:
+    def _fallback(self, lib: LibraryValue, call: Call) -> None:
         """``lib.fallback(fn, dispatch_key)``."""
         arguments = call.arguments("fn dispatch_key")
         key = keys.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key or Unknown("dispatch_key")
@@ -237,15 +233,14 @@ class Libraries:
         at, when = self._run.at(call.file, call.node), self._run.conditions(call.file)
         self._run.emit(ExtractedFallback(lib.block, key, shown, at, when, falls, True), call.node)
 
-    def _destroy(self, lib: LibraryValue, call: TorchCall) -> None:
+    def _destroy(self, lib: LibraryValue, call: Call) -> None:
         self._run.account(call.file, call.node)
         if all(condition in lib.block.when for condition in self._run.conditions(call.file)):
-            lib.ended = True
-            self._run.destroyed.add(lib)
+            self._end(lib)
         else:
             self._run.not_known(call.file, call.node, "it removes what the library has registered")
 
-    def method(self, bound: Bound, call: TorchCall) -> Value:
+    def method(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library."""
         lib: LibraryValue = bound.owner
         match bound.name:

@@ -27,7 +27,6 @@ from dispatch_cli.extract.python.values import (
     ObjectValue,
     Opaque,
     OperatorHandle,
-    Prepared,
     Scope,
     Value,
     ValueOption,
@@ -104,13 +103,11 @@ class Lookups:
             case LibraryValue(block):
                 if name == "ns":
                     return block.namespace if isinstance(block.namespace, str) else Opaque(node)
-                if name == "kind":
-                    return block.kind.name
                 return Bound(owner, name)
             case HigherOrderHandle():
                 return Bound(owner, name)
             case OperatorHandle():
-                return owner if name in ("_opoverload", "default") else self._of_operator(owner, name)
+                return owner if name in ("_opoverload", "default") else Bound(owner, name)
             case str() if name in PATH_ATTRIBUTES:
                 return path_attribute(owner, name)
             case str() | list() | dict() | tuple():
@@ -119,20 +116,7 @@ class Lookups:
                 return Bound(owner, name)
             case ObjectValue(attributes):
                 return attributes.get(name, Opaque(node))
-            case Prepared() if name == "func":
-                return owner.function
         return Opaque(node)
-
-    @staticmethod
-    def _of_operator(owner: OperatorHandle, name: str) -> Value:
-        if isinstance(owner.name, str):
-            if name == "_qualname":
-                return owner.name
-            if name == "_name":
-                return owner.name.partition("::")[2]
-            if name == "_namespace":
-                return owner.name.partition("::")[0]
-        return Bound(owner, name)
 
     def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
         if len(full) > MAX_NAME:

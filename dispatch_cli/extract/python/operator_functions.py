@@ -7,11 +7,10 @@ import re
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.values import (
     Dotted,
-    LibraryValue,
     Opaque,
     OperatorHandle,
     Prepared,
@@ -34,15 +33,11 @@ class OperatorFunctions:
         role: FunctionRole,
         operator: str | Unknown,
         function: Value,
-        call: TorchCall,
+        call: Call,
         devices: tuple[str | Unknown, ...] = (),
         dtype: str | None = None,
     ) -> None:
         """A Python function for an operator, found."""
-        lib = call.keywords.get("lib")
-        if isinstance(lib, LibraryValue) and lib.scoped:
-            self._run.account(call.file, call.node)
-            return
         override = call.keywords.get("allow_override")
         setup = call.keywords.get("setup_context")
         self._run.emit(
@@ -62,12 +57,12 @@ class OperatorFunctions:
             call.node,
         )
 
-    def _later(self, name: str, call: TorchCall, *given: Value) -> Prepared:
+    def _later(self, name: str, call: Call, *given: Value) -> Prepared:
         """The decorator that a call without a function returns."""
         keywords = {field: value for field, value in call.keywords.items() if field in ("lib", "allow_override")}
         return Prepared(Dotted(f"torch.library.{name}"), given, keywords, self._run.call_path(call.file, call.node))
 
-    def register_fake(self, call: TorchCall) -> Value:
+    def register_fake(self, call: Call) -> Value:
         """``register_fake(op, func)``, and ``impl_abstract``, its name before."""
         arguments = call.arguments("op func")
         operator, function = arguments.get("op", arguments.get("qualname")), arguments.get("func")
@@ -76,7 +71,7 @@ class OperatorFunctions:
         self.add(FunctionRole.FAKE, keys.operator_of(operator, call.node), function, call)
         return function
 
-    def register_vmap(self, call: TorchCall) -> Value:
+    def register_vmap(self, call: Call) -> Value:
         """``register_vmap(op, func)``."""
         arguments = call.arguments("op func")
         operator, function = arguments.get("op"), arguments.get("func")
@@ -85,7 +80,7 @@ class OperatorFunctions:
         self.add(FunctionRole.VMAP, keys.operator_of(operator, call.node), function, call)
         return function
 
-    def register_kernel(self, call: TorchCall) -> Value:
+    def register_kernel(self, call: Call) -> Value:
         """``register_kernel(op, device_types, func)``."""
         arguments = call.arguments("op device_types func")
         operator, types, function = (arguments.get(name) for name in ("op", "device_types", "func"))
@@ -96,14 +91,14 @@ class OperatorFunctions:
         self.add(FunctionRole.KERNEL, operator, function, call, ("default",) if devices is None else devices)
         return function
 
-    def register_autograd(self, call: TorchCall) -> Value:
+    def register_autograd(self, call: Call) -> Value:
         """``register_autograd(op, backward)``."""
         arguments = call.arguments("op backward")
         operator = keys.operator_of(arguments.get("op"), call.node)
         self.add(FunctionRole.AUTOGRAD, operator, arguments.get("backward"), call)
         return None
 
-    def register_autocast(self, call: TorchCall) -> Value:
+    def register_autocast(self, call: Call) -> Value:
         """``register_autocast(op, device_type, cast_inputs)``."""
         arguments = call.arguments("op device_type cast_inputs")
         operator = keys.operator_of(arguments.get("op"), call.node)
@@ -113,7 +108,7 @@ class OperatorFunctions:
         self.add(FunctionRole.AUTOCAST, operator, Dotted("autocast"), call, devices, name)
         return None
 
-    def register_effect(self, call: TorchCall) -> Value:
+    def register_effect(self, call: Call) -> Value:
         """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.
 
         The parameter of a helper stands for all operators that the file passes to functions.
@@ -147,7 +142,7 @@ class OperatorFunctions:
         else:
             self._run.removed_python_kernels.add((operator, dispatch_key))
 
-    def py_impl(self, owner: OperatorHandle | Dotted, call: TorchCall) -> Value:
+    def py_impl(self, owner: OperatorHandle | Dotted, call: Call) -> Value:
         """``op.py_impl(key)(function)``."""
         key, function = keys.key_of(call.given[0]), call.given[1]
         operator = keys.operator_of(owner, call.node)

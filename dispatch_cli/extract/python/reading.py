@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.binding import Bindings
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.calls import Calls
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.expressions import Expressions
@@ -165,7 +166,7 @@ class PythonReader:
         try:
             with run.anew():
                 run.assumed = function
-                run.keep(self.run_function(bound, [], {}, code))
+                run.keep(self.run_function(bound, Call([], {}, code, function.scope)))
         except (OverWork, RecursionError) as error:
             run.keep(*run.libraries)
             run.bounded(error, file, code)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from math import prod
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.custom_operators import CustomOperators
 from dispatch_cli.extract.python.higher_order import METHODS as HIGHER_ORDER_METHODS
@@ -16,7 +17,6 @@ from dispatch_cli.extract.python.interface import DIRECT_REGISTER, TORCH_FUNCTIO
 from dispatch_cli.extract.python.libraries import Libraries
 from dispatch_cli.extract.python.operator_functions import OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.torch_call import TorchCall
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Bound,
@@ -53,7 +53,7 @@ class TorchCalls:
         custom = CustomOperators(run, libraries, evaluate)
         self._higher_order = HigherOrderOperators(run, classes, evaluate)
         self._direct_register = custom.direct_register
-        self._acts: dict[str, Callable[[TorchCall], Value]] = {
+        self._acts: dict[str, Callable[[Call], Value]] = {
             "Library": libraries.library,
             "_scoped_library": libraries.scoped,
             "define": libraries.define_function,
@@ -73,7 +73,7 @@ class TorchCalls:
             "has_side_effect": functions.register_effect,
         }
 
-    def call(self, name: str, call: TorchCall) -> Value:
+    def call(self, name: str, call: Call) -> Value:
         """Call a function of PyTorch, or of another package, by its full name."""
         if name == "higher_order.py_impl":
             return self._higher_order.method(call.given[0], "py_impl", call.of(*call.given[1:]))
@@ -93,7 +93,7 @@ class TorchCalls:
         self._run.account(call.file, call.node)
         return Dotted("torch._decomp.decorator") if what == "register_decomposition" else Opaque(call.node)
 
-    def _other(self, name: str, call: TorchCall) -> Value:
+    def _other(self, name: str, call: Call) -> Value:
         """Call a function that registers nothing, or of which that is not known."""
         if name == "torch.device" and call.given and all(isinstance(part, str | int) for part in call.given):
             return DeviceText(":".join(map(str, call.given)))
@@ -105,7 +105,7 @@ class TorchCalls:
             self._run.not_known(call.file, call.node, f"it is not known what `{name.removesuffix('.define')}` is")
         return Opaque(call.node)
 
-    def method(self, bound: Bound, call: TorchCall) -> Value:
+    def method(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library, an operator or of something that is not known."""
         match bound.owner:
             case HigherOrderHandle() if bound.name in HIGHER_ORDER_METHODS:
@@ -113,9 +113,6 @@ class TorchCalls:
             case Dotted(name) if name.startswith("torch.ops.higher_order."):
                 return self._higher_order.method(HigherOrderHandle(name.split(".")[3]), bound.name, call)
             case HigherOrderHandle():
-                return Opaque(call.node)
-            case LibraryValue(scoped=True):
-                self._run.account(call.file, call.node)
                 return Opaque(call.node)
             case LibraryValue():
                 with self._run.owned_by(bound.owner):
@@ -126,7 +123,7 @@ class TorchCalls:
             self._run.not_known(call.file, call.node, f"it is not known what `{function_name(bound.owner)}` is")
         return Opaque(call.node)
 
-    def _of_operator(self, bound: Bound, call: TorchCall) -> Value:
+    def _of_operator(self, bound: Bound, call: Call) -> Value:
         """Call a method of an operator."""
         if bound.name == "py_impl":
             if len(call.given) < 2:
@@ -145,7 +142,7 @@ class TorchCalls:
         """``del op.py_kernels[key]``."""
         self._functions.removed_python_kernel(kernels, key, node)
 
-    def _choices(self, call: TorchCall, act: Callable[[TorchCall], Value]) -> Value:
+    def _choices(self, call: Call, act: Callable[[Call], Value]) -> Value:
         """Call once for each of the values that an argument may have."""
         arguments: list[tuple[int | str, Value]] = [*enumerate(call.given), *call.keywords.items()]
         several = [(slot, value) for slot, value in arguments if isinstance(value, Alternatives)]

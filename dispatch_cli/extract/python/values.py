@@ -188,11 +188,10 @@ class EnumMember:
 class LibraryValue:
     """A ``torch.library.Library``.
 
-    scoped: it is destroyed at the end of a ``with`` statement. ended: a statement destroys it, or removes its name.
+    ended: a statement destroys it, or removes its name.
     """
 
     block: ExtractedBlock
-    scoped: bool = False
     ended: bool = False
 
 
