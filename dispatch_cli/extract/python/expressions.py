@@ -196,7 +196,7 @@ class Expressions:
         if isinstance(node, ast.List):
             return values
         try:
-            return dict.fromkeys(values).keys()
+            return tuple(dict.fromkeys(values))
         except TypeError:
             return Opaque(node)
 
@@ -278,6 +278,6 @@ class Expressions:
         try:
             if isinstance(node, ast.DictComp):
                 return dict(values)
-            return dict.fromkeys(values).keys() if isinstance(node, ast.SetComp) else values
+            return tuple(dict.fromkeys(values)) if isinstance(node, ast.SetComp) else values
         except TypeError:
             return Opaque(node)

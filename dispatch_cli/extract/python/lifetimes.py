@@ -28,7 +28,7 @@ from dispatch_cli.extract.python.values import (
 _KEEPING: frozenset[type] = frozenset(
     (
         *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
-        *(list, dict, tuple, type({}.keys())),
+        *(list, dict, tuple),
     )
 )
 """Kinds of values that may refer to others."""

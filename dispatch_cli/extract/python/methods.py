@@ -32,7 +32,7 @@ _DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefau
 
 def items_of(value: Value) -> list[Value] | None:
     """The items that a loop goes through; None where they are not known."""
-    if isinstance(value, str | list | tuple | dict | range) or type(value).__name__ in ("dict_keys", "dict_values"):
+    if isinstance(value, str | list | tuple | dict | range):
         return list(value) if len(value) <= MAX_ITEMS else None
     return None
 
@@ -186,8 +186,8 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "range": _range,
     "list": lambda row=(): list(_items(row)),
     "tuple": lambda row=(): tuple(_items(row)),
-    "set": lambda row=(): dict.fromkeys(_items(row)).keys(),
-    "frozenset": lambda row=(): dict.fromkeys(_items(row)).keys(),
+    "set": lambda row=(): tuple(dict.fromkeys(_items(row))),
+    "frozenset": lambda row=(): tuple(dict.fromkeys(_items(row))),
     "reversed": lambda row: _items(row)[::-1],
     "sorted": _sorted,
     "len": lambda row: len(_items(row)),

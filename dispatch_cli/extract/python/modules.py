@@ -22,8 +22,6 @@ from dispatch_cli.model.span import Span
 
 MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
-MAX_LINES = 60_000
-
 MAX_TOKENS = 250_000 if sys.version_info >= (3, 11) else 40_000
 """Maximum number of signs between expressions in a file that is parsed: each costs up to 900 bytes of tree.
 
@@ -60,8 +58,6 @@ def parse_python(text: str) -> ast.Module:
     """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
     if len(text) > MAX_PYTHON_BYTES:
         raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters", bound=True)
-    if text.count("\n") > MAX_LINES:
-        raise UnreadablePython(f"the file has more than {MAX_LINES} lines", bound=True)
     if tokens_of(text) > MAX_TOKENS:
         raise UnreadablePython("the file has too many expressions", bound=True)
     if text.count(".") > MAX_DOTS and _has_long_name(text):

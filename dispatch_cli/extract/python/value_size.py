@@ -62,14 +62,9 @@ def _parts(value: Value) -> Collection[Value] | None:
         return value  # type: ignore[no-any-return]
     if kind is dict:
         return [*value, *value.values()]
-    if kind is _KEYS:
-        return list(value)
     if kind is TypeArguments:
         return (value.origin, *value.arguments)
     return (value.value,) if kind is EnumMember else None
-
-
-_KEYS: type = type({}.keys())
 
 
 def _leaf(value: Value) -> int:

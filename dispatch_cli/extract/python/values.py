@@ -1,6 +1,6 @@
 """Values of Python's expressions, as far as the text says them.
 
-Constants, tuples, lists, sets and dictionaries are Python's own. Everything else is one of the classes here.
+Constants, tuples, lists and dictionaries are Python's own; a set is a tuple. Others are one of the classes here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.extracted import ExtractedBlock, Unknown
 
 Value = Any
-"""A constant, a tuple, list, set or dictionary of values, or one of the classes below."""
+"""A constant, a tuple, list or dictionary of values, or one of the classes below."""
 
 MAX_TEXT = 200
 """Characters of an expression that are kept."""

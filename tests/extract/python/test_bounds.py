@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.python.modules import MAX_TOKENS
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import ExtractedDefinition, ExtractedKernel
 from tests.extract.python.reading import read_files, read_text
@@ -14,18 +13,12 @@ from tests.extract.python.reading import read_files, read_text
 _START = 'import torch\nlib = torch.library.Library("ns", "FRAGMENT")\n'
 
 
-@pytest.mark.parametrize("name", ['f"f{y}() -> ()"', '"%d" % y', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])
+@pytest.mark.parametrize("name", ['f"f{y}() -> ()"', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])
 def test_numbers_that_python_does_not_print_are_not_known(tmp_path: Path, name: str) -> None:
     extraction = read_text(tmp_path, f"{_START}y = 0x{'f' * 5000}\nlib.define({name})\nlib.define('g() -> ()')\n")
     definitions = [item.schema for item in extraction.found if isinstance(item, ExtractedDefinition)]
     assert "ns::g() -> ()" in definitions and len(definitions) + len(extraction.not_understood) >= 2
     read_text(tmp_path, f"{_START}lib.define({name})\n", ReadSettings(values=(("y", f"0x{'f' * 5000}"),)))
-
-
-def test_a_file_whose_tree_would_be_large_is_said(tmp_path: Path) -> None:
-    extraction = read_text(tmp_path, f"{_START}x = [{'1,' * MAX_TOKENS}]\n")
-    assert not extraction.found
-    assert [gap.why for gap in extraction.not_understood] == ["the file has too many expressions"]
 
 
 def test_a_loop_that_registers_nothing_does_not_use_up_the_steps(tmp_path: Path) -> None:
@@ -73,7 +66,7 @@ lib.define("g() -> ()")
     assert not extraction.not_understood
 
 
-@pytest.mark.parametrize("value", ["False", "0", "None", "''", "true", "2"])
+@pytest.mark.parametrize("value", ["False", "None", "true"])
 @pytest.mark.parametrize("name", ["USE", "os.environ['X'] == '1'", "mod.here()", "mod.x and y", "import other"])
 def test_what_is_said_decides_whether_it_is_true_or_false(tmp_path: Path, name: str, value: str) -> None:
     test = name
@@ -85,5 +78,5 @@ def test_what_is_said_decides_whether_it_is_true_or_false(tmp_path: Path, name: 
     text += "else:\n    lib.impl('f', lambda x: x, 'CUDA')\n"
     extraction = read_files(tmp_path, {"ops.py": text}, ReadSettings(values=((name, value),)))
     kernels = [(item.key, item.when) for item in extraction.found if isinstance(item, ExtractedKernel)]
-    assert kernels == [("CPU" if value in ("true", "2") else "CUDA", ())]
+    assert kernels == [("CPU" if value == "true" else "CUDA", ())]
     assert not extraction.missing and not extraction.not_understood
