@@ -26,7 +26,7 @@ SEED = 34
 GLOBS = ("engine/rules.py", "engine/table/*.py", "engine/call/*.py", "engine/call/kernels/*.py")
 FIRST = ("dispatcher", "table", "python", "call")
 """Folders of tests that are tried before the others: they are quick and notice most."""
-LAST = ["tests/engine", "tests/checks", "tests/report", "tests/cli/test_resolve.py", "tests/test_scenarios.py"]
+LAST = ["tests/engine", "tests/checks", "tests/answers", "tests/cli/test_resolve.py", "tests/test_scenarios.py"]
 SECONDS = 600
 """After which a mutant that does not end counts as noticed."""
 PAIRS = (

@@ -12,8 +12,8 @@ from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Need, Severity
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.render.data import data_of
+from tests.answers.random_declarations import changed
 from tests.checks.helpers import StateOf, findings, library_of
-from tests.report.random_declarations import changed
 
 EXAMPLE = re.compile(r"^(Bad|Good)\b[^\n]*(?:\n[^\n]+)*:\n\n```yaml\n(.*?)^```$", re.M | re.S)
 NO_FAKE = "no-fake-kernel"

@@ -14,8 +14,8 @@ from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.support import PROMISED
 from dispatch_cli.render.data import data_of
+from tests.answers.random_declarations import changed, kernel_at, keys, schema
 from tests.checks.helpers import StateOf, findings
-from tests.report.random_declarations import changed, kernel_at, keys, schema
 
 LIBRARY = """\
 dispatch: 1

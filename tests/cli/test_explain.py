@@ -97,7 +97,7 @@ def test_an_error_that_is_not_so_here() -> None:
 @pytest.mark.parametrize("key", ["Autograd", "CompositeImplicitAutograd", "Dense"])
 def test_an_error_at_a_key_without_a_slot(key: str) -> None:
     text = f"Could not run 'broken::scale' with arguments from the '{key}' backend.".encode()
-    result = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text)
+    result = call("explain", "--from-error", "-", "tests/answers/broken.yaml", stdin=text)
     assert (result.code, result.err) == (0, "")
     assert f"`explain broken::scale {key}` says more" in result.out
 

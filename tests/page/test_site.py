@@ -18,10 +18,10 @@ from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.cli.output import CannotWrite, written_folder
 from dispatch_cli.page import versions
 from dispatch_cli.page.versions import versions_data
+from tests.answers.raw_history import expected
 from tests.cli.support import call
 from tests.page.pages import SITE_VERSIONS, site
 from tests.page.test_write import data_of
-from tests.report.raw_history import expected
 from tests.support import RECORDINGS
 
 _TAGS, _KERNELS = 3, 4

@@ -2,7 +2,7 @@
 
 usage: python record_errors.py OUT.json.xz [SEED]   (run with the Python that has torch)
 
-The operators of the namespace "broken" are those of tests/report/broken.yaml.
+The operators of the namespace "broken" are those of tests/answers/broken.yaml.
 """
 
 import json

@@ -10,7 +10,7 @@ import lzma
 import re
 import sys
 
-from tests.report.raw_history import ask
+from tests.answers.raw_history import ask
 
 OPERATORS = (*("aten::_cdist_backward", "aten::_flash_attention_backward", "aten::_scaled_mm"), *("aten::_upsample_bilinear2d_aa_backward", "aten::align_as", "aten::kthvalue", "aten::tril"), )
 """Few enough for a small file: schemas, registrations and slots changed in them, and one of them has gone."""

@@ -223,7 +223,7 @@ def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_operators_of_a_file(version: str) -> None:
     """The files give the error, and the printed table."""
-    state = load_state([str(ROOT / "tests/report/broken.yaml")], universe=UNIVERSE_OF[version])
+    state = load_state([str(ROOT / "tests/answers/broken.yaml")], universe=UNIVERSE_OF[version])
     compared = 0
     for error in slot_errors(version):
         if error["operator"].startswith("broken::"):

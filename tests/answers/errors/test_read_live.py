@@ -47,7 +47,7 @@ def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> Non
 def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) -> None:
     """The slot holds what the error says, and not a slot of the printed table differs: full texts, or first lines."""
     state = load_state([str(captured())])
-    declared = load_state([str(captured()), str(ROOT / "tests/report/broken.yaml")])
+    declared = load_state([str(captured()), str(ROOT / "tests/answers/broken.yaml")])
     assert len(errors) > 30
     for number, error in enumerate(errors):
         name = OperatorName.parse(error["operator"])

@@ -22,7 +22,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.universes import default_name, load
-from tests.report.raw_history import differences, expected
+from tests.answers.raw_history import differences, expected
 from tests.support import RECORDINGS
 
 

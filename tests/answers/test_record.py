@@ -17,8 +17,8 @@ from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.names import OperatorName
+from tests.answers.random_declarations import kernel_at, keys, schema
 from tests.checks.helpers import findings
-from tests.report.random_declarations import kernel_at, keys, schema
 
 LIBRARY = """\
 dispatch: 1

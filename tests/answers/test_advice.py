@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from dispatch_cli import universes
+from tests.answers.random_declarations import changed, declared
 from tests.cli.support import call
-from tests.report.random_declarations import changed, declared
 
 DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "50"))
 """Number of random declarations that are tried."""

@@ -4,7 +4,7 @@ Nothing of the engine is used: registrations, slots and schemas are read out of 
 compared by text. A kernel is the source file that its text names; ``/dev/null`` is a Python function of which nothing
 is known.
 
-usage: python -m tests.report.raw_history [--all] PYTHON...   (the oldest PyTorch first; all that are embedded)
+usage: python -m tests.answers.raw_history [--all] PYTHON...   (the oldest PyTorch first; all that are embedded)
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from tests import in_pytorch
+from tests.answers.random_declarations import changed, declared
+from tests.answers.test_advice import Applied, interesting
 from tests.capture.support import live_universe, torch_python
-from tests.report.random_declarations import changed, declared
-from tests.report.test_advice import Applied, interesting
 
 pytestmark = pytest.mark.live
 SEED = "DISPATCH_CLI_LIVE_SEED"
