@@ -1,10 +1,11 @@
 """Build the recorder for a PyTorch: a library of C++ on PyTorch's public headers, which `recorder.py` loads.
 
-usage: PYTHON build.py FOLDER CACHE
+usage: PYTHON build.py FOLDER CACHE BESIDE
 
 FOLDER: where it is built. CACHE: the user's own folder where it is kept, under a digest of that PyTorch, the Python,
-the compiler and the sources; empty where there is none. It prints {"library": PATH}, or {"error": TEXT, "hint": TEXT};
-PATH is null where that Python has no PyTorch. A script of its own: it needs Python 3.8 and its standard library.
+the compiler and the sources; empty where there is none. BESIDE: the folder from which a program imports first. It
+prints {"library": PATH}, or {"error": TEXT, "hint": TEXT}; PATH is null where that Python has no PyTorch but one in
+BESIDE. A script of its own: it needs Python 3.8 and its standard library.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ def torch_folder() -> Path | None:
     """The folder of the PyTorch that would be imported; None where there is none."""
     own = {str(SOURCES.parent), str(SOURCES.parent.resolve())}
     sys.path[:] = [path for path in sys.path if path not in own]
+    return _found_torch()
+
+
+def _found_torch() -> Path | None:
     spec = importlib.util.find_spec("torch")
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
@@ -172,10 +177,13 @@ def _run(command: list[str], what: str) -> str:
 
 def main() -> None:
     """Print the path of the library."""
-    folder, cache = sys.argv[1:]
+    folder, cache, beside = sys.argv[1:]
     torch = torch_folder()
+    sys.path.insert(0, beside)
     answer: dict[str, str | None]
     try:
+        if torch is None and _found_torch() is None:
+            raise NotBuilt("there is no PyTorch that it can import", "give a Python that has PyTorch: --python PATH")
         path = None if torch is None else library_for(torch, Path(folder), Path(cache) if cache else None)
         answer = {"library": None if path is None else str(path)}
     except NotBuilt as error:

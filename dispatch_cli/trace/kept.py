@@ -13,6 +13,8 @@ from dispatch_cli.extract.cache_files import is_own_folder
 
 _LAST = "last.trace"
 _ENDING = ".recording"
+_ROOM = 1 << 16
+"""Bytes that the recorder reserves when it begins."""
 _FORGOTTEN = 7 * 24 * 3600
 """Seconds after which a recording that nobody ended is removed: its dispatch-cli was killed."""
 
@@ -66,8 +68,13 @@ def _made() -> Path:
     if folder is None:
         raise OSError("there is no cache folder; set HOME or XDG_CACHE_HOME")
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    if not is_own_folder(folder) or not os.access(folder, os.W_OK):
+    if not is_own_folder(folder):
         raise OSError(f"{folder}: it is no folder of this user")
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:  # a full disk has room for names only
+            file.write(bytes(_ROOM))
+    except OSError as error:
+        raise OSError(f"{folder}: {error.strerror or error}") from None
     for recording in folder.glob(f"*{_ENDING}"):
         if recording.lstat().st_mtime < time.time() - _FORGOTTEN:
             recording.unlink()

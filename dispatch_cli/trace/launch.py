@@ -24,12 +24,12 @@ RECORDER = Path(__file__).with_name("recorder.py")
 
 
 @contextmanager
-def library_for(python: str) -> Iterator[str | None]:
+def library_for(python: str, beside: str = "") -> Iterator[str | None]:
     """The path of the recorder's library, built where it has not been yet; None where that Python has no PyTorch but
     one that lies beside a program, which is not recorded. While it is built, a line on standard error says so.
 
-    python: the path of an executable. Errors: InputError, where there are no headers, or no compiler, and where
-    building fails.
+    python: the path of an executable. beside: the folder from which a program imports first. Errors: InputError, where
+    there is no PyTorch, where there are no headers, or no compiler, and where building fails.
     """
     try:
         temporary = tempfile.TemporaryDirectory(prefix="dispatch-cli-")
@@ -38,7 +38,7 @@ def library_for(python: str) -> Iterator[str | None]:
     with temporary as folder:
         before = signal.signal(signal.SIGTERM, _exit)
         try:
-            library = _built(python, folder)
+            library = _built(python, folder, beside)
         finally:
             signal.signal(signal.SIGTERM, before)
         yield library
@@ -49,18 +49,18 @@ def _exit(number: int, _: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _built(python: str, folder: str) -> str | None:
+def _built(python: str, folder: str, beside: str) -> str | None:
     """The path of the library. folder: where it is built; it is kept elsewhere, if that can be. Errors: InputError."""
-    command = [python, build.__file__, folder, str(_kept_in() or "")]
+    words = [python, build.__file__, folder, str(_kept_in() or ""), beside]
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
         answer = json.loads(done.stdout)
     except OSError as error:
         raise _error(f"{python} cannot be run: {(error.strerror or str(error)).lower()}") from None
     except ValueError:
-        raise _error(f"{python} does not say what it has built") from None
+        raise _error(f"{python} does not say whether it has PyTorch") from None
     if "error" in answer:
-        raise _error(answer["error"], answer["hint"])
+        raise _error(f"{python}: {answer['error']}", answer["hint"])
     library: str | None = answer["library"]
     return library
 

@@ -29,9 +29,10 @@ def command(folder: Path, source: str, *options: str, arguments: tuple[str, ...]
 
 def variables(folder: Path) -> dict[str, str]:
     """With a cache folder of its own, which has the recorder."""
-    if not (folder / "recorder").exists():
-        shutil.copytree(cache_with_recorder(torch_python()) / "recorder", folder / "recorder")
-    return environment(DISPATCH_CLI_CACHE_DIR=str(folder))
+    cache = folder.with_name(f"{folder.name}-cache")
+    if not cache.exists():
+        shutil.copytree(cache_with_recorder(torch_python()), cache)
+    return environment(DISPATCH_CLI_CACHE_DIR=str(cache))
 
 
 def trace(folder: Path, source: str, *options: str, arguments: tuple[str, ...] = ()) -> Result:
@@ -168,7 +169,8 @@ def test_a_full_cache_disk(tmp_path: Path) -> None:
     """The recording is made in a temporary folder, and it is said why it is not kept."""
     cache = tmp_path / "full"
     cache.mkdir()
-    mount = f"mount -t tmpfs -o size=64k none {cache} && (head -c 1M /dev/zero > {cache}/file || true) 2> /dev/null"
+    mount = f"mount -t tmpfs -o size=4m none {cache} && cp -r {cache_with_recorder(torch_python())}/recorder {cache}"
+    mount += f" && (head -c 9M /dev/zero > {cache}/file || true) 2> /dev/null"
     own = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
     if subprocess.run([*own, mount], capture_output=True, check=False).returncode:
         pytest.skip("this system lets nobody mount a disk of their own")

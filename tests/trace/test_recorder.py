@@ -43,40 +43,6 @@ print([one.raw_repr() for one in keys])
     assert done.head["torch"].count(".") == 2
 
 
-def test_every_call_ends(tmp_path: Path) -> None:
-    source = """
-import torch
-model = torch.nn.Linear(3, 2)
-model(torch.ones(4, 3)).sum().backward()
-"""
-    done = recorded(tmp_path, source, fresh=True)
-    depth = 0
-    for line in done.lines[1:]:
-        if line[0] == "c":
-            assert line[3] == depth
-            depth += 1
-        elif line[0] == "e":
-            depth -= 1
-    assert depth == 0
-    assert done.tagged("end")[0][0]["calls"] == len(done.calls()) > 10
-
-
-def test_backward_says_which_forward_call_it_belongs_to(tmp_path: Path) -> None:
-    source = """
-import torch
-a = torch.ones(2, requires_grad=True)
-b = a.exp()
-c = b.sin()
-c.sum().backward()
-"""
-    done = recorded(tmp_path, source)
-    forward = done.calls("aten::sin")[0]
-    backward = done.calls("aten::cos")[0]
-    assert (forward["forward"], backward["forward"]) == (-1, 0)
-    assert [line[3:] for line in done.tagged("e") if line[3:] == [[backward["sequence"]]]] != []
-    assert backward["line"] == 6
-
-
 def test_lists_of_tensors_and_missing_tensors(tmp_path: Path) -> None:
     source = """
 import torch
@@ -96,10 +62,3 @@ torch.rand(1, generator=torch.Generator())
     assert ("meta", 5) in empty
     [rand] = done.calls("aten::rand.generator")
     assert rand["tensors"][0][1] == "generator"
-
-
-def test_without_pytorch(tmp_path: Path) -> None:
-    done = recorded(tmp_path, "import sys\nprint('torch' in sys.modules)\n", fresh=True)
-    assert (done.code, done.out, done.err) == (0, "False\n", "")
-    assert done.tagged("x")[0][0]["reason"] == "torch"
-    assert done.head["torch"] is None

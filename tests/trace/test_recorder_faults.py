@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -73,54 +71,6 @@ torch.exp(torch.ones(2))
     assert open_calls == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals(tmp_path: Path, number: signal.Signals) -> None:
-    """Wherever they come: the default of SIGINT, and a handler that ends the program with a code."""
-    source = """
-import signal, sys, torch
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))
-a = torch.ones(2)
-print("ready", flush=True)
-try:
-    while True:
-        torch.add(a, a)
-except BaseException as error:
-    print(type(error).__name__, flush=True)
-    raise
-"""
-    program = tmp_path / "program.py"
-    program.write_text(source, encoding="utf-8")
-    save = tmp_path / "recording"
-    words = recorder_command(save, str(program), state=False)
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.2)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    if number == signal.SIGINT:
-        assert (process.returncode, out) == (-signal.SIGINT, "KeyboardInterrupt\n")
-        assert err.splitlines()[-1] == "KeyboardInterrupt"
-    else:
-        assert (process.returncode, out, err) == (5, "SystemExit\n", "")
-    assert read(save)[-1][0] == "end"
-
-
-def test_killed(tmp_path: Path) -> None:
-    """The calls before it are there."""
-    source = """
-import os, signal, torch
-for _ in range(1000):
-    torch.ones(1)
-torch.sin(torch.ones(2))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    done = recorded(tmp_path, source)
-    assert done.code == -signal.SIGKILL
-    assert len(done.calls("aten::sin")) == 1
-    assert len(done.calls("aten::ones")) == 1001
-
-
 def test_a_fork_writes_nothing_into_its_parents_recording(tmp_path: Path) -> None:
     source = """
 import os, torch
@@ -145,19 +95,6 @@ def test_the_bound(tmp_path: Path) -> None:
     assert (tmp_path / "recording").stat().st_size <= 1 << 20
     assert [line[0]["reason"] for line in done.tagged("x")] == ["limit"]
     assert 5000 < done.tagged("end")[0][0]["calls"] == len(done.tagged("c")) < 30000
-
-
-def test_a_full_disk(tmp_path: Path) -> None:
-    """A file that the system lets grow to 200 KB only."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-
-    source = "import torch\na = torch.ones(2)\nfor _ in range(30000): a.add_(1)\nprint(a[0].item())"
-    done = recorded(tmp_path, source, fresh=True, preexec_fn=limit)
-    assert (done.code, done.out, done.err) == (0, "30001.0\n", "")
-    assert [line[0]["reason"] for line in done.tagged("x")] == ["disk"]
-    assert len(done.tagged("c")) > 500
 
 
 def test_threads_have_their_own_depths(tmp_path: Path) -> None:
@@ -356,102 +293,6 @@ for size in (99, 40_000, 50_000):
     assert recording_of(str(tmp_path / "recording")).stopped == []
 
 
-def test_an_exception_of_a_handler_is_raised_before_the_program_goes_on(tmp_path: Path) -> None:
-    """The signal comes in a call of the one statement that the program guards."""
-    source = """
-import signal, torch
-class Timeout(Exception):
-    pass
-class Final(Timeout):
-    def __init_subclass__(cls):
-        raise TypeError("no subclasses")
-def raises(error):
-    def handler(*_):
-        raise error
-    return handler
-a = torch.ones(700, 700)
-kinds = [Timeout, Timeout(1), KeyError("x"), KeyboardInterrupt, Final, SystemExit(3)]
-for error in kinds * 5:
-    signal.signal(signal.SIGALRM, raises(error))
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.001)
-        torch.linalg.matrix_power(a, 4)
-    except BaseException as caught:
-        assert caught is error or type(caught) is error
-    else:
-        raise AssertionError
-print("end")
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.out, done.err) == (0, "end\n", "")
-
-
-def test_exceptions_that_are_raised_in_a_thread_or_come_together(tmp_path: Path) -> None:
-    """By another thread, by the handlers of two signals at once, and of a kind that the recorder could raise, too."""
-    source = """
-import ctypes, os, signal, threading, time, torch
-class Stop(Exception):
-    pass
-a = torch.ones(2)
-big = torch.ones(1000, 1000)
-main = ctypes.c_ulong(threading.get_ident())
-def start(work):
-    # in a slow process the work would else be done while this thread is still in `Thread.start`
-    go = []
-    def later():
-        while not go:
-            time.sleep(0.001)
-        time.sleep(0.01)
-        work()
-    threading.Thread(target=later).start()
-    return go
-def stop():
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(Stop))
-for _ in range(20):
-    go = start(stop)
-    try:
-        go.append(True)
-        while True:
-            a.add(1)
-    except Stop:
-        pass
-def memory(*_):
-    raise MemoryError("mine")
-signal.signal(signal.SIGALRM, memory)
-for _ in range(20):
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.003)
-        while True:
-            a.add(1)
-    except MemoryError:
-        pass
-def late(*_):
-    raise TimeoutError
-signal.signal(signal.SIGALRM, late)
-def both():
-    os.kill(os.getpid(), signal.SIGINT)
-    os.kill(os.getpid(), signal.SIGALRM)
-for _ in range(5):
-    first, go = None, start(both)
-    try:
-        try:
-            go.append(True)
-            torch.linalg.matrix_power(big, 5)
-            while True:
-                a.add(1)
-        except (KeyboardInterrupt, TimeoutError) as error:
-            first = error  # and no call, in which the other could be raised
-            while True:
-                a.add(1)
-    except (KeyboardInterrupt, TimeoutError) as error:
-        assert {type(first), type(error)} == {KeyboardInterrupt, TimeoutError}
-print("end")
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.out, done.err) == (0, "end\n", "")
-    assert done.tagged("x") == []
-
-
 def test_a_program_that_closes_files_of_others(tmp_path: Path) -> None:
     """The numbers of files that the recorder had are the program's then."""
     source = """
@@ -470,25 +311,6 @@ print(x.item())
     assert (tmp_path / "two").stat().st_size == 5000
     assert done.tagged("x") == []
     assert len(done.calls("aten::add_.Tensor")) == 5000
-
-
-def test_names_of_classes_are_read_without_their_metaclass(tmp_path: Path) -> None:
-    source = """
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-class Meta(type):
-    @property
-    def __name__(cls):
-        raise ValueError("no name")
-class Mode(TorchDispatchMode, metaclass=Meta):
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        return function(*args, **(kwargs or {}))
-with Mode():
-    torch.sin(torch.ones(2))
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.err) == (0, "")
-    assert next(call["modes"] for call in done.calls("aten::sin")) == ["Mode"]
 
 
 def test_a_compiled_script(tmp_path: Path) -> None:

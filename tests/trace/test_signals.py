@@ -126,13 +126,6 @@ def test_every_signal_comes_once(tmp_path: Path, how: str, group: bool) -> None:
         assert program.end() == ([f"got {name}" for name in EVERY.split()], 5)
 
 
-def test_to_the_process_and_to_its_group_in_turn(tmp_path: Path, how: str) -> None:
-    with started(tmp_path, how, ALL) as program:
-        for group in (True, False, False, True, True, False):
-            program.send(signal.SIGINT, group=group)
-        assert program.end() == (["got SIGINT"] * 6, 5)
-
-
 @pytest.mark.parametrize("group", [False, True])
 def test_several_at_once(tmp_path: Path, how: str, group: bool) -> None:
     with started(tmp_path, how, ALL) as program:
@@ -194,15 +187,6 @@ def test_what_is_blocked_stays_blocked(tmp_path: Path, how: str) -> None:
         assert program.end() == (["ready"], 5)
 
 
-def test_a_program_in_a_group_that_it_could_leave(tmp_path: Path, how: str) -> None:
-    """It runs in a group that another process leads: signals to that one are not for it any more."""
-    shell = ["sh", "-c", 'trap "" INT TERM; "$@"; exit $?', "sh", "env", "--default-signal=INT,TERM"]
-    with started(tmp_path, how, ALL + "\nos.setsid()", shell) as program:
-        program.send(signal.SIGINT, group=True)
-        program.send(signal.SIGTERM, group=True)
-        assert program.end() == ([], 5)
-
-
 def test_the_program_sends_to_its_group(tmp_path: Path, how: str) -> None:
     with started(tmp_path, how, ALL + "\nsay('ready')\nos.kill(0, 15)\nos.killpg(0, signal.SIGUSR1)") as program:
         time.sleep(SOON)
@@ -244,16 +228,6 @@ def test_it_is_stopped_and_goes_on(tmp_path: Path, how: str, name: str, group: b
             assert program.stopped() is None
             program.send(signal.SIGTERM)
         assert program.end() == (["got SIGCONT", "got SIGTERM"] * 2, 5)
-
-
-def test_a_program_that_is_not_stopped(tmp_path: Path, how: str) -> None:
-    """Whoever waits for it is not told that it was: a shell would take the terminal."""
-    with started(tmp_path, how, "says(signal.SIGTSTP)") as program:
-        program.send(signal.SIGTSTP, group=True)
-        assert program.stopped() is None
-        program.send(signal.SIGTSTP)
-        assert program.stopped() is None
-        assert program.end() == (["got SIGTSTP"] * 2, 5)
 
 
 def test_a_program_that_is_stopped_and_goes_on_by_itself(tmp_path: Path, how: str) -> None:

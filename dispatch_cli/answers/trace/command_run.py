@@ -49,18 +49,21 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     if not run.program:
         what = "a MODULE" if run.is_module else "a SCRIPT to run, -m MODULE, a RECORDING to show, or --last"
         raise click.UsageError(f"Give {what}.")
+    from dispatch_cli.capture.run import executable_of
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.kept import RecordingPlace
     from dispatch_cli.trace.launch import command, launch, library_for
     from dispatch_cli.trace.recording import is_recording
-    from dispatch_cli.trace.runnable import python_for
+    from dispatch_cli.trace.runnable import check_script
 
     check_asked(asked, out)
     _check_targets(run, out)
     try:
-        python = python_for(run.python, run.program, run.is_module)
+        if not run.is_module:
+            check_script(run.program[0])
+        python = executable_of(run.python)
         stack = ExitStack()
-        library = stack.enter_context(library_for(python))
+        library = stack.enter_context(library_for(python, "" if run.is_module else _folder_of(run.program[0])))
     except InputError as error:
         raise BadInput(error, out.color) from None
     place = None
@@ -92,6 +95,12 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         if place is not None:
             place.remove()
     raise click.exceptions.Exit(code)
+
+
+def _folder_of(script: str) -> str:
+    """The folder from which it imports first."""
+    path = Path(script)
+    return str(path.absolute() if path.is_dir() else path.resolve().parent)
 
 
 def _check_targets(run: RunAsked, out: Output) -> None:
