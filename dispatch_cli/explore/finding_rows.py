@@ -122,8 +122,11 @@ class FindingDetail:
         self._slots: dict[Fact, Spot] = {}
         self._fixes: dict[int, tuple[Block, FindingFix]] = {}
 
-    def blocks(self, width: int) -> Iterator[Block]:
-        """The finding, its slot, the registrations of its operator, a fix, and why it is one."""
+    def blocks(self, width: int, low: bool = False) -> Iterator[Block]:
+        """The finding, its slot, the registrations of its operator, a fix, and why it is one.
+
+        low: of its file, the line alone, where it is seen in few lines.
+        """
         row = self._row
         if row.unlisted is not None:
             yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
@@ -131,9 +134,10 @@ class FindingDetail:
             yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
         if row.findings:
             blocks = finding_blocks([*row.findings], width)
-            yield from (block for block in blocks if not _is_code(block))  # the line stands below, with its neighbours
+            yield from (block for block in blocks if low or not _is_code(block))
         yield from self._places()
-        yield from source_blocks(row.span, width)
+        if not low:
+            yield from source_blocks(row.span, width)
         yield from self._fix()
         yield from self._registrations()
         yield Gap()

@@ -88,14 +88,14 @@ class SlotBlocks:
         self.working = working
         self._leads: dict[int, tuple[Block, Target]] = {}
 
-    def __call__(self, width: int) -> Iterator[Block]:
-        """The blocks for a width."""
+    def __call__(self, width: int, low: bool = False) -> Iterator[Block]:
+        """The blocks for a width. low: of the kernel's file, the line alone, where it is seen in few lines."""
         self._leads = {}
         report = self.report
         if isinstance(report, ExplainHigherOrderReport):
             return explain_higher_order.document(report, width)
         if isinstance(report.what, SlotExplanation):
-            return self._slot(report, report.what, width)
+            return self._slot(report, report.what, width, low)
         return chain(explain.document(report, width), (Gap(),) if self.off else (), self._switched_off())
 
     def leads_to(self, item: Any) -> Target | None:
@@ -120,7 +120,7 @@ class SlotBlocks:
         registrations = what.registrations if isinstance(what, SlotExplanation) else ()
         return next((ToRegistration(row, True) for row in registrations if row.role is Role.FILLS), None)
 
-    def _slot(self, report: ExplainReport, what: SlotExplanation, width: int) -> Iterator[Block]:
+    def _slot(self, report: ExplainReport, what: SlotExplanation, width: int, low: bool) -> Iterator[Block]:
         """Blocks about a slot: the answer first, then what it follows from."""
         title = Paragraph(
             report.operator if report.schema is None else schema_label(report.operator, report.schema),
@@ -144,6 +144,8 @@ class SlotBlocks:
             was = "was not stale" if stale else f"held {before_phrase(self.before, short=True)}"
             text = f"~ Before the changes on trial, {what.key} {was}."
             yield Paragraph(Run(text, Tone.WARN))
+        if low:
+            yield from source_blocks(what.answer.span, width, low=True)
         yield Gap()
         yield TableBlock(explain.RULES, what.rules)
         if what.registrations:
@@ -155,7 +157,8 @@ class SlotBlocks:
             yield Paragraph(Run(line, Tone.DIM))
         yield from self._around(what)
         yield from self._advice(what.advice)
-        yield from source_blocks(what.answer.span, width)
+        if not low:
+            yield from source_blocks(what.answer.span, width)
 
     def _switched_off(self) -> Iterator[Block]:
         """The registrations that are switched off."""

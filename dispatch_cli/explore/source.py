@@ -20,25 +20,27 @@ _TOKENS = re.compile(r"""(//.*|\#(?!\w).*)|("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
 _TONES = (Tone.DIM, Tone.ALIAS, Tone.PLAIN)
 
 
-def source_lines(span: Span | None, width: int) -> Iterator[TextLine]:
-    """The place, then its line and those around; nothing where the file was not read."""
+def source_lines(span: Span | None, width: int, low: bool = False) -> Iterator[TextLine]:
+    """The place, then its line and those around; nothing where the file was not read. low: the line alone."""
     lines = () if span is None else lines_of(span.file)
     if span is None or not 0 < span.line <= len(lines):
         return
-    first = max(1, span.line - AROUND)
-    shown = [safe(line[:_LONGEST].expandtabs(4)) for line in lines[first - 1 : span.line + AROUND]]
-    digits = len(str(span.line + AROUND))
-    yield cut([Run(str(span), Tone.PLACE)], width)
+    around = 0 if low else AROUND
+    first = max(1, span.line - around)
+    shown = [safe(line[:_LONGEST].expandtabs(4)) for line in lines[first - 1 : span.line + around]]
+    digits = len(str(span.line + around))
+    if not low:
+        yield cut([Run(str(span), Tone.PLACE)], width)
     for number, text in enumerate(dedent("\n".join(shown)).split("\n"), first):
         is_here = number == span.line
         margin = Run(f"{'>' if is_here else ' '} {number:>{digits}} | ", Tone.WARN if is_here else Tone.DIM)
         yield cut([margin, *_highlighted(text)], width)
 
 
-def source_blocks(span: Span | None, width: int) -> Iterator[Block]:
-    """The same as blocks, after a gap."""
-    for number, line in enumerate(source_lines(span, width)):
-        if not number:
+def source_blocks(span: Span | None, width: int, low: bool = False) -> Iterator[Block]:
+    """The same as blocks, several after a gap."""
+    for number, line in enumerate(source_lines(span, width, low)):
+        if not number and not low:
             yield Gap()
         yield Paragraph(tuple(line), kind=ParagraphKind.CODE)
 

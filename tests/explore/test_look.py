@@ -120,7 +120,20 @@ def test_the_lines_around_a_place_are_shown_as_they_are(tmp_path: Path) -> None:
     assert texts[1:3] == ["  3 | - func: m::f(Tensor a) -> Tensor", texts[2]]
     assert texts[3] == "> 5 |   dispatch: {CPU: k}"
     assert texts[2].endswith("…") and all(line_width(line) <= 60 for line in lines)
+    (low,) = source_lines(Span(str(file), 5, 16), 60, low=True)
+    assert "".join(run.text for run in low) == "> 5 | dispatch: {CPU: k}"
     assert not [*source_lines(Span("never-read.cpp", 1, 1), 60)] and not [*source_lines(None, 60)]
+
+
+@pytest.mark.parametrize("view", ["table", "slot", "findings"])
+def test_at_24_lines_the_line_of_the_file_is_shown(view: str) -> None:
+    file = "examples/scenarios/01_composite_override.yaml"
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("aten::to.dtype"), "PrivateUse1"), view)
+        await until(pilot, lambda: "17 | PrivateUse1: to_npu" in screen_text(app))
+
+    drive(Session(load_state([file]), (file,)), steps, (80, 24))
 
 
 def test_the_palette_finds_the_coverage_of_a_backend() -> None:

@@ -16,8 +16,8 @@ from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
-from dispatch_cli.explore.fitting import FittedText
-from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
+from dispatch_cli.explore.fitting import FittedText, fitting
+from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, TALL, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
 from dispatch_cli.render.text_safety import safe
@@ -32,8 +32,8 @@ _NEXT = {
 }
 
 
-TALL, NARROW = 28, 60
-"""Lines from which there is room for more of a sentence; columns below which one needs more lines."""
+NARROW = 60
+"""Columns below which a sentence needs more lines."""
 
 
 class Detail(FittedText):
@@ -41,7 +41,7 @@ class Detail(FittedText):
 
     DEFAULT_CSS = """
     Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
-    Detail.-tall { height: 3; }
+    Detail.-with-source, Detail.-tall { height: 3; }
     Detail.-tall.-with-source { height: 9; }
     Detail.-narrow-view { height: 4; }
     Detail.-low { height: 1; }
@@ -57,11 +57,13 @@ class Detail(FittedText):
 
             sentences = other_sentences(place, key)
         text = safe(" ".join(sentences))
-        if self.has_class("-with-source", "-tall") and place is not None:
+        if self.has_class("-with-source") and not self.has_class("-low") and place is not None:
             from dispatch_cli.explore.source import source_lines
 
-            shown = source_lines(getattr(place.row, "span", None), self.content_size.width)
-            text = "\n".join((text, *("".join(run.text for run in line) for line in shown)))
+            width, height = self.content_size
+            lines = source_lines(getattr(place.row, "span", None), width, not self.has_class("-tall"))
+            shown = ["".join(run.text for run in line) for line in lines]
+            text = "\n".join((str(fitting(Content(text), width, max(1, height - len(shown)))), *shown))
         if text != str(self.content):
             self.update(Content(text), layout=False)
 
