@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from threading import Event, current_thread, main_thread
 from typing import Any
 
@@ -22,6 +23,8 @@ from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.changes import ChangesPane
+from dispatch_cli.explore.panes.findings import FindingsPane
+from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.trying import TO_SAVE
 from dispatch_cli.model.change import Addition, Removal
@@ -35,6 +38,7 @@ from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import HEAD
 from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
+from tests.page.states import state_of
 
 pytestmark = pytest.mark.slow
 
@@ -249,6 +253,33 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
     assert answer is not None and answer.command[0] == "diff"
     ran = call(*answer.command, "--format", "json")
     assert ran.out == "".join(json_text(answer.report))
+
+
+def test_the_command_of_a_saved_what_if_over_sources_finds_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file with the changes stands beside sources, which no base is named for."""
+    copytree(ROOT / "examples/backend", tmp_path / "backend")
+    monkeypatch.chdir(tmp_path)
+    session = Session(state_of(["backend"]), ("backend",))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> PaneAnswer:
+        await app.go(Spot(OperatorName("aten::lerp", "Tensor"), "PrivateUse1"), "slot")
+        await until(pilot, lambda: bool(app.query(SlotPane)) and app.query_one(SlotPane).answer)
+        await pilot.press("x")
+        await until(pilot, lambda: session.unsaved)
+        await pilot.press("w", "enter")
+        await until(pilot, lambda: not session.unsaved)
+        await app.go(app.spot, "findings")
+        await until(pilot, lambda: app.query_one(FindingsPane).answer)
+        answer = app.query_one(FindingsPane).answer
+        assert answer is not None
+        return answer
+
+    answer = drive(session, steps)
+    assert answer.command == ("check-invariants", "backend", "whatif.yaml", "--severity", "info")
+    assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
+    assert "sibling-disagreement" not in [row.finding.check for row in answer.report.findings]
 
 
 def test_without_changes_it_is_what_register_prints() -> None:
