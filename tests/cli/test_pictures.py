@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from html import unescape
 from xml.etree import ElementTree
 
 import pytest
@@ -25,7 +27,7 @@ def texts_of(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)
     assert not [node for node in root.iter() if node.tag.endswith(("script", "image", "foreignObject"))]
     assert not [name for node in root.iter() for name in node.attrib if name.startswith("on") or name.endswith("href")]
-    return ["".join(node.itertext()) for node in root.iter(_TEXT)]
+    return [node.findtext("{*}title") or "".join(node.itertext()) for node in root.iter(_TEXT)]  # a long one has both
 
 
 @pytest.mark.parametrize("arguments", _CALLS)
@@ -61,3 +63,28 @@ def test_text_html_and_svg_say_the_same(arguments: tuple[str, ...]) -> None:
                 status = alone[at]
                 assert f"{key['key']} " in printed
                 assert status.partition(":")[0] in printed or status.startswith("The call fails")
+
+
+_MATRICES = (
+    ("table", "--base", "torch-2.15", "--op", "aten::abs", "--view", "grid"),
+    ("table", str(ROOT / "examples/overlay.yaml"), "--op", "aten::to.dtype", "--view", "grid"),
+    ("support", str(ROOT / "examples/custom_ops.yaml")),
+    ("coverage", "--op", "aten::*relu*"),
+    ("history", "aten::*relu*"),
+)
+
+
+def words_of(texts: list[str]) -> Counter[str]:
+    return Counter(word.strip(",") for text in texts for word in text.split() if word.strip(","))
+
+
+@pytest.mark.parametrize("arguments", _MATRICES)
+def test_each_word_of_a_matrix_is_in_text_html_and_svg(arguments: tuple[str, ...]) -> None:
+    """Each head, label, mark and meaning, as often as the picture has it."""
+    drawn = words_of(texts_of(call(*arguments, "--format", "svg").out))
+    assert drawn.total() > 40
+    page = call(*arguments, "--format", "html").out
+    body = re.sub("<(style|script).*?</\\1>", "", page, flags=re.DOTALL)
+    body = unescape(re.sub("<[^>]*>", " ", re.sub("</?span[^>]*>", "", body)))
+    for shown in (call(*arguments).out, body):
+        assert not drawn - words_of([shown])

@@ -239,21 +239,18 @@ def test_a_file_gets_what_standard_output_gets() -> None:
 
 
 def test_explanations_and_calls() -> None:
-    text = f"""\
-dispatch: 1
-operators:
-  - func: m::a(Tensor x) -> Tensor
-    dispatch: {{CPU: {json.dumps("k" + SUFFIX)}, CompositeImplicitAutograd: {json.dumps("m" + SUFFIX)}}}
-    tags: [{json.dumps("t" + SUFFIX)}]
-    debug: {json.dumps(SUFFIX)}
-"""
-    Path("d.yaml").write_text(text, encoding="utf-8")
+    dispatch = {"CPU": f"k{SUFFIX}", "CompositeImplicitAutograd": f"m{SUFFIX}"}
+    operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": dispatch, "tags": [f"t{SUFFIX}"], "debug": SUFFIX}
+    Path("d.json").write_bytes(written({"dispatch": 1, "operators": [operator]}))
+    call = ("resolve", "m::a", "d.json", "--tensor", "cpu requires_grad")
     for format_ in ("text", "json", "markdown", "html"):
         for key in ("CPU", "AutogradCPU", "CUDA", "CompositeImplicitAutograd", "Dense"):
-            run("explain", "m::a", key, "d.yaml", "--format", format_)
+            run("explain", "m::a", key, "d.json", "--format", format_)
         for context in ("vmap", "inference_mode", "mode=FakeTensorMode"):
-            run("resolve", "m::a", "d.yaml", "--tensor", "cpu requires_grad", "--context", context, "--format", format_)
-        run("explain", "m::a", "CPU", "d.yaml", "--format", format_, "--color", "always")
+            run(*call, "--context", context, "--format", format_)
+        run("explain", "m::a", "CPU", "d.json", "--format", format_, "--color", "always")
+    for options in ((), ("--format", "html"), ("--format", "svg")):
+        assert "k\\u202e" in run(*call, *options).out.replace("<wbr>", "")
 
 
 def test_recorded_guards_say_what_held() -> None:
