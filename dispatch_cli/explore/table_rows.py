@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +132,13 @@ def message(text: str, width: int) -> ShownSlots:
 def places_of(rows: Sequence[Folded[Any]]) -> list[ShownKeys]:
     """Content of each row."""
     return [ShownKeys(run.keys, run.answer) for run in rows]
+
+
+def below(tables: Iterable[Callable[[int], ShownSlots]], width: int) -> ShownSlots:
+    """Tables below each other; the cursor goes through the first one."""
+    first, *others = (table(width) for table in tables)
+    lines = [line for other in others for line in ([], *other.top, *other.lines)]
+    return first._replace(lines=[*first.lines, *lines])
 
 
 def whole_table(title: Sequence[TextLine], rows: LaidOut, after: Iterable[Block], width: int) -> ShownSlots:

@@ -140,7 +140,7 @@ def test_the_slots_of_an_alias_key_are_those_that_register_counts() -> None:
         shown = {row.key: row.slots for row in pane.rows() if row.key in covers}
         assert shown == covers
         assert len(shown) > 3
-        assert "3 then s" in flat(screen_text(app))
+        assert "Calls (3), then s" in flat(screen_text(app))
 
     drive(session(), steps)
 

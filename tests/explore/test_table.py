@@ -21,6 +21,7 @@ from dispatch_cli.answers.table.grid_document import cell_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
+from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.cells_view import CellsView
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.other_rows import differing_rows
@@ -37,7 +38,8 @@ from dispatch_cli.render.data import json_text
 from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
 from tests.cli.support import call
-from tests.explore.support import flat
+from tests.explore.support import drive as drive_app
+from tests.explore.support import flat, newest, until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BASE = ("--base", "torch-2.15")
@@ -530,3 +532,27 @@ def test_the_cursor_begins_at_the_registrations_or_at_the_rule_that_fired(operat
         assert view.choice(view.cursor).end <= view.size.height
 
     drive(session_of("the base"), Spot(OperatorName.parse(operator), key), steps, (160, lines))
+
+
+def test_the_table_of_another_operator_stands_below() -> None:
+    add, mul = OperatorName("aten::add", "Tensor"), OperatorName("aten::mul", "Tensor")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> list[str]:
+        await app.go(Spot(mul), "table")
+        await pilot.press("equals_sign")
+        await app.go(Spot(add), "table")
+        pane = app.query_one(TablePane)
+        await until(pilot, lambda: pane.answer is not None and "aten::mul.Tensor" in pane.answer.command)
+        answer = pane.answer
+        assert answer is not None
+        assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
+        assert [table.operator for table in answer.report.operators] == [str(add), str(mul)]
+        lines = ["".join(run.text for run in line) for line in (*pane.view.cells.top, *pane.view.cells.lines)]
+        assert [line.split("(")[0] for line in lines if line.startswith("aten::")] == [str(add), str(mul)]
+        await app.go(Spot(mul), "table")
+        await pilot.press("equals_sign")
+        await app.go(Spot(add), "table")
+        await until(pilot, lambda: pane.answer is not None and str(mul) not in pane.answer.command)
+        return lines
+
+    drive_app(Session(newest(), ("--base", "torch-2.15")), steps, (200, 60))

@@ -151,7 +151,7 @@ class KeysPane(ListPane):
             report: UniverseReport = self._all.report
             yield (f"{report.universe}: {plural(len(report.keys), 'runtime key')}", "bold")
             slots = f", {keys_documents.slot_count(report)} slots with Undefined"
-            yield f"{slots}; {plural(len(report.aliases), 'alias key')}. 3 then s: the keys that a tensor carries"
+            yield f"{slots}; {plural(len(report.aliases), 'alias key')}. Calls (3), then s: the keys of a tensor"
         if shown != count:
             yield f"; {shown:,} listed"
 

@@ -19,7 +19,7 @@ from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import FittedText, fitting
 from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, TALL, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import cpp_rows, message, sentences_of
+from dispatch_cli.explore.table_rows import below, cpp_rows, message, sentences_of
 from dispatch_cli.render.text_safety import safe
 
 if TYPE_CHECKING:
@@ -47,8 +47,15 @@ class Detail(FittedText):
     Detail.-low { height: 1; }
     """
 
+    _said: tuple[ShownKeys | None, Mapping[str, Before], str | None] = (None, {}, None)
+
+    def on_resize(self) -> None:
+        """Another size has room for more, or less."""
+        self.show(*self._said)
+
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
         """Say what is in a place. key: of the slot where the user is."""
+        self._said = place, tried, key
         sentences: Iterable[str] = ()
         if place is not None and isinstance(place.row, TableRow):
             sentences = sentences_of(place, tried, key)
@@ -88,6 +95,7 @@ class TablePane(Pane):
         Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),
         Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
+        Binding("equals_sign", "compare", "Compare this operator: its table stands below that of others", show=False),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -128,14 +136,13 @@ class TablePane(Pane):
         self.answered(answer)
 
     def on_resize(self) -> None:
-        """Fit the details to the size, and write them again."""
+        """Fit the details to the size."""
         detail = self.query_one(Detail)
         detail.set_class(self.size.height >= TALL, "-tall")
         is_alone = self.size.width * 2 > self.app.size.width  # the slot beside it shows the source, too
         detail.set_class(is_alone and bool(self.session.files), "-with-source")
         detail.set_class(self.size.width < NARROW, "-narrow-view")
         detail.set_class(self.size.height < LOW, "-low")
-        self.call_after_refresh(self._say)
 
     def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
         """A table that was not on the screen is laid out when it is there."""
@@ -158,7 +165,7 @@ class TablePane(Pane):
             return partial(higher_order_rows, report.higher_order_operators[0], every)
         if not report.operators:
             return partial(message, f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")
-        (shown,) = report.operators
+        shown, *others = report.operators
         if self.options.resolver is not Resolver.CPP:
             from dispatch_cli.explore.other_rows import differing_rows, python_rows
 
@@ -170,8 +177,8 @@ class TablePane(Pane):
         if self.options.grid:
             from dispatch_cli.explore.table_grid import grid_cells
 
-            return partial(grid_cells, shown, universe, self._tried)
-        return partial(cpp_rows, shown, universe, self._tried, every)
+            return partial(below, [partial(grid_cells, table, universe, self._tried) for table in (shown, *others)])
+        return partial(below, [partial(cpp_rows, table, universe, self._tried, every) for table in (shown, *others)])
 
     def _nothing(self, spot: Spot) -> str:
         if spot.operator is None and spot.higher_order is None:
@@ -245,6 +252,13 @@ class TablePane(Pane):
     def action_toggle_every(self) -> None:
         """A row for each slot, or one for adjacent slots with the same answer."""
         self._change(self.options._replace(every=not self.options.every, grid=False))
+
+    def action_compare(self) -> None:
+        """Show the table of this operator below that of others, or no more."""
+        beside = None if self.options.beside == self._spot.operator else self._spot.operator
+        if beside is not None:
+            self.notify(f"The table of {beside} stands below those of others now; = on it ends that.")
+        self._change(self.options._replace(beside=beside))
 
     def action_next_resolver(self) -> None:
         """Show the C++ table, what Python chooses, or the slots where the two differ."""

@@ -31,7 +31,7 @@ function coverageView(argument) {
     parts: [
       line,
       backendChoice(keys, key, group),
-      all.length > 0 && selection("group", "Operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
+      all.length > 0 && selection("group", "Group of operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
       make("p", { class: "lead" }, title ?? share),
       page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
       facts([

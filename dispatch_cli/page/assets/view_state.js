@@ -81,7 +81,7 @@ function changesView() {
     command: page.command("changes"),
     parts: [
       make("p", { class: "lead" }, hasBase
-        ? `Compared with the state below the files: ${changesText()}.`
+        ? `Compared with ${page.about.below}: ${changesText()}.`
         : "There is no state below the files to compare with: everything is theirs."),
       changedRegistrations(),
       inSteps(cards, cards, operators, 50, changeCard),
