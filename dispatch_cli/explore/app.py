@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult, SystemCommand, get_system_commands_provider
@@ -265,10 +264,6 @@ def run(session: Session, comes_back: bool = True) -> int:
         left = left._replace(view=SUPPORT.id)
     app = ExploreApp(session, left)
     app.own_process = True
-    with suppress(ImportError):  # what it changes is textual's own, and may have another place in a later version
-        from dispatch_cli.explore.terminal_input import read_with_own_parser
-
-        read_with_own_parser(app.driver_class)
     app.driver_class = late(app.driver_class)
     try:
         app.run()

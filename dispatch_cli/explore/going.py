@@ -75,8 +75,7 @@ class Going(App[None]):
 
     async def on_pane_went(self, message: Pane.Went) -> None:
         message.stop()
-        sender = message._sender if isinstance(message._sender, Pane) else None
-        await self.go(message.spot, message.pane, sender)
+        await self.go(message.spot, message.pane, message.view)
 
     async def go(self, spot: Spot, pane: str | None = None, sender: Widget | None = None) -> None:
         """Go to a place. sender: the view that says so, which shows the place already if it stays in front."""

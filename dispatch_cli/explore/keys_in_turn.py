@@ -8,6 +8,7 @@ opened a line to type in.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 
 from textual.app import App
@@ -15,7 +16,7 @@ from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.terminal_input import one_line
+from dispatch_cli.model.quoting import CONTROL, UNSEEN
 
 _AT_ONCE, _PAUSE = 20, 0.002
 """Turns of the event loop that are waited for without a pause; the seconds between the turns after these."""
@@ -81,3 +82,10 @@ class KeysInTurn(App[None]):
             for node in self._registry
             if not (node._closing or node._closed)
         )
+
+
+def one_line(text: str) -> str:
+    """A text that is pasted, as a line to type in can have it: tabs and line breaks become a space, and what commands a
+    terminal or cannot be seen is left out.
+    """
+    return re.sub(f"[{CONTROL}{UNSEEN}]", "", re.sub(r"[\t-\r\x85\u2028\u2029]+", " ", text.strip("\t\r\n")))

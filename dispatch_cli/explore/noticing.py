@@ -20,6 +20,11 @@ SEEN = 1.0
 class Noticing(App[None]):
     """An application with notices."""
 
+    _noticed: float | None = None
+    """Time of the last notice; None where there is none that a key takes away."""
+    _last = ("", "")
+    """Text and title of the last notice."""
+
     def notify(
         self,
         message: str,
@@ -31,13 +36,14 @@ class Noticing(App[None]):
     ) -> None:
         """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
         text = safe_lines(message)
-        for same in [notice for notice in self._notifications if (notice.message, notice.title) == (text, title)]:
-            self._unnotify(same, refresh=False)
+        if self._last == (text, title):
+            self.clear_notifications()
+        self._last, self._noticed = (text, title), time()
         super().notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     async def on_event(self, event: Event) -> None:
-        """textual's. Each key takes away the notices of those before."""
-        if isinstance(event, Key):
-            for old in [notice for notice in self._notifications if time() - notice.raised_at > SEEN]:
-                self._unnotify(old)
+        """textual's. A key takes away the notices of those before."""
+        if isinstance(event, Key) and self._noticed is not None and time() - self._noticed > SEEN:
+            self._noticed = None
+            self.clear_notifications()
         await super().on_event(event)

@@ -36,12 +36,16 @@ class Pane(Contained, Vertical):
     MARKS: ClassVar[Sequence[tuple[str, str]]] = ()
 
     class Went(Message):
-        """The user goes to an operator or a slot. pane: the id of the one that shows it; None to stay here."""
+        """The user goes to an operator or a slot.
+
+        pane: the id of the one that shows it; None to stay here. view: the one that says so.
+        """
 
         def __init__(self, spot: Spot, pane: str | None = None) -> None:
             super().__init__()
             self.spot = spot
             self.pane = pane
+            self.view: Pane | None = None
 
     class Answered(Message):
         """The pane shows another answer than before; None if it has none."""
@@ -96,6 +100,8 @@ class Pane(Contained, Vertical):
         """textual's. It does not pass a message on to a parent that counts as its sender: these come from the pane."""
         if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited, Pane.OpenPlace)):
             message.set_sender(self)
+        if isinstance(message, Pane.Went):
+            message.view = self
         return super().post_message(message)
 
     def try_out(self, change: Callable[[], object]) -> bool:

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from textual.events import Key
 from textual.pilot import Pilot
 
 from dispatch_cli.answers.history import document as history
@@ -22,7 +21,6 @@ from dispatch_cli.explore.help import key_rows
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.table_layout import laid_out
-from dispatch_cli.explore.terminal_input import TerminalInput
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Column, TableBlock, cells_of
@@ -110,26 +108,6 @@ def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monke
         await pilot.press("home", "enter")
         await until(pilot, lambda: said(app))
         assert said(app) == ["The changes on trial are in whatif.yaml."]
-
-    drive(of_newest(), steps)
-
-
-@pytest.mark.parametrize("sequence", ["\x1b5", "\x1bx", "\x1b9", "\x1b-"])
-def test_escape_and_a_key_behind_it_at_once_type_nothing(sequence: str) -> None:
-    def keys() -> list[Key]:
-        parser = TerminalInput()
-        events = [*parser.feed(sequence), *parser.feed("")]
-        return [event for event in events if isinstance(event, Key)]
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("slash", *"add")
-        assert keys()
-        for event in keys():
-            app.post_message(event)
-            await pilot.pause()
-        assert app.operators.input.value == "add"
-        await pilot.press("\N{LATIN SMALL LETTER A WITH DIAERESIS}")
-        assert app.operators.input.value == "add\N{LATIN SMALL LETTER A WITH DIAERESIS}"
 
     drive(of_newest(), steps)
 
