@@ -24,12 +24,12 @@ class TextInput(Contained, Input):
         """textual's. What a key does is done before the letters behind it are typed; textual would do these first."""
         if event.is_printable:
             return
-        for node in self.ancestors_with_self:
-            for binding in () if isinstance(node, App) else node._bindings.key_to_bindings.get(event.key, ()):
-                if await self.app.run_action(binding.action, node):
-                    event.stop()
-                    event.prevent_default()
-                    return
+        active = self.screen.active_bindings.get(event.key)
+        if active is None or not active.enabled or isinstance(active.node, App):
+            return
+        if await self.app.run_action(active.binding.action, active.node):
+            event.stop()
+            event.prevent_default()
 
     def action_clear_all(self) -> None:
         """Clear the input. textual's key takes away only what is before the cursor."""
