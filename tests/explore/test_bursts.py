@@ -108,7 +108,7 @@ def test_a_list_to_choose_from_gets_what_is_typed_and_what_is_chosen_is_what_was
 
 def test_the_words_of_a_call() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        burst(app, "/aten::add.Tensor", "<enter>", "3cinference_m", "<tab>", "<enter>", "areq")
+        burst(app, "/aten::cat", "<enter>", "3cinference_m", "<tab>", "<enter>", "areq")
         await until(pilot, lambda: isinstance(app.focused, Input) and value(app).endswith("req"))
         pane = app.stage.views["call"]
         assert isinstance(pane, CallPane)
