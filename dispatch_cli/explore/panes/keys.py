@@ -151,7 +151,9 @@ class KeysPane(ListPane):
             report: UniverseReport = self._all.report
             yield (f"{report.universe}: {plural(len(report.keys), 'runtime key')}", "bold")
             slots = f", {keys_documents.slot_count(report)} slots with Undefined"
-            yield f"{slots}; {plural(len(report.aliases), 'alias key')}. Calls (3), then s: the keys of a tensor"
+            yield f"{slots}; {plural(len(report.aliases), 'alias key')}"
+            yield "\n"
+            yield "Calls (3), then s: the keys of a tensor"
         if shown != count:
             yield f"; {shown:,} listed"
 
