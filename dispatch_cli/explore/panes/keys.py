@@ -152,10 +152,11 @@ class KeysPane(ListPane):
             yield (f"{report.universe}: {plural(len(report.keys), 'runtime key')}", "bold")
             slots = f", {keys_documents.slot_count(report)} slots with Undefined"
             yield f"{slots}; {plural(len(report.aliases), 'alias key')}"
-            yield "\n"
-            yield "Calls (3), then s: the keys of a tensor"
         if shown != count:
             yield f"; {shown:,} listed"
+        if self._registered is None and self._all is not None:
+            yield "\n"
+            yield "Calls (3), then s: the keys of a tensor"
 
     def show_details(self) -> None:
         """All keys as a matrix, until the cursor was moved; then a key."""
