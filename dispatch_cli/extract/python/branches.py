@@ -40,9 +40,16 @@ class Branches:
     # branches
 
     def _branches(
-        self, branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]], scope: Scope, returns: list[ValueOption]
+        self,
+        branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]],
+        scope: Scope,
+        returns: list[ValueOption],
+        tried: bool = False,
     ) -> Flow:
-        """Go through statements that exclude each other, each under its conditions, and join the names."""
+        """Go through statements that exclude each other, each under its conditions, and join the names.
+
+        tried: an exception in the first ones is caught.
+        """
         before = dict(scope.names)
         self._run.spend(len(before) * len(branches))
         results: list[tuple[tuple[Condition, ...], dict[str, Value], Flow]] = []
@@ -52,7 +59,10 @@ class Branches:
                 if not possible:
                     self._run.dead(body, scope.file)
                     continue
+                self._run.trying += tried
                 flow = self._reader.block(body, scope, returns)
+                self._run.trying -= tried
+                tried = False
             results.append(((*when, *flow.after), scope.names, flow))
         going = [(when, names) for when, names, flow in results if not flow.ends]
         scope.names = _joined_names(before, going)
@@ -81,81 +91,37 @@ class Branches:
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
 
     def try_(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
+        """Go through ``try``: a handler of an import that may fail is a branch, others are reached by an exception."""
         errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
-        catching = [handler for handler in node.handlers if _catches(handler, errors)]
-        flow = Flow()
+        main = next((handler for handler in node.handlers if _catches(handler, errors)), None)
+        unsure = [self._uncertain(statement, scope) for statement in node.body] if main is not None else []
+        settings = self._run.values(scope.file)
+        failing = [atom for atom in dict.fromkeys(unsure) if atom is not None and str(atom) not in settings]
+        body = [*node.body, *node.orelse]
         before = dict(scope.names)
         self._run.spend(len(before) * (1 + len(node.handlers)))
-        failing: list[Condition] = []
-        after: list[Condition] = []
-        size = len(self._run.when)
-        rest: Sequence[ast.stmt] = node.body
-        self._run.trying += 1
-        for place, statement in enumerate(node.body):
-            if catching and (atom := self.uncertain(statement, scope)) is not None:
-                setting = self._run.values(scope.file).get(str(atom))
-                if negated(atom) in self._run.when or (setting is not None and not setting[0]):
-                    failing = [atom]
-                    self._run.dead(node.body[place:], scope.file)
-                    break
-                if atom not in self._run.when and setting is None:
-                    failing.append(atom)
-                    self._run.when.append(atom)
-            flow = self._reader.block([statement], scope, returns)
-            rest = node.body[place + 1 :]
-            if flow.ends:
-                break
-            after += flow.after
-            self._run.when += [condition for condition in flow.after if condition not in self._run.when]
-        self._run.trying -= 1
-        if node.orelse and not flow.ends and not rest:
-            flow = self._reader.block(node.orelse, scope, returns)
-        if not flow.ends:
-            flow.after = list(dict.fromkeys([*after, *flow.after]))
-        del self._run.when[size:]
-        if catching and flow.ends and flow.leaves == "raise":
-            failing = [Atom(f"no error at line {node.lineno}")]
-        flow = self._handlers(node, catching, failing, before, flow, scope, returns)
+        if main is not None and any(atom is not None and not settings.get(str(atom), (True,))[0] for atom in unsure):
+            self._run.dead(body, scope.file)
+            flow = self._reader.block(main.body, scope, returns)
+        elif main is not None and failing:
+            failed = _any_of([(negated(atom),) for atom in failing])
+            flow = self._branches([(tuple(failing), body), (tuple(failed), main.body)], scope, returns, tried=True)
+        else:
+            main = None
+            self._run.trying += 1
+            flow = self._reader.block(body, scope, returns)
+            self._run.trying -= 1
+        after = scope.names
+        for handler in node.handlers:
+            scope.names = dict(before)
+            with self._run.under([Atom(f"{_handler_text(handler)} is raised at line {node.lineno}")]):
+                if handler is not main:
+                    self._reader.block(handler.body, scope, returns)
+        scope.names = after
         if node.finalbody:
             last = self._reader.block(node.finalbody, scope, returns)
             flow.ends = flow.ends or last.ends
         return flow
-
-    def _handlers(
-        self,
-        node: ast.Try,
-        catching: list[ast.ExceptHandler],
-        failing: list[Condition],
-        before: dict[str, Value],
-        flow: Flow,
-        scope: Scope,
-        returns: list[ValueOption],
-    ) -> Flow:
-        after = scope.names
-        failed = _any_of([(negated(condition),) for condition in failing])
-        results = [(tuple(failing), after)] if not flow.ends else []
-        left = ""
-        for handler in node.handlers:
-            scope.names = dict(before)
-            if handler.name:
-                scope.names[handler.name] = Opaque(handler)
-            main = handler in catching and failing and handler is catching[0]
-            when = failed if main else [Atom(f"{_handler_text(handler)} is raised at line {node.lineno}")]
-            with self._run.under(when) as possible:
-                if not possible:
-                    self._run.dead(handler.body, scope.file)
-                    continue
-                block = self._reader.block(handler.body, scope, returns)
-            if main and not block.ends:
-                results.append((tuple(failed), scope.names))
-            left = block.leaves if main and block.ends else left
-        if not failing:
-            scope.names = after
-            return flow
-        scope.names = _joined_names(before, results)
-        if flow.ends:
-            return Flow(ends=not results, after=list(failed) if results and left != "raise" else [], leaves=flow.leaves)
-        return Flow(after=failing if left not in ("", "raise") else [], leaves=left)
 
     def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
         for item in node.items:
@@ -165,7 +131,7 @@ class Branches:
                 self._reader.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self._reader.block(node.body, scope, returns)
 
-    def uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
+    def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
         """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
         if isinstance(node, ast.Expr) and _finds_schema(node):
             question = self._reader.value(node.value, scope)
