@@ -7,7 +7,7 @@ import ast
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.lifetimes import kept_libraries
 from dispatch_cli.extract.python.methods import MAX_ITEMS
-from dispatch_cli.extract.python.options import under_all
+from dispatch_cli.extract.python.options import conditional
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.values import (
     Alternatives,
@@ -45,7 +45,7 @@ class Bindings:
                 owner = self._reader.value(target.value, scope)
                 if isinstance(owner, FunctionValue):
                     before = owner.attributes.get(target.attr, Opaque(target))
-                    owner.attributes[target.attr] = under_all(self._run.when, value, before)
+                    owner.attributes[target.attr] = conditional(self._run.when, value, before)
                 elif isinstance(owner, InstanceValue):
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):

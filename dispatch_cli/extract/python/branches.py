@@ -136,12 +136,8 @@ class Branches:
         if isinstance(node, ast.Expr) and _finds_schema(node):
             question = self._reader.value(node.value, scope)
             return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
-        if isinstance(node, ast.Import):
-            names = [name.name for name in node.names]
-            unsure = [name for name in names if not self._imports.importable(name, scope)]
-            return Atom(f"import {unsure[0]}") if unsure else None
-        if isinstance(node, ast.ImportFrom):
-            return self._imports.import_condition(node, scope)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            return self._imports.condition(node, scope)
         return None
 
 

@@ -15,8 +15,9 @@ from dispatch_cli.extract.python.values import (
     Opaque,
     Scope,
     Value,
+    source_text,
 )
-from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.condition import Atom, Condition
 
 
 class Imports:
@@ -24,8 +25,6 @@ class Imports:
 
     def __init__(self, run: PythonRun) -> None:
         self._run = run
-
-    # imports
 
     def import_names(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
         """Bind what an import names."""
@@ -68,10 +67,29 @@ class Imports:
         if file is not None and not names.is_torch_api(base) and file not in scope.stars:
             scope.stars.append(file)
 
-    def importable(self, name: str, scope: Scope) -> bool:
-        """True if the import of a module is assumed to succeed."""
-        return names.certain(name) or self._run.index.absolute(name, scope.file) is not None
+    def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds; None where it is assumed."""
+        index, file = self._run.index, scope.file
+        if isinstance(node, ast.Import):
+            unsure = (name.name for name in node.names if not names.certain(name.name))
+            missing = next((name for name in unsure if index.absolute(name, file) is None), None)
+            return None if missing is None else Atom(f"import {missing}")
+        base = node.module or ""
+        if node.level:
+            path = index.relative(file, node.level, base)
+            if path is not None and (base or all(self._has(path, name.name, node.level, file) for name in node.names)):
+                return None
+            if not base and all(index.relative(file, node.level, name.name) for name in node.names):
+                return None
+        elif names.certain(base):
+            known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
+            private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
+            if known or not (private or base == "torch.library"):
+                return None
+        elif index.absolute(base, file) is not None:
+            return None
+        return Atom(source_text(node))
 
-    def import_condition(self, node: ast.ImportFrom, scope: Scope) -> Condition | None:
-        """The condition that ``from … import`` succeeds; None where it is assumed."""
-        return names.import_condition(node, scope.file, self._run.index)
+    def _has(self, path: str, name: str, level: int, file: str) -> bool:
+        """True if a package has a name: a module of it, or a name that its text has."""
+        return self._run.index.relative(file, level, name) is not None or self._run.index.mentions(path, name)

@@ -9,6 +9,7 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import PATH_ATTRIBUTES, path_attribute, path_of_file
+from dispatch_cli.extract.python.interface import METHODS
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.signatures import EMPTY
 from dispatch_cli.extract.python.values import (
@@ -112,7 +113,7 @@ class Lookups:
                 return path_attribute(owner, name)
             case str() | list() | dict() | tuple():
                 return Bound(owner, name)
-            case Opaque() if names.looks_registering(name):
+            case Opaque() if name in METHODS:
                 return Bound(owner, name)
             case ObjectValue(attributes):
                 return attributes.get(name, Opaque(node))
@@ -128,7 +129,7 @@ class Lookups:
             return full.removesuffix(".__name__")
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
-        if full.startswith("torch.ops.") and names.looks_registering(full.rpartition(".")[2]):
+        if full.startswith("torch.ops.") and full.rpartition(".")[2] in METHODS:
             owner = full.rpartition(".")[0]
             if owner.count(".") >= 3:
                 return Bound(Dotted(owner), full.rpartition(".")[2])

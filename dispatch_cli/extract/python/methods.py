@@ -65,8 +65,6 @@ def constant_method(
                 raise NoResult
             result = getattr(owner, name)(*arguments, **keywords)
             return list(result) if name in ("items", "keys", "values") else result
-        if isinstance(owner, tuple) and name in ("index", "count") and affords(owner, *arguments):
-            return getattr(owner, name)(*arguments)
     except NoResult:
         raise
     except Exception:
@@ -166,18 +164,11 @@ def _dictionary(*rows: Value, **more: Value) -> dict[Value, Value]:
     return {**values, **more}
 
 
-def _truth_of_all(row: Value) -> bool:
+def _constants(row: Value) -> list[Value]:
     items = _items(row)
     if not all(map(constant, items)):
         raise NoResult
-    return all(items)
-
-
-def _truth_of_any(row: Value) -> bool:
-    items = _items(row)
-    if not all(map(constant, items)):
-        raise NoResult
-    return any(items)
+    return items
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {
@@ -194,7 +185,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "str": _text,
     "repr": lambda value: repr(_text(value)),
     "dict": _dictionary,
-    "all": _truth_of_all,
-    "any": _truth_of_any,
+    "all": lambda row: all(_constants(row)),
+    "any": lambda row: any(_constants(row)),
 }
 """Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""

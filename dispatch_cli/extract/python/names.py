@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
-from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.trees import MAX_SCHEMA_SIZE, MAX_SIZE, called_name, every_node, is_schema_part
 from dispatch_cli.extract.python.values import (
     Bound,
@@ -22,9 +21,7 @@ from dispatch_cli.extract.python.values import (
     Prepared,
     Value,
     constant,
-    source_text,
 )
-from dispatch_cli.model.condition import Atom, Condition
 
 BUILTIN_NAMES = frozenset(dir(builtins))
 
@@ -36,11 +33,6 @@ _CERTAIN = frozenset(
 def certain(name: str) -> bool:
     """True if a module that is not of the project is assumed to be there."""
     return name.partition(".")[0] in _CERTAIN
-
-
-def looks_registering(name: str) -> bool:
-    """True if a method of this name may register something."""
-    return name in METHODS
 
 
 def is_torch_api(name: str, *, exact: bool = False) -> bool:
@@ -147,30 +139,6 @@ def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
     if size > MAX_ITEMS:
         return Opaque(node)
     return list(itertools.product(*(row for row in rows if row is not None)))
-
-
-def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Condition | None:
-    """The condition that ``from … import`` succeeds; None where it is assumed."""
-    base = node.module or ""
-    if node.level:
-        path = index.relative(file, node.level, base)
-        if path is not None and (base or all(_has(index, path, name.name, node.level, file) for name in node.names)):
-            return None
-        if not base and all(index.relative(file, node.level, name.name) for name in node.names):
-            return None
-    elif certain(base):
-        known = all(is_torch_api(f"{base}.{name.name}") for name in node.names)
-        private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
-        if known or not (private or base == "torch.library"):
-            return None
-    elif index.absolute(base, file) is not None:
-        return None
-    return Atom(source_text(node))
-
-
-def _has(index: ModuleIndex, path: str, name: str, level: int, file: str) -> bool:
-    """True if a package has a name: a module of it, or a name that its text has."""
-    return index.relative(file, level, name) is not None or index.mentions(path, name)
 
 
 def plausible(node: ast.Call) -> bool:

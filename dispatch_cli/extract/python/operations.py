@@ -145,7 +145,7 @@ class Operations:
     def _is_registered(self, name: str, names: str, wanted: bool) -> Value:
         """``"my::op" in torch.library._defs``, ``"my/op/CPU" in torch.library._impls``."""
         self._run.questions[f"{name!r} in {names}"] = "::".join(name.split("/")[:2])
-        return conditional(Atom(f"{name!r} in {names}"), wanted, not wanted)
+        return conditional([Atom(f"{name!r} in {names}")], wanted, not wanted)
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
         last = len(node.values) - 1
@@ -172,7 +172,7 @@ class Operations:
     def unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         if isinstance(node.op, ast.Not):
             truth = self._reader.truth(node.operand, scope)
-            return not truth if isinstance(truth, bool) else conditional(negated(truth), True, False)
+            return not truth if isinstance(truth, bool) else conditional([negated(truth)], True, False)
         value = self._reader.value(node.operand, scope)
         if isinstance(value, int | float):
             return -value if isinstance(node.op, ast.USub) else value
@@ -187,4 +187,4 @@ class Operations:
             first = self._reader.value(node.body, scope)
         with self._run.under((negated(test),)):
             second = self._reader.value(node.orelse, scope)
-        return conditional(test, first, second)
+        return conditional([test], first, second)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dispatch_cli.extract.python.values import (
     Alternatives,
+    ClassValue,
     Dotted,
     Opaque,
     TypeArguments,
@@ -73,12 +75,7 @@ def atom(text: str) -> Atom:
     return Atom(f"bool({text})" if _JOINED.search(text) else text)
 
 
-def conditional(test: Condition, first: Value, second: Value) -> Value:
-    """The value under a condition, and otherwise."""
-    return merged([ValueOption((test,), first), ValueOption((negated(test),), second)])
-
-
-def under_all(when: list[Condition], first: Value, second: Value) -> Value:
+def conditional(when: Sequence[Condition], first: Value, second: Value) -> Value:
     """The value where all conditions hold, and otherwise."""
     if not when:
         return first
@@ -120,4 +117,4 @@ def merged(options: list[ValueOption]) -> Value:
 
 def is_type(value: Value) -> bool:
     """True if a value may be a type."""
-    return isinstance(value, Dotted | TypeArguments) or type(value).__name__ == "ClassValue"
+    return isinstance(value, Dotted | TypeArguments | ClassValue)
