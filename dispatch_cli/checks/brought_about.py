@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.checks.check import (
-    Bundle,
+    AnyFinding,
     Check,
     Finding,
     Group,
@@ -24,12 +24,11 @@ from dispatch_cli.model.declarations import OwnChange
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
-Made = Finding | Bundle
 MILDEST = len(Severity)
 """A rank that is milder than those of all severities."""
 
 
-def find(check: Check, view: View) -> Iterator[Made]:
+def find(check: Check, view: View) -> Iterator[AnyFinding]:
     """Findings of a check, each once. Those that the files' changes bring about have the place of the change."""
     # a guard says what its author wants, and has its own place
     if not view.changes or Need.BUILT in check.needs or check.code.startswith(Group.INTENTIONS.value):
@@ -49,10 +48,10 @@ def find(check: Check, view: View) -> Iterator[Made]:
 def _brought_about(check: Check, view: View) -> Iterator[Finding]:
     after, before = with_and_without(view)
     findings = [*_findings(check, after)]
-    yield from come(findings, [*_findings(check, before)] if findings else ())
+    yield from new_findings(findings, [*_findings(check, before)] if findings else ())
 
 
-def come(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:
+def new_findings(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:
     """The findings after changes that are worse than before: about a slot of which the check found nothing as bad."""
     worst: dict[object, int] = {}
     for finding in before:

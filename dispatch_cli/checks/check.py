@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.names import OperatorName
 
-__all__ = ["Bundle", "Check", "CheckStage", "Finding", "Group", "MissingPart", "Need", "Related", "Severity"]
+__all__ = [
+    "AnyFinding",
+    "Bundle",
+    "Check",
+    "CheckStage",
+    "Finding",
+    "Group",
+    "MissingPart",
+    "Need",
+    "Related",
+    "Severity",
+]
 
 
 class Group(Enum):
@@ -127,6 +138,9 @@ class Bundle(NamedTuple):
     write: Callable[[Any], Finding]
 
 
+AnyFinding = Finding | Bundle
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """A check: its stable id and code, what it holds up in a few words, and the search for what breaks it.
@@ -144,7 +158,7 @@ class Check:
     title: str
     severity: Severity
     documentation: str
-    find: Callable[[View], Iterator[Finding | Bundle]]
+    find: Callable[[View], Iterator[AnyFinding]]
     needs: tuple[Need, ...] = ()
     default: bool = True
     stage: CheckStage = CheckStage.STATE
@@ -153,7 +167,7 @@ class Check:
     @classmethod
     def of(
         cls,
-        find: Callable[[View], Iterator[Finding | Bundle]],
+        find: Callable[[View], Iterator[AnyFinding]],
         documentation: str | None,
         code: str,
         severity: Severity,

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
-from dispatch_cli.checks.check import Bundle, Check, Finding
+from dispatch_cli.checks.check import AnyFinding, Bundle, Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
 from dispatch_cli.model.condition import Condition, negated
@@ -25,8 +25,6 @@ MOST_LITERALS = 12
 """Conditions of which combinations are tried, to say when a finding holds."""
 MOST_CONDITIONS = 100
 """Conditions of an operator that are looked at for that."""
-
-Made = Finding | Bundle
 
 
 class OtherVariant(NamedTuple):
@@ -47,7 +45,7 @@ class Conditions:
         self._others = others
         self._said: dict[tuple[int, frozenset[int]], str] = {}
 
-    def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Made]:
+    def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[AnyFinding]:
         """Findings of a check in any variant. view: of the first one."""
         held = _HeldFindings()
         for finding in _unpacked(brought_about.find(check, view)):
@@ -92,7 +90,7 @@ def _unit(finding: Finding | Bundle) -> str:
     return FALLBACKS if finding.operator is None else OperatorName.parse(finding.operator).name
 
 
-def _unpacked(findings: Iterator[Made]) -> Iterator[Finding]:
+def _unpacked(findings: Iterator[AnyFinding]) -> Iterator[Finding]:
     """Findings one by one: whether one holds in every case is a question of each."""
     for item in findings:
         if isinstance(item, Bundle):

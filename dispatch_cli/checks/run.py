@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
 from dispatch_cli.checks.catalogue import unused_suppression
-from dispatch_cli.checks.check import Bundle, Check, CheckStage, Finding, Need
+from dispatch_cli.checks.check import AnyFinding, Bundle, Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
@@ -153,14 +153,14 @@ def _unused(view: View, suppressions: Suppressions) -> Iterator[Finding]:
     return map(unused_suppression.finding_of, suppressions.unused() if view.is_whole else ())
 
 
-def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle]:
+def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[AnyFinding]:
     """Findings of a check about the state, in all variants."""
     if conditions is None:
         return brought_about.find(check, view)
     return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
 
 
-def _each_once(findings: Iterable[Finding | Bundle]) -> Iterator[Finding | Bundle]:
+def _each_once(findings: Iterable[AnyFinding]) -> Iterator[AnyFinding]:
     """Findings without repetitions, which bundles have none of."""
     seen: set[int] = set()
     for finding in findings:

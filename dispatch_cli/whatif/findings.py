@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.brought_about import come
+from dispatch_cli.checks.brought_about import new_findings
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.compared import forms_of
 from dispatch_cli.checks.run import CheckRun, run_checks
@@ -92,7 +92,7 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
         came = tuple(beyond(findings, before_findings, Entry.of))
         went = tuple(beyond(before_findings, findings, Entry.of))
     else:  # they are PyTorch's
-        came, went = tuple(come(findings, before_findings)), tuple(come(before_findings, findings))
+        came, went = tuple(new_findings(findings, before_findings)), tuple(new_findings(before_findings, findings))
     if not touched.keys:  # else all checks have run over everything
         useless, useful = unused_effect(before, old, new)
         came, went = (*came, *useless), (*went, *useful)

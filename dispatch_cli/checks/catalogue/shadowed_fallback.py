@@ -78,7 +78,7 @@ def _shadowed(view: View, key: str) -> dict[str, list[OperatorName]]:
     return by_source
 
 
-def telling(view: View, name: OperatorName) -> tuple[bool, bool, bool, str]:
+def _telling(view: View, name: OperatorName) -> tuple[bool, bool, bool, str]:
     """Sorts what tells people most to the front: their own operators, then public ones without any backend's kernel."""
     is_private = str(name).startswith("_") or "::_" in name.name
     has_backend = any(key in view.universe.backends for key in view.pattern(name).keys)
@@ -87,7 +87,7 @@ def telling(view: View, name: OperatorName) -> tuple[bool, bool, bool, str]:
 
 def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, list[OperatorName]]) -> Finding:
     shadowed = [name for names in by_alias.values() for name in names]
-    shadowed.sort(key=lambda name: telling(view, name))
+    shadowed.sort(key=lambda name: _telling(view, name))
     examples = ", ".join(map(str, shadowed[:MAX_NAMED])) + (" …" if len(shadowed) > MAX_NAMED else "")
     count = f"{len(shadowed):,} of {len(view.names):,} operators" if len(view.names) > 1 else "the one operator"
     whose = "its" if len(shadowed) == 1 else "their"
