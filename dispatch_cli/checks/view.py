@@ -17,10 +17,9 @@ from dispatch_cli.checks.files import Captures, Files
 from dispatch_cli.checks.namespaces import Namespaces
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.undecided import UndecidedIndex
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.registration import OperatorHeader, Registration
 from dispatch_cli.engine.table.table import Table, plan
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Define, Implement, PythonKernel, Registrant

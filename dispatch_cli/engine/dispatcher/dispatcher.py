@@ -12,11 +12,19 @@ from weakref import ref
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Registry, Version
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader, SeenOperator, WaitingOperator
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
-from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration, kernel_text
+from dispatch_cli.engine.table.registration import (
+    Definition,
+    Handle,
+    LibraryHold,
+    OperatorHeader,
+    Registration,
+    SeenOperator,
+    WaitingOperator,
+    kernel_text,
+)
 from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, plan
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName

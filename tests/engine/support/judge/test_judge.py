@@ -1,8 +1,8 @@
 """The verdicts of the support matrix against PyTorch: recorded, and live with a few random operators.
 
-The recording has 50 random operators, 18 of them with kernels in C++, and 20 of PyTorch's own, in PyTorch 2.13. Of the
-749 random cells that were judged, the engine of before the recording had 21 wrong. To write it anew, with a Python that
-has PyTorch 2.13 and NumPy (and g++):
+The recording has 48 random operators, 18 of them with kernels in C++, and 20 of PyTorch's own, in PyTorch 2.13. Of 749
+random cells that were judged, the engine of before the recording had 21 wrong. To write it anew, with a Python that has
+PyTorch 2.13 and NumPy (and g++):
 
     rm tests/recordings/torch-2.13.0.support.json.xz
     python -m tests.engine.support.judge PYTHON 50 91002 --record tests/recordings/torch-2.13.0.support.json.xz
