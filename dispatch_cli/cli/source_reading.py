@@ -120,7 +120,7 @@ def is_understood(run: SourceRun) -> bool:
     """True if all of the sources is understood and decided, as far as anyone can see."""
     from dispatch_cli.cli.source_summary import undecided_in
 
-    return not run.not_understood and not run.unaccounted and not undecided_in(run)
+    return not run.not_understood and not undecided_in(run)
 
 
 def read_sources(

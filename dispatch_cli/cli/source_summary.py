@@ -55,13 +55,6 @@ def summary(run: SourceRun) -> Iterator[Block]:
         yield from _statement(statement.at, statement.text, statement.why)
     yield from _more(count - MAX_STATEMENTS)
     yield from _undecided(run)
-    if run.unaccounted:
-        text = f"{plural(len(run.unaccounted), 'place')} that looks like a registration"
-        text = text if len(run.unaccounted) == 1 else text.replace("looks", "look").replace("a registration", "ones")
-        yield _line("not accounted for", text, Tone.WARN)
-        for place in run.unaccounted[:MAX_STATEMENTS]:
-            yield from _statement(place.at, place.text, "")
-        yield from _more(len(run.unaccounted) - MAX_STATEMENTS)
     if run.missing:
         named = [f"{option} {_short(name, 60)} ({plural(number, 'time')})" for option, name, number in run.missing[:8]]
         yield _line("would decide more", ", ".join(named))
@@ -80,7 +73,7 @@ def notes(run: SourceRun) -> Iterator[str]:
         yield backend_named(run)
     if run.stand_ins:
         yield _stand_ins(run.stand_ins)
-    unknown, undecided = len(run.not_understood) + len(run.unaccounted), len(undecided_in(run))
+    unknown, undecided = len(run.not_understood), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
     named = [*left_out(run.left_out, most=1)]

@@ -16,9 +16,12 @@ from dispatch_cli.model.extracted import (
     ExtractedBlock,
     ExtractedDefinition,
     Extraction,
+    NotUnderstood,
     SourceKind,
 )
 
+_IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
+_UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_TORCHGEN = (SourceKind.NATIVE_FUNCTIONS, SourceKind.DERIVATIVES, SourceKind.BACKEND_YAML)
 
 
@@ -60,21 +63,17 @@ def collect(
         written += [Extraction(tuple(of_package(name, place))) for name, place in backend_names]
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
-    unaccounted = [*audit([*sorted(texts), *templates], sources.read, accounted)]
+    places = audit([*sorted(texts), *templates], sources.read, accounted)
+    whys = {**dict.fromkeys(texts, _UNACCOUNTED), **dict.fromkeys(templates, _IN_TEMPLATE)}
+    audited = Extraction(not_understood=tuple(NotUnderstood(at, text, whys[at.file]) for at, _, text in places))
     backend = backend_names[0][0] if len(backend_names) == 1 else None
     if len(backend_names) > 1:
         several = frozenset(name for name, _ in backend_names)
         written = [extraction._replace(found=tuple(without_names(extraction.found, several))) for extraction in written]
     return {
-        "document": document(written, unaccounted, templates, backend),
+        "document": document([*written, audited], backend),
         "backend_names": [[name, *place] for name, place in backend_names],
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, items))],
-        "not_understood": [
-            [*missed.at, missed.text, missed.why, [str(condition) for condition in missed.when], missed.bound]
-            for _, extraction in extractions
-            for missed in extraction.not_understood
-        ],
-        "unaccounted": [[*place.at, place.what, place.text] for place in unaccounted],
         "problems": [
             [problem.code, problem.message, problem.span, problem.line_text, problem.hint]
             for _, extraction in extractions

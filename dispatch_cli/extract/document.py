@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.audit import Unaccounted
 from dispatch_cli.declarations.format import VERSION
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.operator_format import UNKNOWN
@@ -36,24 +35,14 @@ from dispatch_cli.model.extracted import (
 )
 
 
-def document(
-    extractions: Sequence[Extraction],
-    unaccounted: Iterable[Unaccounted] = (),
-    templates: Sequence[str] = (),
-    backend: str | None = None,
-) -> dict[str, object]:
+def document(extractions: Sequence[Extraction], backend: str | None = None) -> dict[str, object]:
     """The declaration document of all sources of a run, C++ blocks before what Python registers for operators.
 
-    unaccounted: places that look like registrations, which no reader accounts for; they are among what is not
-    understood. templates: files of which sources are made. backend: the name of the backend at PrivateUse1.
+    backend: the name of the backend at PrivateUse1.
     """
     items = [item for extraction in extractions for item in extraction.found]
     decided, undecided = [item for item in items if is_decided(item)], [item for item in items if not is_decided(item)]
     not_understood = [statement for extraction in extractions for statement in extraction.not_understood]
-    not_understood += [
-        NotUnderstood(place.at, place.text, _IN_TEMPLATE if place.at.file in templates else _UNACCOUNTED)
-        for place in unaccounted
-    ]
     entries = {
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([item for item in decided if isinstance(item, _OF_OPERATORS)])],
@@ -77,8 +66,6 @@ def with_not_understood(data: dict[str, object], more: Sequence[NotUnderstood]) 
     return {**data, "not_understood": [*entries, *map(not_understood_entry, more)]}
 
 
-_IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
-_UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
 
 

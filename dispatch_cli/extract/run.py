@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from dispatch_cli.audit import Unaccounted
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.look import broken_declarations
+from dispatch_cli.declarations.places import parse_place
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.collect import PyTorchOperators, collect
 from dispatch_cli.extract.document import with_not_understood
 from dispatch_cli.extract.left_out import BOUNDS, WhyLeftOut
 from dispatch_cli.extract.plan import exclusions, settings_of_files
 from dispatch_cli.extract.sources import Sources, digest
+from dispatch_cli.extract.undecided import NO_TEXT
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.extract.walked import LeftOut, Walked
 from dispatch_cli.files import paths
@@ -38,8 +39,8 @@ class SourceRun(NamedTuple):
     """Result of a run over sources.
 
     document: a declaration, as plain data. blocks, definitions, registrations: numbers; conditional: number of those
-    definitions and registrations that depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
-    second look at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
+    definitions and registrations that depend on a condition. not_understood: as in `Extraction`, and what a second look
+    at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
     stand_ins: namespaces that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
     files: number of those read, by kind. left_out: files not read. declarations: declaration files in directories.
     lines: gives the lines of a file. backend_names: the names that the sources give to the backend at PrivateUse1, each
@@ -52,7 +53,6 @@ class SourceRun(NamedTuple):
     registrations: int
     conditional: int
     not_understood: tuple[NotUnderstood, ...]
-    unaccounted: tuple[Unaccounted, ...]
     missing: tuple[tuple[str, str, int], ...]
     stand_ins: tuple[str, ...]
     files: tuple[tuple[SourceKind, int], ...]
@@ -154,20 +154,14 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     blocks, definitions, registrations, conditional = data["counts"]
     too_large = tuple(map(_unread, (part for part in walked.left_out if part.reason in BOUNDS)))
+    written: dict[str, Any] = with_not_understood(data["document"], too_large)
     return SourceRun(
-        document=with_not_understood(data["document"], too_large),
+        document=written,
         blocks=blocks,
         definitions=definitions,
         registrations=registrations,
         conditional=conditional,
-        not_understood=tuple(
-            NotUnderstood(Span(file, line, column), text, why, tuple(map(parse_condition, when)), bound)
-            for file, line, column, text, why, when, bound in data["not_understood"]
-        )
-        + too_large,
-        unaccounted=tuple(
-            Unaccounted(Span(file, line, column), what, text) for file, line, column, what, text in data["unaccounted"]
-        ),
+        not_understood=tuple(map(_statement, written.get("not_understood", ()))),
         missing=tuple((option, name, count) for option, name, count in data["missing"]),
         stand_ins=tuple(map(str, data["stand_ins"])),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
@@ -176,6 +170,16 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
         backend_names=tuple((name, Span(*place)) for name, *place in data["backend_names"]),
     )
+
+
+def _statement(entry: dict[str, Any]) -> NotUnderstood:
+    """A statement as the document has it."""
+    at, when = parse_place(entry["at"]), entry.get("when", ())
+    if at is None:
+        raise ValueError(entry["at"])
+    conditions = map(parse_condition, (when,) if isinstance(when, str) else when)
+    text = "" if entry["text"] == NO_TEXT else entry["text"]
+    return NotUnderstood(at, text, entry["reason"], tuple(conditions), entry.get("bound", False))
 
 
 def _unread(part: LeftOut) -> NotUnderstood:

@@ -27,6 +27,9 @@ MAX_TEXT = 200
 MOST_READ = 10_000
 """Characters, with blanks, of which these are taken."""
 
+NO_TEXT = "…"
+"""Stands in an entry for a statement that has no text."""
+
 Data = dict[str, Any]
 """A mapping of the document."""
 
@@ -107,7 +110,10 @@ def undecided_entry(row: Extracted) -> Data:
 
 def not_understood_entry(row: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
-    entry = placed(row.at, row.when) | {"text": one_line(row.text) or "…", "reason": one_line(row.why) or "not said"}
+    entry = placed(row.at, row.when) | {
+        "text": one_line(row.text) or NO_TEXT,
+        "reason": one_line(row.why) or "not said",
+    }
     return entry | ({"bound": True} if row.bound else {})
 
 

@@ -147,7 +147,7 @@ def test_the_audit_makes_a_strict_run_fail() -> None:
     Path("src/later.cpp.in").write_text('TORCH_LIBRARY(my, m) {\n  m.def("@NAME@() -> ()");\n}\n')
     result = call("extract", "src", "--strict")
     assert result.code == 1
-    assert "not accounted for: 2 places that look like ones" in result.err
+    assert "not understood: 2 statements" in result.err
     assert "src/later.cpp.in:2:" in result.err
 
 
