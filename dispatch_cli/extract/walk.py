@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -233,21 +232,12 @@ class _Walker:
 
     def _look_at_link(self, path: str, root: str) -> None:
         """A link is not followed: where it leads to is looked at by its own name, or is not part of the run."""
-        try:
-            mode = paths.mode(path)
-        except OSError as error:
-            reason = WhyLeftOut.LINK_BROKEN if isinstance(error, FileNotFoundError) else WhyLeftOut.LINK_CIRCLE
-            if isinstance(error, RevisionError):  # what it leads to is not known
-                reason = WhyLeftOut.LINK_OUT
-            if kinds.is_code(path) or reason is WhyLeftOut.LINK_CIRCLE:
-                self._leave_out(path, reason)
+        target = paths.real(path)
+        if target == root or (is_in(target, root) and (paths.is_file(target) or paths.is_folder(target))):
             return
-        is_folder, target = stat.S_ISDIR(mode), paths.real(path)
-        if target != root and not is_in(target, root):
-            if is_folder or kinds.is_code(path):
-                self._leave_out(path, WhyLeftOut.LINK_OUT, is_folder)
-        elif is_folder and ((folder := paths.real(paths.folder_of(path))) == target or is_in(folder, target)):
-            self._leave_out(path, WhyLeftOut.LINK_CIRCLE, is_folder)
+        is_folder = paths.is_folder(path)
+        if is_folder or kinds.is_code(path):
+            self._leave_out(path, WhyLeftOut.LINK, is_folder)
 
     def _read(self, path: str) -> None:
         is_code = kinds.is_code(path)

@@ -193,14 +193,8 @@ def test_links(tree: Make) -> None:
         (root / "p" / name).symlink_to(target)
     walked = walk(["p"])
     assert walked.files == {SourceKind.CPP: ["p/a.cpp", "p/sub/b.cpp"]}
-    assert left_out(walked) == {
-        "p/out": WhyLeftOut.LINK_OUT,
-        "p/secret.cpp": WhyLeftOut.LINK_OUT,
-        "p/up": WhyLeftOut.LINK_OUT,
-        "p/gone.cpp": WhyLeftOut.LINK_BROKEN,
-        "p/self.cpp": WhyLeftOut.LINK_CIRCLE,
-        "p/circle": WhyLeftOut.LINK_CIRCLE,
-    }
+    names = ("out", "secret.cpp", "up", "gone.cpp", "self.cpp")
+    assert left_out(walked) == {f"p/{name}": WhyLeftOut.LINK for name in names}
 
 
 def test_what_cannot_be_read_is_named(tree: Make) -> None:
