@@ -6,12 +6,10 @@ import json
 import os
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.crossref.built import ask_built, built_of
 from dispatch_cli.model.problem import InputError
 from tests import in_pytorch
@@ -123,45 +121,6 @@ def test_a_suppression_without_a_difference() -> None:
     (unused,) = (finding for finding in reported if finding["check"] == "unused-suppression")
     assert (unused["declared_at"]["file"], unused["declared_at"]["line"]) == ("a.yaml", 5)
     assert call("check-invariants", "a.yaml", "--select", "all").out.count("unused-suppression") == 0
-
-
-def test_the_formats_of_ci_systems_name_the_places() -> None:
-    places = [("drift-undeclared", 3, 11), ("drift-missing", 6, 7), ("drift-different", 7, 7)]
-    result = drift("--format", "github")
-    assert result.code == 1
-    assert [line.split("::")[1].split(",title=")[0].split(" ", 1)[1] for line in result.out.splitlines()] == [
-        f"file=a.yaml,line={line},col={column}" for _, line, column in places
-    ]
-    log = json.loads(drift("--format", "sarif").out)["runs"][0]
-    rules = [rule["id"] for rule in log["tool"]["driver"]["rules"]]
-    regions = []
-    for entry in log["results"]:
-        region = entry["locations"][0]["physicalLocation"]["region"]
-        assert rules[entry["ruleIndex"]] == entry["ruleId"]
-        regions.append((entry["ruleId"], region["startLine"], region["startColumn"]))
-    assert [(rule, line) for rule, line, _ in regions] == [(rule, line) for rule, line, _ in places]
-    suites = ElementTree.fromstring(drift("--format", "junit").out)
-    failures = {suite.get("name"): suite.get("failures") for suite in suites}
-    of_drift = {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
-    others = dict.fromkeys(("dispatch-cli.refused-registration", "dispatch-cli.unused-suppression"), "0")
-    assert failures == {**of_drift, **others}
-
-
-def test_very_many_findings_are_counted(folder: Path) -> None:
-    """As in check-invariants: of those at one place the first are listed."""
-    (row,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
-    others = [
-        {**row, "name": f"demo::more{number}", "schema": f"demo::more{number}(Tensor x) -> Tensor"}
-        for number in range(OF_GROUP + 20)
-    ]
-    python_that_answers({**state_of([row, *others], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
-    report = json.loads(drift("--format", "json").out)
-    listed = [finding for finding in report["findings"] if finding["check"] == "drift-undeclared"]
-    (rest,) = report["unlisted"]
-    assert (len(listed), rest["check"], rest["findings"]) == (OF_GROUP + 1, "drift-undeclared", 20)
-    whole = json.loads(drift("--format", "json", "--full").out)
-    assert (len(whole["findings"]), whole["unlisted"]) == (len(report["findings"]) + 20, [])
-    assert whole["counts"] == report["counts"]
 
 
 def test_chosen_operators_are_also_those_that_are_not_declared(folder: Path) -> None:
