@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 OFTEN = 0.05
 """Seconds after which a terminal is told which file is read now."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
-_PACKED = (".gz", ".xz")
 _OURS = re.compile(rb"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:""", re.MULTILINE)
 _START = 4096
 _WIDTH = 60
@@ -37,7 +36,7 @@ def is_source(file: str) -> bool:
     if paths.is_folder(file):
         return True
     suffix = os.path.splitext(file)[1].lower()  # noqa: PTH122
-    if suffix in _CODE or suffix in _PACKED or not paths.is_file(file):
+    if suffix in _CODE or suffix == ".gz" or not paths.is_file(file):
         return suffix in _CODE
     try:
         if _OURS.search(_start_of(file)) is not None:

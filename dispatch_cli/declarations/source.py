@@ -31,9 +31,6 @@ _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 MAX_SOURCE_BYTES = 32 << 20
 """Bytes of one source file. The largest of PyTorch's has 3 MB."""
 _GZIP_MAGIC = b"\x1f\x8b"
-_XZ_MAGIC = b"\xfd7zXZ\x00"
-_XZ_MEMORY = 128 << 20
-"""Bytes that decompression may take beside its result; what the highest preset needs."""
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -106,7 +103,7 @@ def read(file: str, within: str | None = None, left: int = MAX_THINGS) -> Source
 def read_bytes(file: str, limit: int | None = None, within: str | None = None) -> tuple[bytes, int]:
     """Read *file*, or standard input when it is ``-``; and how many bytes it had before it was decompressed.
 
-    gzip and xz are recognised by their first bytes. limit: the bytes that it may have; None for those that its budget
+    gzip is recognised by its first bytes. limit: the bytes that it may have; None for those that its budget
     allows. within: the folder that it has to be in, links resolved; None for any. Errors: SourceError.
     """
     check_inside(file, within)
@@ -117,8 +114,6 @@ def read_bytes(file: str, limit: int | None = None, within: str | None = None) -
         budget.bytes = min(budget.bytes, most)
         if data.startswith(_GZIP_MAGIC):
             data = _decompress_gzip(data, budget.bytes)
-        elif data.startswith(_XZ_MAGIC):
-            data = _decompress_xz(data, budget.bytes)
         budget.unpacked(len(data))
     except (EOFError, zlib.error) as error:
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
@@ -163,15 +158,11 @@ def read_start(file: str, count: int) -> bytes:
         raise _unreadable(file, error) from None
 
 
-def read_json(file: str, within: str | None = None) -> tuple[Any, Budget]:
-    """Read *file* as JSON, and what is left of its budget. within: as for `read_bytes`.
-
-    Errors: SourceError; ValueError where it is not JSON.
-    """
+def read_json(file: str, within: str | None = None) -> Any:
+    """Read *file* as JSON. within: as for `read_bytes`. Errors: SourceError; ValueError where it is not JSON."""
     data, size = read_bytes(file, None, within)
-    budget = Budget(size)
     try:
-        return parse_json(data, budget), budget
+        return parse_json(data, Budget(size))
     except OverBudget as error:
         raise SourceError("too-large", error.message, error.hint) from None
 
@@ -185,20 +176,6 @@ def _decompress_gzip(data: bytes, limit: int) -> bytes:
             return stream.read(limit + 1)
     except gzip.BadGzipFile as error:
         raise EOFError(str(error)) from None
-
-
-def _decompress_xz(data: bytes, limit: int) -> bytes:
-    """Errors: EOFError where the data ends too early or is no xz."""
-    import lzma
-
-    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-    try:
-        content = decompressor.decompress(data, limit + 1)
-    except lzma.LZMAError as error:
-        raise EOFError(str(error)) from None
-    if not decompressor.eof and len(content) <= limit:
-        raise EOFError("it ends too early")
-    return content
 
 
 def check_inside(file: str, folder: str | None) -> None:

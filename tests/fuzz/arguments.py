@@ -241,9 +241,9 @@ def _crossref(format_: str, inputs: Inputs, files: list[str]) -> list[str]:
         return [*files, "--python", inputs.python(answer), *(["--import", "m"] if dice.random() < 0.7 else [])]
     if files and "-" not in files and number < 0.5 and format_ not in FOR_CI:
         return [*files, "--against", inputs.declarations() if dice.random() < 0.5 else words.base(dice)]
-    if number < 0.6:
+    if inputs.careful or number < 0.9:
         return ["--python", inputs.python(built.answers(dice, inputs.careful))]
-    return [inputs.recording() if inputs.careful or dice.random() < 0.8 else (files or ["-"])[0]]
+    return [(files or ["-"])[0]]
 
 
 def _history(inputs: Inputs) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import lzma
 import random
@@ -227,19 +226,6 @@ class Inputs:
                 dice.choice(["aten::", "CPU", "CUDA", "'", "Tensor", "broken::"]), name[:50], dice.randrange(1, 4)
             )
         return self._write("error.txt", self._bent(text, 0.2))
-
-    def recording(self) -> str:
-        """A recording of a few operators."""
-        whole = load_recording("2.15.0.state")
-        names = self.dice.sample(operator_names(), self.dice.randrange(1, 4))
-        kept = {**whole, "ops": {name: whole["ops"][name] for name in names}}
-        text = self._bent(json.dumps(kept), 0.5)
-        number = self.dice.random()
-        if number < 0.1:
-            return self._write("state.json.xz", lzma.compress(text.encode("utf-8", "surrogatepass")))
-        if number < 0.2:
-            return self._write("state.json.gz", gzip.compress(text.encode("utf-8", "surrogatepass")))
-        return self._write("state.json", text)
 
     def trace(self) -> str:
         """A recording of a program: the lines of a good one, some of them changed, or left out."""

@@ -35,7 +35,7 @@ def read_known(
     file = named if isinstance(named, str) else named.text
     code, hint = "bad-baseline", None
     try:
-        return read_baseline(read_json(file, within(file, allow_outside))[0]), file
+        return read_baseline(read_json(file, within(file, allow_outside))), file
     except SourceError as error:
         if options.update_baseline and error.code == "file-not-found":
             return {}, file
