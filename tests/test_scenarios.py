@@ -14,8 +14,6 @@ NAMES = sorted(path.stem for path in SCENARIOS.glob("*.yaml") if ".fixed" not in
 MATH_24 = "registered at aten/src/ATen/RegisterCompositeImplicitAutograd.cpp:6895"
 ATEN = "registered at /__w/pytorch/pytorch/aten/src/ATen"
 BUILT = "registered at /__w/pytorch/pytorch/build/aten/src/ATen"
-AUTOGRAD = "registered at /__w/pytorch/pytorch/torch/csrc/autograd/generated"
-VAR_MATH = f"{BUILT}/RegisterCompositeImplicitAutograd_0.cpp:8130"
 DEFAULT = "CompositeExplicitAutograd"
 NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 MATH = "CompositeImplicitAutograd"
@@ -185,45 +183,6 @@ def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
     ]
 
 
-def test_01_a_kernel_for_what_it_decomposes_into_leaves_it_there() -> None:
-    assert slots("01_composite_override.fixed", "aten::to.dtype", "PrivateUse1", "AutogradPrivateUse1") == [
-        "Key | Kernel | Rule | From",
-        f"PrivateUse1, AutogradPrivateUse1 | {MATH_24} | math kernel | {MATH}",
-    ]
-    assert slots("01_composite_override.fixed", "aten::_to_copy", "PrivateUse1", "AutogradPrivateUse1")[1:] == [
-        "* PrivateUse1 | to_copy_npu | kernel | $:12:20 | "
-        "registered at aten/src/ATen/RegisterCompositeExplicitAutograd.cpp:8363 [default backend kernel]",
-        "AutogradPrivateUse1 | registered at ../torch/csrc/autograd/generated/VariableType_0.cpp:18032 | "
-        "autograd kernel | Autograd | torch-2.4",
-    ]
-
-
-def test_02_autograd_is_the_fallback_where_the_backend_overrides_a_composite_operator() -> None:
-    fallback = f"{ATEN}/core/VariableFallbackKernel.cpp:86"
-    assert slots("02_no_grad_fn", "aten::var.dim", "*XLA") == [
-        "Key | Kernel | Rule | From | Declared at | Before",
-        f"* XLA | xla_var_dim | kernel | $:16:12 | {VAR_MATH} [math kernel]",
-        f"QuantizedXLA … NestedTensorXLA (4 keys) | {VAR_MATH} | math kernel | {MATH} | torch-2.15",
-        f"* AutogradXLA | PyTorch's own, VariableFallbackKernel.cpp:86 | backend fallback | {VAR_MATH} [math kernel]",
-        "AutogradXLA: not the math kernel, because XLA has a kernel",
-        "Missing, 1: AutocastXLA",
-    ]
-    assert findings("02_no_grad_fn")[0] == (
-        "$:18:29: error[guard]: aten::var.dim: the guard requires any rule but fallback at AutogradXLA, but it holds "
-        f"the kernel {fallback} by rule fallback, because of the kernel at XLA"
-    )
-
-
-def test_02_the_operator_underneath_has_an_autograd_kernel() -> None:
-    assert slots("02_no_grad_fn.fixed", "aten::var.dim", "XLA", "AutogradXLA")[1:] == [
-        f"XLA, AutogradXLA | {VAR_MATH} | math kernel | {MATH}"
-    ]
-    assert slots("02_no_grad_fn.fixed", "aten::var.correction", "XLA", "AutogradXLA")[1:] == [
-        "* XLA | xla_var_correction | kernel | $:13:12 | missing",
-        f"AutogradXLA | {AUTOGRAD}/VariableType_7.cpp:10555 | autograd kernel | Autograd | torch-2.15",
-    ]
-
-
 @pytest.mark.parametrize(
     ("operator", "line", "place"), [("aten::convolution", 3077, "12:29"), ("aten::softmax.int_out", 10291, "14:29")]
 )
@@ -291,29 +250,6 @@ def test_04_guards_name_the_missing_slots_and_kernels_fill_them() -> None:
     ]
 
 
-def test_05_without_an_autograd_kernel_the_slot_is_the_fallback() -> None:
-    fallback = f"{ATEN}/core/VariableFallbackKernel.cpp:66"
-    assert slots("05_no_autograd_kernel", "mylib::scale", "CPU", "AutogradCPU") == [
-        "Key | Kernel | Rule | Declared at",
-        "CPU | scale_cpu | kernel | $:15:12",
-        "AutogradCPU | PyTorch's own, VariableFallbackKernel.cpp:66 | backend fallback",
-    ]
-    assert findings("05_no_autograd_kernel")[0] == (
-        "$:17:27: error[guard]: mylib::scale: the guard requires any rule but fallback at AutogradCPU, but it holds "
-        f"the kernel {fallback} by rule fallback"
-    )
-
-
-def test_05_an_autograd_kernel_or_a_fallthrough_takes_its_place() -> None:
-    fixed = "05_no_autograd_kernel.fixed"
-    assert slots(fixed, "mylib::scale", "AutogradCPU")[1:] == [
-        "AutogradCPU | scale_autograd | autograd kernel | Autograd | $:10:17"
-    ]
-    assert slots(fixed, "mylib::rank", "AutogradCPU")[1:] == [
-        "AutogradCPU | fallthrough | autograd kernel | Autograd | $:14:17"
-    ]
-
-
 def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> None:
     fallthrough = f"{ATEN}/core/BackendSelectFallbackKernel.cpp:3"
     assert slots("06_factory", "mylib::filled", "Undefined", "BackendSelect", "CPU", more=("--full",)) == [
@@ -327,18 +263,6 @@ def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> No
         "$:17:30: error[guard]: mylib::filled: the guard requires rule kernel at BackendSelect, but it holds a "
         f"fallthrough ({fallthrough}) by rule fallback"
     )
-
-
-def test_06_a_kernel_at_backend_select_or_a_default_runs() -> None:
-    keys = ("Undefined", "BackendSelect")
-    assert slots("06_factory.fixed", "mylib::filled", *keys)[1:] == [
-        "BackendSelect | filled_by_device | kernel | $:10:22",
-        "Missing, 1: Undefined",
-    ]
-    assert slots("06_factory.fixed", "mylib::opened", *keys)[1:] == [
-        f"Undefined | opened | default backend kernel | {DEFAULT} | $:16:34",
-        "Fallthrough (PyTorch's own), 1: BackendSelect",
-    ]
 
 
 def test_07_of_two_orders_one_leaves_the_fallback_live() -> None:
@@ -370,29 +294,6 @@ def test_07_the_dump_hides_it_and_newer_universes_do_not_have_it() -> None:
     assert shown("check-invariants", f"{name}.fixed", "--universe", "torch-2.4", *SELECT) == [f"{passed} (torch-2.4)"]
 
 
-def test_08_the_culprits_are_named() -> None:
-    assert slots("08_ambiguous", "mylib::mix", "Autograd*", more=("--view", "rows")) == [
-        "Key | Kernel | Rule | From | Declared at",
-        "AutogradOther | ambiguous_autogradother | ambiguous autogradother",
-        f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:17:34",
-        f"AutogradOther: ambiguous, because {MATH} has a kernel and MkldnnCPU, QuantizedCPU have kernels too",
-        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; one at CPU would displace it",
-    ]
-    assert findings("08_ambiguous")[0] == (
-        "$:19:27: error[guard]: mylib::mix: the guard requires any rule but ambiguous at AutogradOther, but it holds "
-        "ambiguous_autogradother by rule ambiguous, because of the kernels at MkldnnCPU, QuantizedCPU"
-    )
-
-
-def test_08_a_kernel_at_autogradother_settles_it() -> None:
-    assert slots("08_ambiguous.fixed", "mylib::mix", "Autograd*", more=("--view", "rows")) == [
-        "Key | Kernel | Rule | From | Declared at",
-        "AutogradOther | mix_autograd_other | kernel | $:11:22",
-        "AutogradCPU | mix_autograd_cpu | kernel | $:12:20",
-        f"AutogradCUDA … AutogradNestedTensor (16 keys) | mix_math | math kernel | {MATH} | $:13:34",
-    ]
-
-
 def test_09_without_the_autograd_keys_another_kernel_is_there() -> None:
     assert slots("09_inference_mode", "demo::shrink", "CPU", "AutogradCPU") == [
         "Key | Kernel | Rule | From | Declared at",
@@ -414,26 +315,4 @@ def test_09_the_published_decomposition_is_at_autograd_only() -> None:
     assert [line.split() for line in kernels if line] == [
         ["Meta", "torch._refs.nn.functional.hardshrink"],
         ["Autograd", "torch._refs.nn.functional.hardshrink"],
-    ]
-
-
-def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
-    assert slots("10_sparse_bypass", "mylib::norm", "SparseCPU", "AutogradCPU") == [
-        "Key | Kernel | Rule | From | Declared at",
-        "SparseCPU | norm_sparse | kernel | $:16:18",
-        f"AutogradCPU | norm_math | math kernel | {MATH} | $:17:34",
-        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it",
-    ]
-    assert findings("10_sparse_bypass") == [
-        "$:19:28: error[guard]: mylib::norm: the guard requires any rule but math at AutogradCPU, but it holds "
-        "norm_math by rule math",
-    ]
-
-
-def test_10_an_autograd_kernel_takes_its_place() -> None:
-    assert slots("10_sparse_bypass.fixed", "mylib::norm", "CPU", "SparseCPU", "AutogradCPU", "AutogradOther") == [
-        "Key | Kernel | Rule | From | Declared at",
-        f"CPU | norm_default | default backend kernel | {DEFAULT} | $:10:34",
-        "SparseCPU | norm_sparse | kernel | $:9:18",
-        "AutogradOther, AutogradCPU | norm_autograd | autograd kernel | Autograd | $:11:17",
     ]
