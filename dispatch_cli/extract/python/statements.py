@@ -45,7 +45,6 @@ class Statements:
         """Go through statements in order, under the conditions under which they are reached."""
         flow = Flow()
         size = len(self._run.when)
-        base = len(self._run.when)
         for place, statement in enumerate(body):
             self._run.depth += 1
             try:
@@ -75,7 +74,6 @@ class Statements:
             if flow.ends:
                 break
         del self._run.when[size:]
-        assert base == size
         return flow
 
     def _too_deep(self, body: Sequence[ast.stmt], scope: Scope) -> None:
@@ -156,16 +154,16 @@ class Statements:
             with self.unknown_times(why):
                 self.block(node.body, scope, returns)
             return Flow()
-        if not items and isinstance(node.iter, ast.List | ast.Tuple):
-            self._run.dead(node.body, scope.file)
         size = len(self._run.when)
         result = Flow()
+        excluded = bool(items) or isinstance(node.iter, ast.List | ast.Tuple)
         for item in items[:MAX_LOOP]:
-            options = item.options if isinstance(item, Alternatives) else (ValueOption((), item),)
-            for option in options:
+            flow = Flow()
+            for option in item.options if isinstance(item, Alternatives) else (ValueOption((), item),):
                 with self._run.under(option.when) as possible:
                     if not possible:
                         continue
+                    excluded = False
                     self._reader.assign(node.target, option.value, scope)
                     flow = self.block(node.body, scope, returns)
             if flow.ends and flow.leaves != "continue":
@@ -175,6 +173,8 @@ class Statements:
                 self._run.when += [condition for condition in flow.after if condition not in self._run.when]
         else:
             del self._run.when[size:]
+            if excluded:
+                self._run.dead(node.body, scope.file)
             return self.block(node.orelse, scope, returns) if node.orelse else Flow()
         del self._run.when[size:]
         return result

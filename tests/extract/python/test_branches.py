@@ -70,6 +70,20 @@ USE and lib.define(USE)
     assert not _when(extraction) and not extraction.not_understood
 
 
+def test_a_loop_over_what_other_conditions_have_put_in_a_list_is_not_reached(tmp_path: Path) -> None:
+    text = """\
+names = []
+if USE:
+    names.append("a")
+if not USE:
+    for name in names:
+        lib.define(name + "() -> ()")
+lib.define("b() -> ()")
+"""
+    extraction = read_text(tmp_path, _START + text)
+    assert _when(extraction) == [[]] and not extraction.not_understood
+
+
 def test_attributes_of_functions_are_remembered(tmp_path: Path) -> None:
     text = """\
 def setup():

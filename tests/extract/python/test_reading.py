@@ -148,6 +148,22 @@ def test_a_key_that_the_platform_decides_is_unknown_until_it_is_said(tmp_path: P
     assert not extraction.missing
 
 
+def test_the_body_of_a_large_function_is_read(tmp_path: Path) -> None:
+    body = "".join(f"            y{number} = x.sin()\n" for number in range(60))
+    extraction = read_text(
+        tmp_path,
+        f"""\
+        import torch
+        @torch.library.custom_op("ns::fill", mutates_args=())
+        def fill(x: torch.Tensor) -> None:
+{body}            x.zero_()
+        """,
+    )
+    (operator,) = extraction.found
+    assert isinstance(operator, CustomOperator) and operator.body is not None
+    assert [(use.argument, use.at.line) for use in operator.body.writes] == [("x", 64)]
+
+
 def test_a_test_that_is_not_decided_gives_both_branches(tmp_path: Path) -> None:
     text = """\
         import torch
