@@ -81,6 +81,7 @@ HOLES = {
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
+    "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}7__cxx11)(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     "cuda_symbol": r"(?P<symbol>_{0,2}(?:nvJitLink|nvrtc|cu(?:blas|dnn|sparse|rand|solver|fft|da)|nccl|hip|miopen)"

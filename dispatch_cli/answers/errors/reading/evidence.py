@@ -42,7 +42,7 @@ _OPERATORS = tuple(
         r"(?<![\w:.])((?:aten|prims|quantized)(?:::|\.)[a-z_]\w{1,100}(?:\.\w{1,100})?)\b(?!\.py)",
         r"\btorch\.ops\.(\w{1,100}\.\w{1,100}(?:\.\w{1,100})?)",
         r"\bOpOverload\w{0,6}\(op='(\w[\w.]{0,199})'",
-        r"\bcall_function (\w{1,100}\.\w{1,100}\.\w{1,100})\(",
+        r"\bcall_function (?!torch\.)(\w{1,100}\.\w{1,100}(?:\.\w{1,100})?)\(",
         r"['\"`](?!(?:std|at|c10|torch|caffe2)::)(\w{1,100}::\w{1,100}(?:\.\w{1,100})?)['\"`]",
     )
 )
@@ -81,7 +81,7 @@ CONTEXTS = {
         "an exporter to ONNX translated the program",
     ),
     "layout": (
-        r"\b[Ss]parse[ _](?:layout|tensor|matri|cs|coo)|NestedTensor|\bjagged\b|torch[/\\]nested[/\\]",
+        r"\b[Ss]parse[ _](?:layout|[Tt]ensor|matri|cs|coo|CS|COO)|\bNestedTensor|\bjagged\b|torch[/\\]nested[/\\]",
         "a tensor of another layout than strided was passed",
     ),
     "vmap": (r"torch[/\\]_functorch[/\\](?:vmap|apis)\.py|\bvmap\b", "vmap ran the function"),
@@ -92,7 +92,7 @@ CONTEXTS = {
     "sharded": (r"torch[/\\]distributed[/\\]_?tensor[/\\]|\bDTensor\b", "DTensor handled a call"),
     "compile": (
         r"torch[/\\]_(?:dynamo|inductor|export)[/\\]|torch[/\\]export[/\\]|torch\._(?:dynamo|inductor)\.exc|"
-        r"BackendCompilerFailed|backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
+        r"\btorch\.(?:compile|export)\b|BackendCompilerFailed|backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
         "torch.compile or torch.export ran the program",
     ),
     "fake": (

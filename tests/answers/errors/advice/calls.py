@@ -74,7 +74,17 @@ def indices_of_another_layout(advice):
     (x.to_dense().to_sparse_csr() if advice else x).crow_indices()
 
 
+@tries("no-strides", "Give both the same offsets", "Or call it for each part")
+def offsets_of_jagged_tensors(advice):
+    x, y = (torch.nested.nested_tensor([torch.ones(3), torch.ones(2)], layout=torch.jagged) for _ in range(2))
+    if "offsets" in advice:
+        y = torch.nested.nested_tensor_from_jagged(y.values(), x.offsets())
+    parts = list(zip(x.unbind(), y.unbind(), strict=True)) if "each part" in advice else [(x, y)]
+    assert sum((a - b).values().sum() if a.is_nested else (a - b).sum() for a, b in parts) == 0
+
+
 OTHER = "needs a GPU, or another package"
+untried("no-strides", "If a package passes it: a newer release", OTHER)
 untried("not-built", "Install a build of the package for the CUDA", OTHER)
 untried("not-built", "Or move the tensors to the device for which it has code", OTHER)
 untried("mixed-devices", "Create the generator on the device of the tensors", OTHER)

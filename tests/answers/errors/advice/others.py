@@ -67,6 +67,7 @@ def second_derivative_that_is_no_number(advice):
 untried("other-text", "Run it on local tensors", "tried for the text that an operator has no sharding strategy")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
+untried("other-text", "Give an operator of your own a fake implementation", "tried for texts about its absence")
 
 
 @tries("changed-in-place", "Use the operator that returns its result", "or change a copy")

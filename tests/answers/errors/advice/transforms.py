@@ -98,8 +98,8 @@ def function_without_a_rule(advice):
 
 @tries(
     "function-transform",
-    "Use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad",
-    "Or write a torch.autograd.Function around the operator",
+    "use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad",
+    "Or write a torch.autograd.Function around that operator",
 )
 def transform_of_a_custom_op(advice):
     f = clone_op()
