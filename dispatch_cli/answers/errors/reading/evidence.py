@@ -92,7 +92,8 @@ CONTEXTS = {
     "sharded": (r"torch[/\\]distributed[/\\]_?tensor[/\\]|\bDTensor\b", "DTensor handled a call"),
     "compile": (
         r"torch[/\\]_(?:dynamo|inductor|export)[/\\]|torch[/\\]export[/\\]|torch\._(?:dynamo|inductor)\.exc|"
-        r"\btorch\.(?:compile|export)\b|BackendCompilerFailed|backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
+        r"\btorch\.(?:compile|export)\b|\bUnsupported: |BackendCompilerFailed|"
+        r"backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
         "torch.compile or torch.export ran the program",
     ),
     "fake": (

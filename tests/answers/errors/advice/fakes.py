@@ -218,6 +218,12 @@ def fake_on_the_cpu(advice):
         f(x) + x
 
 
+@tries("meta-data", "`module.load_state_dict(state, assign=True)`")
+def state_on_meta(advice):
+    state = torch.nn.Linear(2, 2, device="meta").state_dict()
+    torch.nn.Linear(2, 2).load_state_dict(state, assign=bool(advice))
+
+
 @tries("meta-data", "`module.to_empty(device=…)`", "Load the model without them")
 def module_on_meta(advice):
     layer = torch.nn.Linear(2, 2, device="cpu" if "Load" in advice else "meta")
