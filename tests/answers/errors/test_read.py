@@ -6,6 +6,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -125,15 +126,12 @@ TREATMENTS: tuple[Callable[[str], str], ...] = (
 )
 
 
-@pytest.mark.parametrize("before", [str, on_windows], ids=lambda function: function.__name__)
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("error", RECORDED)
-def test_the_operator_and_the_key_are_found(
-    error: dict[str, Any], treatment: Callable[[str], str], before: Callable[[str], str]
-) -> None:
-    errors = find_errors(treatment(before(error["text"])))
-    assert errors
-    assert {(text.operator, text.key) for text in errors} == {(error["operator"], error["key"])}
+def test_the_operator_and_the_key_are_found(error: dict[str, Any]) -> None:
+    for before, treatment in product((str, on_windows), TREATMENTS):
+        errors = find_errors(treatment(before(error["text"])))
+        places = {(text.operator, text.key) for text in errors}
+        assert places == {(error["operator"], error["key"])}, (before.__name__, treatment.__name__)
 
 
 def lines_of_table(error: ErrorText) -> list[str]:
