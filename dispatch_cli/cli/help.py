@@ -33,7 +33,7 @@ GROUPS = {
         "native_functions.yaml for CUDA, MPS, MTIA and XPU are conditional. Give derivatives.yaml as a FILE beside "
         "native_functions.yaml.\n\nWhat was read is kept in the cache directory of the user, or in "
         "DISPATCH_CLI_CACHE_DIR, which is not used inside a git checkout. With DISPATCH_CLI_CACHE_DIR=none, nothing is "
-        "kept, and all sources are read again.",
+        "kept, all sources are read again, and `trace` compiles its recorder again.",
         ("-D", "-U", "-I", "--set", "--exclude", "--strict"),
     ),
     "output": OptionGroup(

@@ -66,7 +66,7 @@ def _made() -> Path:
     """The folder, which is made if need be, without what runs left behind that were killed. Errors: OSError."""
     folder = _folder()
     if folder is None:
-        raise OSError("there is no cache folder; set HOME or XDG_CACHE_HOME")
+        raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
     folder.mkdir(0o700, parents=True, exist_ok=True)
     if not is_own_folder(folder):
         raise OSError(f"{folder}: it is no folder of this user")

@@ -69,6 +69,13 @@ class Recorded:
         return results
 
 
+def run_source(folder: Path, source: str, fresh: bool = False, **settings: Any) -> Recorded:
+    """Run a program of that text; see `run`."""
+    program = folder / "program.py"
+    program.write_text(source, encoding="utf-8")
+    return run(program, fresh=fresh, **settings)
+
+
 def run(
     program: Path, *arguments: str, options: dict[str, int] | None = None, fresh: bool = False, **settings: Any
 ) -> Recorded:

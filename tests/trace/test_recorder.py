@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.trace.recorded import Recorded, run
+from tests.trace.recorded import run_source as recorded
 
 pytestmark = pytest.mark.live
-
-
-def recorded(tmp_path: Path, source: str, fresh: bool = False) -> Recorded:
-    program = tmp_path / "program.py"
-    program.write_text(source, encoding="utf-8")
-    return run(program, fresh=fresh)
 
 
 def test_a_call(tmp_path: Path) -> None:

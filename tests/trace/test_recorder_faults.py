@@ -12,15 +12,10 @@ from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.recording import read as recording_of
 from tests import in_pytorch
 from tests.capture.support import torch_python
-from tests.trace.recorded import Recorded, read, recorder_command, run
+from tests.trace.recorded import read, recorder_command
+from tests.trace.recorded import run_source as recorded
 
 pytestmark = pytest.mark.live
-
-
-def recorded(tmp_path: Path, source: str, fresh: bool = False, **settings: object) -> Recorded:
-    program = tmp_path / "program.py"
-    program.write_text(source, encoding="utf-8")
-    return run(program, fresh=fresh, **settings)
 
 
 def captured(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str], Recording]:
@@ -28,7 +23,7 @@ def captured(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str
     program, save = folder / "program.py", folder / "recording"
     program.write_text(source, encoding="utf-8")
     words = recorder_command(save, str(program))
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
     return done, recording_of(str(save))
 
 
@@ -379,7 +374,7 @@ def test_functions_that_a_program_leaves_replaced(tmp_path: Path, replaced: list
     """As `mock.patch` does until it is stopped. The program ends as it does alone, and its registry is captured."""
     source = REPLACING.format(replaced=replaced, by=by)
     done, recording = captured(tmp_path, source)
-    alone = subprocess.run([torch_python(), "-c", source], capture_output=True, text=True, check=False, timeout=60)
+    alone = subprocess.run([torch_python(), "-c", source], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (alone.returncode, alone.stdout, alone.stderr)
     assert (alone.returncode, alone.stderr) == (3, "")
     assert recording.stopped == []

@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.trace.recorded import Recorded, run
+from tests.trace.recorded import Recorded, run_source
 
 pytestmark = pytest.mark.live
 
 
 def recorded(tmp_path: Path, source: str) -> tuple[Recorded, list[Any]]:
     """The recording, and the lines of JSON that the program printed."""
-    program = tmp_path / "program.py"
-    program.write_text(source, encoding="utf-8")
-    done = run(program)
+    done = run_source(tmp_path, source)
     assert done.code == 0, done.err
     assert done.tagged("x") == []
     return done, [json.loads(line) for line in done.out.splitlines()]
