@@ -13,9 +13,9 @@ from dispatch_cli.explore.line_looks import MARK
 from dispatch_cli.explore.lines_view import LinesView, Openable
 from dispatch_cli.explore.short_names import short_text
 from dispatch_cli.render.document import Block, TableBlock
+from dispatch_cli.render.text import parts_of
 from dispatch_cli.render.text_lines import TextLine, line_width
 from dispatch_cli.render.text_list import ListLayout, list_layout
-from dispatch_cli.render.text_parts import parts_of
 
 
 class Blocks(LinesView):

@@ -20,8 +20,8 @@ from dispatch_cli.explore.table_layout import laid_out
 from dispatch_cli.explore.table_rows import few_lines, lines_of, places_of, several, slot_of, title_lines, whole_table
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Column, Narrow, Run, Tone
+from dispatch_cli.render.text import parts_of
 from dispatch_cli.render.text_lines import GAP, line_width, shown_lines, width_of
-from dispatch_cli.render.text_parts import parts_of
 from dispatch_cli.render.words import aside_lines, keys_label
 
 

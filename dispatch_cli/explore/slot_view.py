@@ -11,8 +11,8 @@ from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.slot_blocks import Target, ToRegistration, ToSlot, ToSwitchedOff
 from dispatch_cli.explore.table_layout import flow, laid_out_rows
 from dispatch_cli.render.document import Block, Paragraph, ParagraphKind, TableBlock, Tone
+from dispatch_cli.render.text import parts_of
 from dispatch_cli.render.text_lines import HEADS, TextLine
-from dispatch_cli.render.text_parts import parts_of
 
 _LINE_EACH = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTHON, explain_higher_order.STEPS)
 

@@ -159,7 +159,7 @@ def lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
             listed = list_layout(block, width)
             lines += (listed.header(), *map(listed.line, block.rows))
         else:
-            from dispatch_cli.render.text_parts import parts_of
+            from dispatch_cli.render.text import parts_of
 
             lines += (line for part in parts_of(block, width) for line in part.lines)
     return lines

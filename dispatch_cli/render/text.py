@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Block, Paragraph, Tone
-from dispatch_cli.render.text_lines import Style, TextLine
-from dispatch_cli.render.text_parts import parts_of
+from dispatch_cli.render.document import Block, Matrix, Paragraph, Tone
+from dispatch_cli.render.text_lines import Part, Style, TextLine, laid_out_parts
 
 LOOKS = {
     Tone.PLAIN: "none",
@@ -40,6 +39,21 @@ def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
             verdicts.append(printed)
     if verdicts and style.height is not None and height >= style.height:
         yield "".join(("\n", *verdicts))
+
+
+def parts_of(block: Block, width: int | None) -> list[Part]:
+    """The lines of a block, at most so wide, None for no limit; those of code can be wider."""
+    if isinstance(block, Matrix):
+        from dispatch_cli.render.text_matrix import TextMatrix
+
+        return [part for table in TextMatrix(block, width).blocks() for part in parts_of(table, width)]
+    parts = laid_out_parts(block, width)
+    if parts is None:
+        from dispatch_cli.render.text_wrapped import wrapped_parts
+
+        assert width is not None, "without a limit all blocks have room"
+        return [*wrapped_parts(block, width)]
+    return parts
 
 
 def _text(block: Block, style: Style) -> str:
