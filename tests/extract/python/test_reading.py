@@ -432,6 +432,29 @@ def test_what_is_registered_in_a_library_that_pytorch_makes_is_not_understood(tm
     assert places(extraction) == [("ExtractedBlock", 11), ("ExtractedKernel", 11)]
 
 
+def test_what_is_older_than_custom_op_is_not_understood(tmp_path: Path) -> None:
+    extraction = read_text(
+        tmp_path,
+        """\
+        import torch
+        from torch._custom_ops import impl
+
+        @torch._custom_ops.custom_op("ns::sin")
+        def sin(x: torch.Tensor) -> torch.Tensor:
+            raise NotImplementedError
+
+        @impl("ns::sin")
+        def sin_kernel(x):
+            return x
+        """,
+    )
+    assert [(gap.at.line, gap.why) for gap in extraction.not_understood] == [
+        (4, "`torch._custom_ops.custom_op` is older than `torch.library.custom_op`"),
+        (8, "`torch._custom_ops.impl` is older than `torch.library.custom_op`"),
+    ]
+    assert not extraction.found
+
+
 # Modules with every way to register, against what live PyTorch registers when it imports them.
 
 
