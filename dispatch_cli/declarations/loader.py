@@ -541,8 +541,9 @@ def _decides(file: _File) -> bool:
     header = file.header
     if header is None or header.universe is not None or _is_snapshot(file):
         return header is not None
-    in_libraries = any(map(_defines_aten, _entries(header, "libraries")))
-    return in_libraries or any(map(_is_in_aten, _entries(header, "operators")))
+    if any(map(_is_library_of_aten, _entries(header, "libraries"))):
+        return True
+    return not header.extracted and any(map(_defines_in_aten, _entries(header, "operators")))
 
 
 def _entries(header: Header, section_name: str) -> Iterator[dict[str, str]]:
@@ -553,12 +554,13 @@ def _entries(header: Header, section_name: str) -> Iterator[dict[str, str]]:
             yield {key.text: value.text for key, value in entry.pairs if type(value) is Scalar}
 
 
-def _defines_aten(library: Mapping[str, str]) -> bool:
+def _is_library_of_aten(library: Mapping[str, str]) -> bool:
     return library.get("kind") == LibraryKind.DEF.name and library.get("namespace") == "aten"
 
 
-def _is_in_aten(operator: Mapping[str, str]) -> bool:
-    return any(operator.get(field, "").lstrip().startswith("aten::") for field in ("func", "name", *MAKERS))
+def _defines_in_aten(operator: Mapping[str, str]) -> bool:
+    defining = ("func", *MAKERS, *(("name",) if "schema" in operator else ()))
+    return any(operator.get(field, "").lstrip().startswith("aten::") for field in defining)
 
 
 def _is_snapshot(file: _File) -> bool:

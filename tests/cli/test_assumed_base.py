@@ -99,6 +99,7 @@ def test_declarations_decide_alone() -> None:
     "declaration",
     [
         "operators: [{func: 'a::b() -> ()'}]",
+        "operators: [{name: aten::mul.Tensor, dispatch: {PrivateUse1: my_mul}}]",
         "changes: [{remove: {operator: aten::add.Tensor, dispatch_key: PrivateUse1}}]",
         "libraries: [{kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {mul.Tensor: my_mul}}]",
     ],
