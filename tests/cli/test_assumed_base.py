@@ -181,7 +181,7 @@ library.impl("add.Tensor", add)
         assert "foo (csrc/other.cpp:1:15)" in answer.err and "npu (csrc/backend.py:3:13)" in answer.err
 
     def test_keys_of_several_names_are_those_that_the_backends_share(self) -> None:
-        """Each build has one of the names, and PyTorch reads it there; see `test_backend_keys_live`."""
+        """Each build has one of the names, and PyTorch reads it there; see `tests.extract.python.test_reading`."""
         Path("csrc/backend.py").write_text(
             f"{self.PYTHON}\nif torch.foo:\n    torch.library.impl('aten::mul.Tensor', 'FOO')(mul)\n", "utf-8"
         )

@@ -143,13 +143,6 @@ def test_an_operator_of_custom_op_has_what_is_registered_for_it_in_other_places(
         assert kernels["Autograd"].function_name == backward
 
 
-def test_the_place_of_a_fake_implementation_is_its_own() -> None:
-    items = [CustomOperator("m::f", "m::f(Tensor x) -> Tensor", "f", at(2))]
-    fake = OperatorFunction(FunctionRole.FAKE, "m::f", "f_fake", at(9))
-    steps = loaded(Extraction((*items, fake))).steps
-    assert [step.span for step in steps if isinstance(step, Implement) and step.dispatch_key == "Meta"] == [at(9)]
-
-
 def test_a_later_custom_op_of_the_name_replaces_the_former() -> None:
     """As PyTorch does, which destroys the former library, with the functions that are registered through it."""
     schema, other = "m::f(Tensor x) -> Tensor", "m::f(Tensor x, int y) -> Tensor"

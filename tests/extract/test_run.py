@@ -65,17 +65,6 @@ def test_lines_of_a_file_that_was_changed_are_not_shown(tree: Path) -> None:
     assert result.lines("src/f.cpp") == []
 
 
-def test_defines_decide_conditions() -> None:
-    defined = SourceSettings(FileSettings((), defines=(("WITH_META", "1"),)))
-    assert run(["src"], (INCLUDED, defined)).conditional == 0
-    assert run(["src"], (INCLUDED, defined)).registrations == 3
-    undefined = SourceSettings(FileSettings((), undefines=("WITH_META",)))
-    assert run(["src"], (INCLUDED, undefined)).registrations == 2
-    # the command line is stronger
-    assert run(["src"], (INCLUDED, defined, undefined)).registrations == 2
-    assert run(["src"], (INCLUDED, undefined, defined)).registrations == 3
-
-
 def test_settings_of_some_files() -> None:
     project = SourceSettings(
         FileSettings((), (("A", "1"), ("B", "1")), (), (("key", "CPU"),)),
@@ -186,10 +175,6 @@ def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pyt
     assert (tree / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
 
 
-def test_a_key_is_of_all_that_it_is_made_of() -> None:
-    assert key_of("a", "b") == key_of("a", "b") != key_of("ab") != key_of("a", ["b"])
-
-
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [
@@ -223,8 +208,3 @@ def test_templates_are_for_the_audit_alone(line: str) -> None:
         assert {part.why for part in places} == {
             "this file is a template, which is filled in when the project is built"
         }
-
-
-def test_our_declarations_in_a_directory_are_named(tree: Path) -> None:
-    (tree / "src" / "ours.yaml").write_text("dispatch: 1\noperators: []\n")
-    assert run(["src"]).declarations == ("src/ours.yaml",)

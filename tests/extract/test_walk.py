@@ -88,10 +88,7 @@ def test_kinds_are_told_by_content(tree: Make) -> None:
     ("text", "kind"),
     [
         (CPP, SourceKind.CPP),
-        ('#include "x.h"\n', SourceKind.CPP),
         ("import torch\n", SourceKind.PYTHON),
-        (NATIVE, SourceKind.NATIVE_FUNCTIONS),
-        (OURS, SourceKind.DECLARATIONS),
     ],
 )
 def test_a_named_file_may_have_any_name(text: str, kind: SourceKind, tree: Make) -> None:
@@ -270,12 +267,6 @@ def test_templates_are_not_read(tree: Make) -> None:
     walked = walk(["."])
     assert walked.files == {SourceKind.CPP: ["ok.cpp"]}
     assert walked.templates == ("Register.cpp", "x.cpp.j2")
-
-
-def test_the_order_does_not_depend_on_the_file_system(tree: Make) -> None:
-    tree({f"{folder}/{name}.cpp": CPP for folder in ("b", "a", "a/c") for name in ("2", "10", "1")})
-    expected = [f"{folder}/{name}.cpp" for folder in ("a", "a/c", "b") for name in ("1", "10", "2")]
-    assert walk(["."]).files[SourceKind.CPP] == expected
 
 
 @pytest.mark.parametrize("head", ["dispatch: 1\nextracted: true\n", '{"dispatch": 1,\n"extracted": true}'])

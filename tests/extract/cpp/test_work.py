@@ -33,11 +33,8 @@ IS_READ = (
     "lambdas that call twice",
     "#elif with operators",
     "nested #if",
-    "independent #if",
     "case arms",
-    "blocks on lines",
     "namespaces that nearly match",
-    "many operators",
 )
 """Kinds of input that are only long."""
 
@@ -92,15 +89,6 @@ def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert accepted.code == 0
 
 
-def test_a_comment_accepts_that_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = HOSTILE["macros that double"].files(40)["a.cpp"]
-    comment = "// dispatch-cli: ignore[unread-sources] generated, and looked at by hand\n"
-    head, separator, tail = text.partition("TORCH_LIBRARY")
-    write({"a.cpp": head + comment + separator + tail, "b.cpp": FINE}, str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    assert call("check-invariants", "src").code == 0
-
-
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dispatch_cli.declarations.source.MAX_SOURCE_BYTES", 1000)
     write({"large.cpp": "// long\n" * 1000, "b.cpp": FINE}, str(tmp_path))
@@ -127,15 +115,6 @@ def test_files_have_shares_that_grow_with_what_is_read_for_them() -> None:
             work.spend(1)
     with work.file("b"):
         work.spend(FREE_UNITS)
-
-
-def test_a_file_that_is_read_again_has_what_is_left_of_its_share() -> None:
-    work = WorkBudget()
-    for _ in range(2):
-        with work.file("a"):
-            work.spend(FREE_UNITS // 2)
-    with work.file("a"), pytest.raises(OverWork):
-        work.spend(1)
 
 
 def test_the_files_together_have_no_more_than_the_run() -> None:

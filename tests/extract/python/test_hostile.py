@@ -109,13 +109,6 @@ def test_the_rest_of_the_run_goes_on_and_the_place_is_said(tmp_path: Path) -> No
     assert "takes more than" in end.why
 
 
-@pytest.mark.usefixtures("small")
-def test_the_place_is_in_the_file_that_is_read(tmp_path: Path) -> None:
-    helper = f"def f(lib):\n    lib.define('b() -> ()')\n{''.join(f'    {line}' for line in LOOPS.splitlines(True))}"
-    extraction = read_files(tmp_path, {"a.py": f"{HEAD}from h import f\n\nf(lib)\n", "h.py": helper})
-    assert {(Path(end.at.file).name, end.at.line) for end in bounds(extraction)} == {("a.py", 6)}
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [

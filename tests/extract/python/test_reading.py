@@ -16,7 +16,9 @@ from dispatch_cli.engine.dispatcher.dump import dump_registrations
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import CustomOperator, ExtractedDefinition, ExtractedKernel, OperatorFunction, Unknown
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
 from tests.capture.support import torch_python
+from tests.cli.support import call
 from tests.ends import ends
 from tests.extract.python.reading import places, read_files, read_text
 
@@ -69,41 +71,6 @@ def _lines(name: str, dump: str) -> list[str]:
 
 if __name__ == "__main__":
     RECORDED.write_text(json.dumps(live(sys.argv[1]), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def test_a_decorator_of_another_module_registers_at_the_line_of_its_use(tmp_path: Path) -> None:
-    extraction = read_files(
-        tmp_path,
-        {
-            "pkg/__init__.py": "",
-            "pkg/registry.py": """\
-                from functools import lru_cache
-                import torch
-
-                @lru_cache(None)
-                def lib():
-                    return torch.library.Library("ns", "FRAGMENT")
-
-                def register(name, key="CPU"):
-                    def wrap(fn):
-                        lib().define(f"{name}(Tensor x) -> Tensor")
-                        lib().impl(name, fn, key)
-                        return fn
-                    return wrap
-                """,
-            "pkg/ops.py": """\
-                from .registry import register
-
-                @register("sin", key="CUDA")
-                def my_sin(x):
-                    return x
-                """,
-        },
-    )
-    kernel = next(item for item in extraction.found if isinstance(item, ExtractedKernel))
-    assert (kernel.operator, kernel.key, kernel.kernel) == ("ns::sin", "CUDA", "my_sin")
-    assert kernel.at.file.endswith("ops.py") and kernel.at.line == 3
-    assert not kernel.when and not extraction.not_understood
 
 
 def test_an_import_that_may_fail_is_a_condition(tmp_path: Path) -> None:
@@ -467,3 +434,41 @@ def test_the_modules_register_what_was_recorded() -> None:
 def test_the_modules_register_what_live_pytorch_does() -> None:
     expected = live(torch_python())
     assert ours(list(expected)) == expected
+
+
+# Keys by the name of the backend at PrivateUse1: what is refused of sources is what a live PyTorch refuses.
+
+
+KEYS = ("NPU", "AutogradNPU", "SparseNPU", "AutocastNPU", "npu", "Npu", "privateuseone", "PrivateUse1", "autogradnpu")
+FORMS = (
+    'of_{key} = torch.library.Library("aten", "IMPL"); of_{key}.impl("add.Tensor", f, "{key}")',
+    'torch.library.impl("aten::mul.Tensor", "{key}")(f)',
+    'kept.append(torch.library.Library("aten", "IMPL", "{key}"))',
+    'torch.library.impl(library, "sub.Tensor", "{key}")(f)',
+)
+HEAD = """\
+import torch
+torch.utils.rename_privateuse1_backend("npu")
+kept = []
+library = torch.library.Library("aten", "IMPL")
+def f(*args): ...
+"""
+STATEMENTS = tuple(form.format(key=key) for form in FORMS for key in KEYS)
+
+
+@pytest.mark.live
+def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = f"{HEAD}refused = []\n"
+    for number, statement in enumerate(STATEMENTS, HEAD.count("\n") + 1):
+        program += f"try:\n    {statement}\nexcept Exception:\n    refused.append({number})\n"
+    answer = in_pytorch.run([torch_python(), "-c", f"{program}print(refused)"])
+    Path("backend.py").write_text(HEAD + "\n".join(STATEMENTS) + "\n", "utf-8")
+    report = json.loads(call("check-invariants", "backend.py", "--base", "torch-2.13", "--format", "json").out)
+    refused = {
+        finding["declared_at"]["line"] for finding in report["findings"] if finding["check"] == "refused-registration"
+    }
+    live = set(json.loads(answer.stdout))
+    assert refused <= live
+    not_refused = [STATEMENTS[number - HEAD.count("\n") - 1] for number in sorted(live - refused)]
+    assert not_refused == ['torch.library.impl("aten::mul.Tensor", "autogradnpu")(f)']  # an unknown device type

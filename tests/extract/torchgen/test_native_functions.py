@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.torchgen import extract_torchgen
+from dispatch_cli.extract.torchgen.kinds import is_backend_yaml, is_derivatives, is_native_functions
+from dispatch_cli.extract.torchgen.operator_tables import BACKEND_SELECT_BY_HAND
+from dispatch_cli.model.extracted import ExtractedDefinition, ExtractedKernel, SourceKind
 from dispatch_cli.model.span import Span
+from tests.ends import ends
 from tests.extract.torchgen.support import PYTORCH, Found
 
 GROUP = """\
@@ -22,20 +33,6 @@ GROUP = """\
     CPU, CUDA: twice_out
     SparseCPU: twice_sparse_out
 """
-
-
-def test_a_function_without_dispatch_is_composite(tmp_path: Path) -> None:
-    reading = Found(tmp_path, native_functions=PYTORCH + "- func: f(Tensor x) -> Tensor\n")
-    assert reading.keys("f") == {"CompositeImplicitAutograd"}
-    assert reading.definitions["aten::f"].schema == "aten::f(Tensor x) -> Tensor"
-    assert reading.definitions["aten::f"].tags == ("pt2_compliant_tag",)
-
-
-def test_a_structured_group_has_the_kernels_of_its_out_form(tmp_path: Path) -> None:
-    reading = Found(tmp_path, ("CPU", "CUDA"), native_functions=PYTORCH + GROUP)
-    assert reading.keys("twice") == {"CPU", "CUDA", "Meta", "CompositeExplicitAutogradNonFunctional"}
-    assert reading.keys("twice_") == {"CPU", "CUDA", "SparseCPU", "Meta", "CompositeExplicitAutogradNonFunctional"}
-    assert reading.keys("twice.out") == {"CPU", "CUDA", "SparseCPU", "Meta"}
 
 
 def test_each_key_has_its_place(tmp_path: Path) -> None:
@@ -179,3 +176,83 @@ def test_a_backend_has_several_names(tmp_path: Path, name: str) -> None:
 def test_what_the_build_would_decide_is_counted(tmp_path: Path) -> None:
     assert Found(tmp_path, native_functions=GROUP).extraction.missing == (("CUDA", 3),)
     assert Found(tmp_path, ("CPU",), native_functions=GROUP).extraction.missing == ()
+
+
+# The kind of torchgen's YAML files that a text is.
+
+
+KINDS: tuple[Callable[[str], bool], ...] = (is_native_functions, is_derivatives, is_backend_yaml)
+NATIVE, DERIVATIVES, BACKEND = KINDS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# comment\n\n- func: f(Tensor x) -> Tensor\n  variants: function\n", NATIVE),
+        ("- {func: 'f(Tensor x) -> Tensor'}\n", NATIVE),
+        ("- func: f\r\n  dispatch:\r\n    CPU: g\r\n", NATIVE),
+        ("- func: f(Tensor x -> Tensor\n  dispatch: [\n", NATIVE),
+        ("- name: f(Tensor self) -> Tensor\n  self: grad\n", DERIVATIVES),
+        ("- name: add(Tensor self) -> Tensor\n  aten: add(self)\n", None),
+        ("backend: XLA\ncpp_namespace: x\nsupported:\n- abs\n", BACKEND),
+        ("'backend': XLA\n\"supported\":\n- abs\n", BACKEND),
+        ("# c\naten:  # of PyTorch\n\n  # first\n  - func: f\n    structured: True\n", BACKEND),
+        ("steps:\n  - run: f\n", None),
+        ("backend: x\nname: y\n", None),
+        ("dispatch: 1\nsupported: []\nbackend: x\n", None),
+        ("dispatch: 1\noperators:\n- name: f\n", None),
+    ],
+)
+def test_kind_is_told_by_content(text: str, expected: Callable[[str], bool] | None) -> None:
+    assert [kind for kind in KINDS if kind(text)] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- " * 500_000,
+        "a:\n" * 500_000,
+        "- name: f(" * 200_000,
+        "a:\n #" * 200_000,
+    ],
+)
+def test_a_hostile_text_takes_no_time(text: str) -> None:
+    with ends():
+        for kind in KINDS:
+            kind(text)
+
+
+# What each version of torchgen registers from its own files, by its own functions, and we from the same files.
+
+
+FOLDERS = list(filter(None, os.environ.get("DISPATCH_CLI_TORCHGEN", "").split(os.pathsep)))
+
+
+@pytest.mark.skipif(not FOLDERS, reason="DISPATCH_CLI_TORCHGEN names no folder with torchgen")
+@pytest.mark.parametrize("parent", FOLDERS)
+def test_registrations_and_definitions_equal_those_of_torchgen(parent: str) -> None:
+    command = [sys.executable, "-m", "tests.extract.torchgen.torchgen_pairs", parent]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    pairs, schemas = json.loads(run.stdout)
+    packaged = Path(parent, "torchgen", "packaged")
+    files = {
+        SourceKind.NATIVE_FUNCTIONS: [str(packaged / "ATen" / "native" / "native_functions.yaml")],
+        SourceKind.DERIVATIVES: [str(packaged / "autograd" / "derivatives.yaml")],
+    }
+    extraction = extract_torchgen(Sources(files))
+    kernels = [item for item in extraction.found if isinstance(item, ExtractedKernel)]
+    ours = {(str(kernel.operator).removeprefix("aten::"), str(kernel.key)) for kernel in kernels}
+    template = (packaged / "ATen" / "templates" / "RegisterBackendSelect.cpp").read_text(encoding="utf-8")
+    by_hand = {(name, "BackendSelect") for name in BACKEND_SELECT_BY_HAND if f'"aten::{name}"' in template}
+    expected = {(name, key) for name, key in pairs} | by_hand
+    assert sorted(expected - ours) == []
+    assert sorted(ours - expected) == []
+    definitions = [item for item in extraction.found if isinstance(item, ExtractedDefinition)]
+    tags = {str(definition.schema).removeprefix("aten::"): sorted(definition.tags) for definition in definitions}
+    assert tags == {_without_dimname(schema): those for schema, those in schemas.items()}
+    assert extraction.not_understood == ()
+
+
+def _without_dimname(schema: str) -> str:
+    name, parenthesis, rest = schema.partition("(")
+    return name + parenthesis + rest.replace("Dimname", "str")
