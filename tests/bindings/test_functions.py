@@ -91,8 +91,6 @@ def test_each_way_of_defining_dumps_as_pytorchs(bindings: Bindings) -> None:
     [
         (("FOO", "ns", ""), "could not parse FOO"),
         (("FOO", "ns", "nope"), "could not parse dispatch key: nope"),
-        (("IMPL", "ns", "QuantizedHIP"), "could not parse dispatch key: QuantizedHIP"),
-        (("IMPL", "ns", "CatchAll"), "could not parse dispatch key: CatchAll"),
         (("DEF", "_", ""), "bad optional access"),
         (
             ("FRAGMENT", "_", ""),
@@ -137,10 +135,7 @@ def test_a_namespace_has_one_definition_library(bindings: Bindings) -> None:
     [
         ("def_", ("op",), "Tried to parse a function schema but only the operator name was given"),
         ("def_", ("op(Tensor x) -> Tensor", "BAD"), "could not parse BAD"),
-        ("def_", ("op(Tensr x) -> Tensor", "BAD"), "could not parse BAD"),
         ("impl_t_t", ("op", "nope"), "could not parse dispatch key: nope"),
-        ("impl_t_t", ("op", "QuantizedHIP"), "could not parse dispatch key: QuantizedHIP"),
-        ("impl_t_t", ("op", "CatchAll"), "could not parse dispatch key: CatchAll"),
         ("impl", ("op", "", print), "could not parse dispatch key: "),
         (
             "impl_t_t",
@@ -239,7 +234,6 @@ def test_questions_about_kernels(bindings: Bindings) -> None:
     [
         ("_dispatch_has_kernel_for_dispatch_key", ("ns::no", "CPU"), "operator ns::no does not exist"),
         ("_dispatch_has_kernel_for_dispatch_key", ("ns::op", "nope"), "could not parse dispatch key: nope"),
-        ("_dispatch_has_computed_kernel_for_dispatch_key", ("ns::no", "nope"), "operator ns::no does not exist"),
         (
             "_dispatch_has_computed_kernel_for_dispatch_key",
             ("ns::op", "Autograd"),
@@ -247,7 +241,6 @@ def test_questions_about_kernels(bindings: Bindings) -> None:
         ),
         ("_dispatch_kernel_for_dispatch_key_is_fallthrough", ("ns::op", "CUDA"), "no kernel for CUDA on ns::op"),
         ("_dispatch_get_registrations_for_dispatch_key", ("nope",), "could not parse dispatch key: nope"),
-        ("_dispatch_print_registrations_for_dispatch_key", ("nope",), "could not parse dispatch key: nope"),
         ("_dispatch_find_schema_or_throw", ("ns::no", "x"), "Could not find schema for ns::no.x"),
         (
             "_dispatch_find_schema_or_throw",
@@ -303,11 +296,7 @@ def test_the_text_of_a_stale_table(bindings: Bindings) -> None:
         ("impl_t_t", "impl_t_t", True),
         ("impl", "impl", True),
         ("impl_t_t", "impl", False),
-        ("impl", "impl_t_t", False),
         ("def_name_t_t", "impl_t_t", False),
-        ("impl_t_t", "def_name_t_t", False),
-        ("def_schema_t_t", "impl_t_t", False),
-        ("impl", "def_schema_t_t", False),
     ],
 )
 def test_kernels_are_compared_by_function(bindings: Bindings, autograd: str, composite: str, holds: bool) -> None:
@@ -370,20 +359,9 @@ def test_wrong_types_are_type_errors(bindings: Bindings) -> None:
             "    1. (arg0: str, arg1: str) -> tuple[str, str] | None\n\nInvoked with: 3, ''",
         ),
         (
-            lambda c: c._dispatch_key_name("CPU", 2, x=None),
-            "_dispatch_key_name(): incompatible function arguments. The following argument types are supported:\n"
-            "    1. (arg0: c10::DispatchKey) -> str\n\nInvoked with: 'CPU', 2; kwargs: x=None",
-        ),
-        (
             lambda c: c.DispatchKeySet(None),
             "__init__(): incompatible constructor arguments. The following argument types are supported:\n"
             "    1. torch._C.DispatchKeySet(arg0: torch._C.DispatchKey)\n\nInvoked with: None",
-        ),
-        (
-            lambda c: c.DispatchKeySet("CPU") | 3,
-            "__or__(): incompatible function arguments. The following argument types are supported:\n"
-            "    1. (self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet\n\n"
-            "Invoked with: DispatchKeySet(CPU), 3",
         ),
         (
             lambda c: c._dispatch_library("IMPL", "ns", "", linenum=-1),
@@ -505,18 +483,8 @@ UNKNOWN_TYPE = (
     ("text", "exception", "message"),
     [
         ("f(Tensr x) -> Tensor", RuntimeError, f"{UNKNOWN_TYPE}f(Tensr x) -> Tensor\n  ~~~~~ <--- HERE\n"),
-        (
-            "f(int x,\n Tensr y,\n int z) -> ()",
-            RuntimeError,
-            f"{UNKNOWN_TYPE}f(int x,\n Tensr y,\n ~~~~~ <--- HERE\n int z) -> ()\n",
-        ),
-        ("", RuntimeError, "expected ident but found 'eof' here:\n"),
-        ("f()", RuntimeError, "expected arrow but found 'eof' here:\nf()"),
         ("f", RuntimeError, "Tried to parse a function schema but only the operator name was given"),
-        ("f\0() -> ()", RuntimeError, "Tried to parse a function schema but only the operator name was given"),
-        ("f(t x) -> ()", RuntimeError, f"{UNKNOWN_TYPE}f(t x) -> ()\n  ~ <--- HERE\n"),
         ("f(int x=9223372036854775808) -> ()", IndexError, "stoll"),
-        ("f(complex x=3) -> ()", ValueError, "stod"),
         ("f(é x) -> ()", UnicodeDecodeError, "can't decode byte 0xc3 in position 34: invalid continuation byte"),
     ],
 )

@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases, universes
+from dispatch_cli.answers.resolve.wording import raised_label
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Reached, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import parse_schema
@@ -136,13 +138,6 @@ def test_undefined_tensors_and_none() -> None:
         call(dispatcher, "none,cpu")
 
 
-def test_prims_that_take_a_device() -> None:
-    """torch/_prims/__init__.py: its kernel at BackendSelect makes the tensor, with other operators."""
-    base = bases.load("torch-2.15")
-    result = simulate(Dispatcher(base.universe, base=base), OperatorName("prims::empty"), options=Options("meta"))
-    assert path(result) == ["BackendSelect ends"]
-
-
 def test_a_stale_slot() -> None:
     """CompositeExplicitAutograd after CompositeImplicitAutograd: the math kernel stays live at AutogradCPU."""
     result = call(dispatcher_of("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
@@ -151,49 +146,6 @@ def test_a_stale_slot() -> None:
     assert hop.canonical is not None
     assert hop.canonical.rule.value == "fallback"
     assert result.end.kind is EndKind.DECOMPOSITION
-
-
-def test_errors() -> None:
-    """The error, its type, and the beginning of PyTorch's text; live calls compare the whole texts."""
-    cases: list[tuple[Call, ErrorKind, str, str]] = [
-        (call(dispatcher_of("CUDA")), ErrorKind.NO_KERNEL, "NotImplementedError", "Could not run 'lib::op' with argum"),
-        (call(dispatcher_of(), "meta"), ErrorKind.META, "NotImplementedError", "lib::op: attempted to run this operat"),
-        (
-            call(dispatcher_of("CPU", schema="(int n) -> Tensor"), ""),
-            ErrorKind.NO_TENSORS,
-            "NotImplementedError",
-            "There were no tensor arguments to this function",
-        ),
-        (
-            call(dispatcher_of("-CompositeExplicitAutograd", "-AutogradCPU")),
-            ErrorKind.FALLTHROUGH,
-            "RuntimeError",
-            '0 INTERNAL ASSERT FAILED at "KernelFunction.cpp", please report a bug to PyTorch. fallthrough_kernel was',
-        ),
-        (
-            call(dispatcher_of("MkldnnCPU", "CompositeImplicitAutograd"), "cpu mkldnn"),
-            ErrorKind.AMBIGUOUS,
-            "RuntimeError",
-            '0 INTERNAL ASSERT FAILED at "KernelFunction.cpp", please report a bug to PyTorch. lib::op has kernels re',
-        ),
-        (
-            call(dispatcher_of("CPU"), "cpu", "include=FuncTorchDynamicLayerFrontMode"),
-            ErrorKind.TRANSFORM,
-            "RuntimeError",
-            '!dynamicLayerStack.empty() INTERNAL ASSERT FAILED at "DynamicLayer.cpp"',
-        ),
-        (
-            call(dispatcher_of("CPU"), "cpu", "include=PythonDispatcher"),
-            ErrorKind.PYTHON,
-            "RuntimeError",
-            'state INTERNAL ASSERT FAILED at "PythonFallbackKernel.cpp"',
-        ),
-    ]
-    for result, kind, error_type, text in cases:
-        error = result.end.error
-        assert error is not None
-        assert (error.kind, error.type, error.text[: len(text)]) == (kind, error_type, text)
-        assert result.hops[-1].does is Does.RAISES
 
 
 def test_the_python_dispatcher() -> None:
@@ -265,50 +217,85 @@ def test_an_unknown_operator() -> None:
         call(dispatcher_of("CPU"), name=OperatorName("lib::other"))
 
 
-def test_operators_of_a_base() -> None:
-    """PyTorch's own kernels go on as their sources say; one call takes in one operator."""
-    base = bases.load("torch-2.15")
-    state = State(Dispatcher(base.universe, base=base), source=base)
-
-    def slots(operator: str, tensors: str, *contexts: str) -> list[str]:
-        return path(call(state, tensors, *contexts, name=OperatorName.parse(operator)))
-
-    assert slots("aten::mm", "cuda,cuda", "autocast cuda") == [
-        "AutocastCUDA calls-anew",
-        "AutogradCUDA redispatches",
-        "CUDA ends",
-    ]
-    taken = len(state.dispatcher._operators)
-    assert taken == 1
-    assert slots("aten::empty.memory_format", "") == ["BackendSelect redispatches", "CPU ends"]
-    assert slots("aten::add.Tensor", "cpu batched,cpu", "vmap") == [
-        "FuncTorchDynamicLayerFrontMode calls-anew",
-        "FuncTorchBatched calls-anew",
-        "FuncTorchDynamicLayerBackMode calls-anew",
-        "AutogradCPU redispatches",
-        "CPU ends",
-    ]
-    assert slots("aten::mm", "cpu batched,cpu", "vmap") == [
-        "FuncTorchDynamicLayerFrontMode calls-anew",
-        "FuncTorchBatched decomposes",
-    ]
-    # a composite kernel that torchgen put at Functionalize, too; live 2.13 ends there
-    assert slots("aten::to.device", "cpu", "functionalize") == [
-        "FuncTorchDynamicLayerFrontMode calls-anew",
-        "Functionalize decomposes",
-    ]
-    assert slots("aten::matmul", "cpu,cpu") == ["AutogradCPU decomposes"]
-    assert slots("aten::resize_", "cpu") == ["AutogradCPU redispatches", "ADInplaceOrView redispatches", "CPU ends"]
-
-
-def test_an_alias_key_in_a_context_hints_at_the_keys_that_it_covers() -> None:
-    with pytest.raises(CallError) as raised:
-        call(dispatcher_of("CPU"), "cpu", "exclude=Autograd")
-    assert raised.value.hint == "give keys that it covers, such as AutogradOther"
-
-
 def test_the_clone_of_a_functional_tensor_where_functionalization_is_excluded() -> None:
     """torch 2.13.0 ends by a signal, for a negative as for a conjugate; not for a zero tensor, which is not cloned."""
     for bit in ("neg", "conj", "zerotensor"):
         end = call(dispatcher_of("CPU"), f"cpu {bit} functional", "exclude=Functionalize").end
         assert (end.error is not None and end.error.kind is ErrorKind.CRASH) is (bit != "zerotensor")
+
+
+# Tensors that a universe does not have; recorded calls compare the key sets of those that it has.
+
+
+WRONG = {
+    "cudda": (
+        "the universe torch-2.15 has no device 'cudda' (it has cpu, cuda, ipu, xpu, hip, ve, fpga, maia, xla, lazy, "
+        "vulkan, mps, meta, hpu, mtia, privateuseone)",
+        "did you mean cuda?",
+    ),
+    "cuda mkldnn": ("the universe torch-2.15 has no mkldnn tensors on 'cuda'", None),
+    "maia sparse": ("the universe torch-2.15 has no sparse tensors on 'maia'", None),
+    "cpu nested quantized": ("a tensor can be only one of sparse, mkldnn, jagged, quantized and nested", None),
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_a_universe_does_not_have(text: str) -> None:
+    with pytest.raises(CallError) as caught:
+        TensorMaker(universes.load("torch-2.15")).make(TensorSpec.parse(text))
+    assert (caught.value.message, caught.value.hint) == WRONG[text]
+
+
+# Kernels that call one another without end: a Python function among them makes it an error that can be caught.
+
+
+SIN = OperatorName("aten::sin")
+AT_AUTOGRAD = Kernel("registered at ../torch/csrc/autograd/generated/VariableType_0.cpp:1")
+ANEW = Redispatch.of_data({"exclude": "AutogradCPU"})
+
+
+def ended(kernel: Kernel) -> tuple[str, str, str]:
+    """The type and the text of the error, and what is said of it. kernel: at CPU, below PyTorch's own at autograd."""
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.define(parse_schema(f"{SIN}(Tensor self) -> Tensor"), "")
+    dispatcher.implement(SIN, "CPU", kernel)
+    dispatcher.implement(SIN, "AutogradCPU", AT_AUTOGRAD)
+    end = simulate(dispatcher, SIN, [TensorSpec.parse("cpu")], []).end
+    assert end.error is not None
+    assert end.error.kind is ErrorKind.ENDLESS
+    return end.error.type, end.error.text, raised_label(end)
+
+
+def test_what_is_said() -> None:
+    name, text, text_after = ended(Kernel("f", python=True, redispatches=ANEW))
+    assert (name, text) == ("RecursionError", "maximum recursion depth exceeded")
+    assert text_after == "the kernels call one another endlessly, and Python raises RecursionError"
+    name, text, text_after = ended(Kernel("f", redispatches=ANEW))
+    assert (name, text) == ("", "")
+    assert text_after == (
+        "PyTorch raises no exception that could be caught: the kernels call one another endlessly, "
+        "and the process crashes"
+    )
+
+
+# Errors of PyTorch's own batching rules; own_kernels.py has the calls that come to a kernel.
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "text"),
+    [
+        ("aten::sin", 1, "Either your tensor may have escaped from inside a function being vmapped"),
+        (
+            "aten::split.Tensor",
+            1,
+            'maybe_level.has_value() INTERNAL ASSERT FAILED at "LegacyBatchingRegistrations.cpp"',
+        ),
+        ("aten::nonzero", 1, "vmap: We do not support batching operators that can output dynamic shape. Attempted to "),
+    ],
+)
+def test_a_batched_tensor_of_a_transform_that_is_over(name: str, count: int, text: str) -> None:
+    base = bases.load("torch-2.15")
+    dispatcher = Dispatcher(base.universe, base=base)
+    call = simulate(dispatcher, OperatorName.parse(name), [TensorSpec.parse("cpu batched")] * count)
+    assert call.end.error is not None
+    assert call.end.error.text.startswith(text)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.comparison.states import compare_states
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer
@@ -45,25 +44,6 @@ def state(folder: Path, keys: tuple[str, ...]) -> State:
 def differing(old: State, new: State) -> set[str]:
     changes = compare_states(old, new).operators
     return {key for change in changes for slots in change.slots for key in slots.keys}
-
-
-def test_another_order_of_the_same_registrations(tmp_path: Path) -> None:
-    """PyTorch recomputes no autograd slot when a kernel comes to CompositeExplicitAutograd.
-
-    In PyTorch 2.13, a call on a CPU tensor runs the explicit kernel after the one order, the implicit one after the
-    other order (`test_what_calls_run`).
-    """
-    explicit_first, implicit_first = (state(tmp_path, keys) for keys in (KEYS[1:3], KEYS[2:0:-1]))
-    for old, new, kind in (
-        (explicit_first, implicit_first, CauseKind.LEFT_STALE),
-        (implicit_first, explicit_first, CauseKind.WAS_STALE),
-    ):
-        (change,) = compare_states(old, new).operators
-        assert not change.registrations
-        assert {"AutogradCPU", "AutogradCUDA"} <= differing(old, new)
-        assert not {"CPU", "CUDA"} & differing(old, new)
-        assert {slots.causes for slots in change.slots} == {((kind, "CompositeExplicitAutograd"),)}
-    assert not differing(implicit_first, state(tmp_path, KEYS[2:0:-1]))
 
 
 def test_slots_that_differ_are_those_of_the_live_tables(tmp_path: Path) -> None:

@@ -175,11 +175,6 @@ def test_when_kernels_are_the_same() -> None:
 
 
 TAKES_THE_PLACE = {
-    "a kernel": (
-        "changes: [{remove: {operator: aten::mul.Tensor, dispatch_key: CPU}}]\n"
-        "operators: [{name: aten::mul.Tensor, dispatch: {CPU: mine}}]\n",
-        {("aten::mul.Tensor", "CPU")},
-    ),
     "kernels of a functionality": (
         "changes:\n"
         "- remove: {operator: aten::mul.Tensor, dispatch_key: SparseCPU}\n"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import pytest
 
 from dispatch_cli import universes
@@ -12,6 +15,11 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
+from tests import in_pytorch
+from tests.capture.support import live_state, torch_python
+from tests.engine.coverage.backend import answers, judged, plan
+from tests.engine.coverage.compare import BACKENDS, compare, said_by
+from tests.engine.coverage.support import live_dispatcher
 
 UNIVERSE = universes.load("torch-2.15")
 MATH, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
@@ -40,15 +48,11 @@ def covered(
         (covered("PrivateUse1", "Autograd"), "kernel", "PrivateUse1", None, "generic", None),
         (covered("PrivateUse1", "AutogradPrivateUse1"), "kernel", "PrivateUse1", None, "own", None),
         (covered("PrivateUse1", "-AutogradPrivateUse1"), "kernel", "PrivateUse1", None, "none", "dropped"),
-        (covered("PrivateUse1", MATH), "kernel", "PrivateUse1", None, "none", "warning"),
         (covered(MATH), "composite", MATH, None, "math", None),
         (covered(MATH, "-AutogradPrivateUse1"), "composite", MATH, None, "none", "decomposed"),
         (covered(EXPLICIT), "composite", EXPLICIT, None, "none", "decomposed-with-warning"),
-        (covered(EXPLICIT, "Autograd"), "composite", EXPLICIT, None, "generic", None),
         (covered("CPU", "Autograd"), "nothing", None, "missing", "generic", None),
-        (covered("CPU"), "nothing", None, "missing", "none", None),
         (covered("CPU", "-PrivateUse1"), "nothing", None, "skipped", "none", None),
-        (covered(EXPLICIT, "-PrivateUse1"), "composite", EXPLICIT, None, "none", "decomposed-with-warning"),
         (covered("PrivateUse1", PrivateUse1=RAISES), "nothing", "PrivateUse1", "raises", "none", None),
         (covered("CPU", fallback=Kernel("f")), "fallback", "PrivateUse1", None, "none", "warning"),
         (covered("CPU", fallback=Kernel("f", fallthrough=True)), "nothing", None, "skipped", "none", None),
@@ -57,7 +61,6 @@ def covered(
         (covered("CPU", "Autograd", Autograd=COMPUTES), "above", "Autograd", None, "generic", None),
         (covered("PrivateUse1", schema=SIZE), "nothing", None, "no-tensors", "no-tensors", None),
         (covered("PrivateUse1", "BackendSelect", schema=SIZE), "kernel", "PrivateUse1", None, "no-tensors", None),
-        (covered(EXPLICIT, "PrivateUse1", schema=SIZE), "composite", EXPLICIT, None, "no-tensors", None),
         (
             covered("-PrivateUse1", "BackendSelect", EXPLICIT, schema=SIZE),
             "nothing",
@@ -71,7 +74,6 @@ def covered(
         (covered("IPU", backend="IPU"), "kernel", "IPU", None, "broken", None),
         (covered("SparseCPU", MATH, backend="MkldnnCPU"), "composite", MATH, None, "broken", None),
         (covered(MATH, "SparseCPU", backend="MkldnnCPU"), "composite", MATH, None, "math", None),  # stale
-        (covered("CPU", backend="Meta"), "nothing", "Meta", "raises", "none", None),
     ],
 )
 def test_classes(
@@ -130,3 +132,46 @@ def test_backends() -> None:
         "autogradcpu": None,
         "npu": None,
     }
+
+
+# Coverage against a live PyTorch: what it says of each key, and what calls on a backend made in Python do.
+
+
+SEED = "DISPATCH_CLI_LIVE_SEED"
+OPERATORS = 4
+"""Number of operators of each class that a run of the suite calls."""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Dispatcher:
+    """The operators of the live PyTorch."""
+    return live_dispatcher(live_state())
+
+
+@pytest.fixture
+def dispatcher(loaded: Dispatcher) -> Iterator[Dispatcher]:
+    """The same, as it was before the test in the end."""
+    before = loaded.checkpoint()
+    yield loaded
+    loaded.restore(before)
+
+
+@pytest.mark.live
+def test_every_class_is_what_brute_force_finds(dispatcher: Dispatcher) -> None:
+    comparison = compare(dispatcher, said_by(torch_python()))
+    assert comparison.different == []
+    assert comparison.operators > 3000 * len(BACKENDS)
+    assert len(comparison.known) < comparison.operators / 100
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fallback", [None, "cpu"])
+def test_calls_do_what_coverage_says(fallback: str | None, dispatcher: Dispatcher) -> None:
+    ask = "from torch.utils.backend_registration import _setup_privateuseone_for_python_backend"
+    if in_pytorch.run([torch_python(), "-c", ask], check=False).returncode:
+        pytest.skip("this PyTorch has no backends in Python")
+    seed = int(os.environ.get(SEED) or 77)  # `python -m tests.engine.coverage.calls` takes others
+    asked, ours = plan(dispatcher, fallback, OPERATORS, seed)
+    tallies = judged(ours, answers(torch_python(), asked), fallback)
+    assert {group: one.wrong for group, one in tallies.items() if one.wrong} == {}, f"seed {seed}"
+    assert sum(tally.called for tally in tallies.values()) > len(ours) * 0.3

@@ -31,25 +31,6 @@ def seen(replay: Replay) -> tuple[str, str, bool]:
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
-def test_a_detour_leaves_every_recorded_step_as_it_was(version: str) -> None:
-    """Before each step, some of the later ones are done and taken back by a checkpoint."""
-    random, steps = Random(version), 0
-    for history, replay in replays(version, "impl_t_t"):
-        for number, step in enumerate(history):
-            here, libraries = replay.dispatcher.checkpoint(), dict(replay.libraries)
-            for ahead in range(number, min(len(history), number + random.randrange(6))):
-                if history[ahead]["do"] != "drop" or history[ahead]["step"] in replay.libraries:
-                    replay.run(ahead, history[ahead])
-            replay.dispatcher.restore(here)
-            replay.libraries = libraries
-            after = step["after"]
-            assert replay.run(number, step) == step.get("error")
-            assert seen(replay) == (after["dump"], after["table"], after["invariants"]), (replay.namespace, number)
-            steps += 1
-    assert steps > 1400
-
-
-@pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_every_recorded_step_can_be_gone_back_to_and_on_from(version: str) -> None:
     """Jumps among all steps of a history, earlier and later ones, again and again; then one step further."""
     random = Random(version)
@@ -142,14 +123,6 @@ def test_handles_of_what_a_restored_state_does_not_have_stand_for_nothing() -> N
     dispatcher.restore(after)
     dispatcher.drop(kernel)
     assert NAME not in dispatcher
-
-
-def test_nothing_happened_is_one_checkpoint() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    first = dispatcher.checkpoint()
-    assert dispatcher.checkpoint() is first
-    dispatcher.implement(NAME, "CPU", Kernel("kernel"))
-    assert dispatcher.checkpoint() is not first
 
 
 def test_a_checkpoint_of_another_dispatcher_is_an_error() -> None:

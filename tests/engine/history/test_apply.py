@@ -11,11 +11,10 @@ import pytest
 
 from dispatch_cli import Declarations, Dispatcher, InputError, OperatorName, apply_blocks_to, apply_to, load, universes
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.history.apply import apply_all, apply_blocks
+from dispatch_cli.engine.history.apply import apply_blocks
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from dispatch_cli.model.universe import CATCH_ALL
 from tests.engine.dispatcher.random_actions import everything
 from tests.engine.live_cases import LiveCase, Side
 
@@ -87,20 +86,6 @@ def test_a_block_that_throws_is_taken_back_and_the_others_stand(write: Write) ->
     assert sorted(map(str, dispatcher)) == ["demo::op"], "the rest of the block did not run"
     assert "CPU" in dispatcher.operator(name).kernels
     assert "PrivateUse1" in dispatcher.fallbacks
-
-
-def test_taking_a_block_back_is_not_going_back() -> None:
-    """A slot that was stale before is in order: registering and dropping a kernel has recomputed it."""
-    dispatcher, name = Dispatcher(universes.load("torch-2.15")), OperatorName("demo::foo")
-    apply_all(dispatcher, _steps("demo", [[["impl", CATCH_ALL, "math"]], [["impl", "QuantizedCPU", "quantized"]]]))
-    stale = dispatcher.stale_entries(name)
-    assert [entry.canonical.key for entry in stale] == ["AutogradOther"]
-    throwing = _steps("demo", [[["impl", "CompositeImplicitAutograd", "second"], ["impl", "NoSuchKey", "third"]]])
-    with pytest.raises(InputError):
-        apply_all(dispatcher, throwing)
-    assert dispatcher.stale_entries(name) == stale
-    apply_blocks(dispatcher, throwing)
-    assert dispatcher.stale_entries(name) == []
 
 
 def test_what_a_block_overrode_before_it_threw_is_no_override() -> None:
@@ -182,13 +167,3 @@ def _wrong(side: Side, histories: Any, answers: Any) -> list[str]:
 
 
 CASE = LiveCase(HERE / "live_blocks.py", _ask, _wrong)
-
-
-def test_all_or_nothing_without_files() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    before = dispatcher.checkpoint()
-    steps = _steps("demo", [[["impl", "CPU", "first"], ["impl", "NoSuchKey", "second"]]])
-    with pytest.raises(InputError, match="could not parse dispatch key: NoSuchKey"):
-        apply_all(dispatcher, steps)
-    dispatcher.restore(before)
-    assert len(dispatcher) == 0

@@ -138,22 +138,6 @@ def test_a_kernel_beneath_the_active_one() -> None:
     ]
 
 
-def test_what_becomes_stale_and_fresh_again() -> None:
-    dispatcher = fresh()
-    dispatcher.implement(NAME, "CompositeImplicitAutograd", Kernel("math"))
-    before = dispatcher.checkpoint()
-    dispatcher.implement(NAME, "QuantizedCPU", Kernel("quantized"))
-    stale = dispatcher.checkpoint()
-    assert shown(differences(before, stale)) == [
-        ("kernel", "demo::op", "QuantizedCPU", "added", None, "quantized", ["quantized"], []),
-        ("slot", "demo::op", "QuantizedCPU", ("math", "kernel"), "math", "quantized"),
-        ("slot", "demo::op", "AutogradOther", ("math", "ambiguous"), "math", "ambiguous_autogradother"),
-        ("stale", "demo::op", "AutogradOther", "added"),
-    ]
-    dispatcher.implement(NAME, "AutogradOther", Kernel("other"))
-    assert ("stale", "demo::op", "AutogradOther", "removed") in shown(differences(stale, dispatcher))
-
-
 def test_libraries_and_fallbacks_come_first() -> None:
     dispatcher = fresh()
     dispatcher.implement(NAME, "CPU", Kernel("cpu"))

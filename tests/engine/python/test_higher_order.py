@@ -59,12 +59,6 @@ def test_what_a_call_finds() -> None:
     )
 
 
-def test_modes_that_support_them_are_captured() -> None:
-    state = api.load_state([], bases=["torch-2.15"])
-    modes = {name for name, mode in state.modes.items() if mode.supports_higher_order_operators}
-    assert modes == {"DebugMode", "_AnalyzeCustomOpInputOutputMode"}
-
-
 def rule(name: str, kernel: str) -> HigherOrderImpl:
     return HigherOrderImpl(ImplKind.MODE, name, kernel)
 
@@ -116,10 +110,6 @@ REFUSED = {
         "higher_order_operators:\n  - {name: a, modes: {M: x}}\n  - {name: a, add: true, modes: {M: y, N: z}}\n",
         [("<class 'M'> already registered in python_key_table", 4, 34, (3, 23))],
     ),
-    "over a state": (
-        "extends: [torch-2.15]\nhigher_order_operators:\n  - {name: cond, add: true, modes: {FakeTensorMode: y}}\n",
-        [("<class 'FakeTensorMode'> already registered in python_key_table", 4, 37, None)],
-    ),
     "Python kernels of operators": (
         "operators:\n  - {func: m::f(Tensor x) -> Tensor, python_dispatch: {Meta: x, Python: y}}\n"
         "  - {name: m::f, python_dispatch: {Meta: z}}\n",
@@ -143,11 +133,3 @@ def test_what_is_refused(name: str, write: Write) -> None:
         earlier = (places[0].line, places[0].column) if places else None
         results.append((problem.message, problem.span.line, problem.span.column, earlier))
     assert results == expected
-
-
-def test_a_new_operator_of_a_state_takes_its_place(write: Write) -> None:
-    state = api.load_state([write("extends: [torch-2.15]\nhigher_order_operators:\n  - {name: cond, autograd: x}\n")])
-    operator = state.higher_order_operator("cond")
-    assert operator is not None
-    assert [impl.kernel for impl in operator.impls] == ["x"]
-    assert len(state.higher_order_operators) == 48

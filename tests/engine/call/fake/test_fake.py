@@ -35,10 +35,8 @@ def end_of(operator: str, *tensors: str, state: State | None = None) -> tuple[Fa
     [
         (ADD, ("cuda", "cuda:0"), None),
         (ADD, ("xla", "vulkan"), ("xla", "vulkan")),
-        (ADD, ("mps", "meta"), ("mps:0", "meta")),
         ("aten::_foreach_add.List", ("cpu", "cuda", "cpu", "cuda"), None),
         ("aten::_foreach_add.List", ("cpu", "cpu", "cpu", "cuda"), ("cpu", "cuda:0")),
-        ("aten::_foreach_copy", ("cuda", "meta"), ("cuda:0", "meta")),
     ],
 )
 def test_two_devices(operator: str, tensors: tuple[str, ...], devices: tuple[str, str] | None) -> None:
@@ -60,10 +58,8 @@ def test_an_older_pytorch() -> None:
     ("operator", "tensors", "works"),
     [
         (ADD, ("cpu", "cuda"), True),
-        (ADD, ("cuda", "cpu"), True),
         (ADD, ("cuda", "meta"), False),
         ("aten::nextafter", ("cpu", "cuda"), False),
-        (ADD, ("xla", "vulkan"), False),
     ],
 )
 def test_cpu_tensors_without_dimensions(operator: str, tensors: tuple[str, ...], works: bool) -> None:
@@ -84,7 +80,7 @@ def test_a_fake_implementation_takes_both(tmp_path: Path) -> None:
     assert "with 0-dimensional CPU tensors" in result.out
 
 
-@pytest.mark.parametrize(("name", "tensors"), [("aten::_foreach_abs", 2), ("aten::stack", 2), ("aten::clone", 1)])
+@pytest.mark.parametrize(("name", "tensors"), [("aten::_foreach_abs", 2), ("aten::clone", 1)])
 def test_kernels_of_sparse_tensors_that_are_not_followed(name: str, tensors: int) -> None:
     """Live, the first two come to the fallback, and clone does not: the kernels' names do not tell."""
     fake, end = end_of(name, *["cpu fake sparse"] * tensors)

@@ -7,10 +7,8 @@ import pytest
 from dispatch_cli import api
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import Asker, HigherOrderCall, Known
-from dispatch_cli.engine.call.trace import Does, EndKind, Reached
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, TensorSpec
-from dispatch_cli.model.span import Span
 
 EXAMPLE = "examples/call_torchbind.yaml"
 
@@ -37,27 +35,6 @@ def test_tensors_that_are_not_there(example: State) -> None:
     assert [hop.key for hop in call(example, "call_torchbind", ("none", "cpu inference")).hops] == ["CPU"]
     with pytest.raises(CallError, match="no tensor is undefined"):
         call(example, "call_torchbind", ("undefined",))
-
-
-def test_a_rule_and_its_place(example: State) -> None:
-    result = call(example, "call_torchbind", ("cpu requires_grad",))
-    first, second = result.hops
-    assert (first.key, first.reached, first.does, first.why) == (
-        "AutogradCPU",
-        Reached.CALL,
-        Does.CALLS_ANEW,
-        Known.HELPER,
-    )
-    assert first.impl is not None
-    assert first.impl.span == Span(EXAMPLE, 25, 15)
-    assert first.needs_gradient is True
-    assert first.excludes is not None
-    assert "AutogradOther" in set(first.excludes)
-    assert (second.key, second.does, second.why) == ("CPU", Does.ENDS, Known.UNKNOWN)
-    assert second.entry is not None
-    assert second.entry.decision.source == "CompositeExplicitAutograd"
-    assert result.deferred == "Autograd not implemented for call_torchbind"
-    assert result.end.kind is EndKind.KERNEL
 
 
 def test_modes_are_taken_off_one_after_the_other(example: State) -> None:
