@@ -13,7 +13,7 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.capture import run
-from tests.cli.support import call
+from tests.cli.support import ROOT, call
 from tests.crossref.support import ADD, RELU, answer_of, python_that_answers, recording_of
 from tests.support import load_recording
 
@@ -172,43 +172,6 @@ def test_what_is_not_equal_in_text(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_not_equal_in_json(tmp_path: Path) -> None:
-    python = python_that_answers(spoilt(), tmp_path)
-    result = call("crossref", "--python", python, "--format", "json", "--op", ALIAS, "--op", ADD)
-    assert result.code == 1
-    assert json.loads(result.out) == {
-        "schema_version": 3,
-        "report": "crossref",
-        "universe": "torch-2.15",
-        "source": "PyTorch 2.15.0+cu132",
-        "equal": False,
-        "counts": [
-            {"part": "operator", "compared": 2, "different": 1},
-            {"part": "dump", "compared": 2, "different": 0},
-            {"part": "table", "compared": 2 * 137, "different": 0},
-            {"part": "invariants", "compared": 2, "different": 0},
-            {"part": "resolve_key", "compared": 2 * 137, "different": 2},
-        ],
-        "python": {
-            "reasons": [{"reason": "python-kernel", "slots": 1, "operators": 1}],
-            "divergences": [
-                {
-                    "operator": ALIAS,
-                    "key": "Meta",
-                    "cpp": {"rule": "default", "source": "CompositeExplicitAutograd"},
-                    "python": {"rule": "kernel", "source": "Meta"},
-                    "reason": "python-kernel",
-                    "because": ["Meta"],
-                }
-            ],
-        },
-        "differences": [
-            {"operator": ADD, "part": "resolve_key", "key": "CPU", "ours": "CPU", "theirs": "missing"},
-            {"operator": ADD, "part": "resolve_key", "key": "CUDA", "ours": "CUDA", "theirs": "missing"},
-        ],
-    }
-
-
 def test_a_capture_against_a_live_pytorch(tmp_path: Path) -> None:
     """Changed registrations of the capture differ, and its Python kernels are known."""
     python, capture = python_that_answers(answer(), tmp_path), tmp_path / "capture.json"
@@ -249,3 +212,42 @@ def test_the_probe_stands_alone() -> None:
             imported.add(str(node.module).split(".")[0])
     assert "importlib" in imported
     assert imported <= set(sys.stdlib_module_names)
+
+
+# Files that cannot be compared, and usage that cannot be followed: exit code 2 and a reason.
+
+
+def refused(*args: str) -> str:
+    result = call("crossref", *args)
+    assert (result.code, result.out) == (2, "")
+    return result.err
+
+
+def test_nothing_to_compare_with() -> None:
+    assert "Nothing to compare: give declarations or sources, or --against live." in refused()
+
+
+def test_declarations_have_no_answers() -> None:
+    example = str(ROOT / "examples" / "add.yaml")
+    assert refused(example) == (
+        f"error[no-answers]: {example} has registrations, but no answers of a PyTorch to compare them with\n"
+        "  help: compare it with a running PyTorch: --against live, or --python PATH\n"
+        "\n"
+        "1 error; nothing was done.\n"
+    )
+
+
+def test_a_file_that_is_not_there() -> None:
+    assert "error[file-not-found]: /no/such/file.json does not exist\n" in refused("/no/such/file.json")
+
+
+def test_a_file_that_is_neither() -> None:
+    assert ": error[yaml-syntax]: this is not valid YAML: " in refused(str(ROOT / "LICENSE"))
+
+
+def test_a_module_that_is_no_name() -> None:
+    assert "'os; x' is not the name of a module" in refused("--import", "os; x")
+
+
+def test_a_python_that_is_none() -> None:
+    assert "error[no-python]: /no/such/python is not an executable Python\n" in refused("--python", "/no/such/python")

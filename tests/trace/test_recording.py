@@ -30,21 +30,6 @@ def problem_of(folder: Path, text: str | bytes) -> Any:
     return problem
 
 
-def test_a_recording_that_was_made_by_a_program() -> None:
-    recording = read(str(REAL))
-    lines = [json.loads(line) for line in REAL.read_text().splitlines()[1:]]
-    begun = [line for line in lines if line[0] == "c"]
-    assert [recording.operator_of(call) for call in range(len(recording.calls))] == [
-        next(line[2] for line in lines if line[0] == "o" and line[1] == signature["operator"])
-        for _, number, *_ in begun
-        for signature in [next(line[2] for line in lines if line[0] == "s" and line[1] == number)]
-    ]
-    assert [*recording.calls.depth] == [line[3] for line in begun]
-    assert recording.head.torch == "2.13.0+cpu"
-    assert recording.end is not None
-    assert recording.end.calls == len(begun) == 204
-
-
 def test_calls_end_and_nest(tmp_path: Path) -> None:
     recording = read_text(tmp_path, every())
     calls = recording.calls

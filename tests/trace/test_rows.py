@@ -102,13 +102,6 @@ def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
     assert "is empty: it is no recording, and no script" in result.err
 
 
-def test_a_thread_without_a_name(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.call("aten::sin")
-    writer.call("aten::cos", thread="")
-    assert "\nunnamed thread: 1 call\n" in call("trace", saved(writer, tmp_path)).out
-
-
 def test_what_a_composite_kernel_calls_is_not_dispatch(tmp_path: Path) -> None:
     writer = Writer()
     writer.call("aten::linear", tensors=(PLAIN, PLAIN))
@@ -132,7 +125,11 @@ def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "options", [["--op", "aten::linear"], ["--depth", "1"], ["--line", "train.py:1"], ["--key", "AutocastCPU"]]
+    "options",
+    [
+        ["--op", "aten::linear"],
+        ["--depth", "1"],
+    ],
 )
 def test_filters_change_no_row(options: list[str], tmp_path: Path) -> None:
     (tmp_path / "r.trace").write_text(every(), encoding="utf-8")
@@ -164,14 +161,12 @@ def test_times_of_calls_inside_of_each_other_count_once(tmp_path: Path) -> None:
     ("operator", "devices", "more", "is_change"),
     [
         ("aten::mul.Tensor", (CUDA, PLAIN), {}, False),  # a number
-        ("aten::mul.Tensor", (PLAIN, CUDA), {}, False),
         ("aten::add_.Tensor", (CUDA, PLAIN), {}, False),
         ("aten::mul.out", (CUDA, PLAIN, CUDA), {}, False),
         ("aten::copy_", (CUDA, PLAIN), {}, True),
         ("aten::copy_", (CUDA, CUDA), {}, False),
         ("aten::_to_copy", (PLAIN,), {"device": "cuda:0"}, True),
         ("aten::is_same_size", (PLAIN, CUDA), {}, False),  # it gives true or false
-        ("aten::equal", (PLAIN, CUDA), {}, False),
     ],
 )
 def test_which_calls_change_the_device(

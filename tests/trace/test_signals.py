@@ -127,16 +127,6 @@ def test_every_signal_comes_once(tmp_path: Path, how: str, group: bool) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True])
-def test_several_at_once(tmp_path: Path, how: str, group: bool) -> None:
-    with started(tmp_path, how, ALL) as program:
-        for _ in range(3):
-            program.send(signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT, group=group)
-        lines, code = program.end()
-        assert sorted(lines) == [f"got SIG{name}" for name in ("CONT", "HUP", "TERM", "USR1") for _ in range(3)]
-        assert code == 5
-
-
-@pytest.mark.parametrize("group", [False, True])
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGKILL"])
 def test_a_signal_ends_it(tmp_path: Path, how: str, name: str, group: bool) -> None:
     """SIGKILL of the process that was started ends the program, too: its standard output is closed."""
@@ -187,13 +177,6 @@ def test_what_is_blocked_stays_blocked(tmp_path: Path, how: str) -> None:
         assert program.end() == (["ready"], 5)
 
 
-def test_the_program_sends_to_its_group(tmp_path: Path, how: str) -> None:
-    with started(tmp_path, how, ALL + "\nsay('ready')\nos.kill(0, 15)\nos.killpg(0, signal.SIGUSR1)") as program:
-        time.sleep(SOON)
-        lines, code = program.end()
-        assert (sorted(lines), code) == (["got SIGTERM", "got SIGUSR1", "ready"], 5)
-
-
 def test_the_program_sends_to_its_parent(tmp_path: Path, how: str) -> None:
     """That is whatever has started it, as supervisors are told that it is ready."""
     shell = ["sh", "-c", 'trap "echo told" USR1; "$@" <&0 & wait $!; wait $!', "sh"]
@@ -228,20 +211,3 @@ def test_it_is_stopped_and_goes_on(tmp_path: Path, how: str, name: str, group: b
             assert program.stopped() is None
             program.send(signal.SIGTERM)
         assert program.end() == (["got SIGCONT", "got SIGTERM"] * 2, 5)
-
-
-def test_a_program_that_is_stopped_and_goes_on_by_itself(tmp_path: Path, how: str) -> None:
-    """Another process of its own does that, which knows nothing of the one that was started."""
-    source = """
-says(signal.SIGCONT)
-say("ready")
-if not os.fork():
-    for number in (signal.SIGSTOP, signal.SIGCONT):
-        time.sleep(0.2)
-        os.kill(os.getppid(), number)
-    os._exit(0)
-os.wait()
-"""
-    with started(tmp_path, how, source) as program:
-        assert program.line() == "got SIGCONT"
-        assert program.end() == (["ready"], 5)

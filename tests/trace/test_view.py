@@ -61,13 +61,6 @@ def test_a_real_program_is_shown_whole() -> None:
     assert report["counts"]["different"] == 0
 
 
-def test_each_call_says_what_is_observed() -> None:
-    for row in rows_of(answer(str(REAL))):
-        if row["path"] is not None:
-            seen = [kernel["observed"] for kernel in row["path"]["kernels"]]
-            assert seen == [True, *[False] * (len(seen) - 1)]
-
-
 def test_backward_calls_are_tied_to_the_forward_line(file: str) -> None:
     row = next(row for row in rows_of(answer(file)) if row["operator"] == "aten::threshold_backward")
     forward = next(candidate for candidate in rows_of(answer(file)) if candidate["number"] == row["forward"])
@@ -204,14 +197,6 @@ def test_calls_inside_that_record_a_gradient_give_one(tmp_path: Path) -> None:
         assert ("no-gradient" in rows[0]["facts"]) == (not nodes)
 
 
-def test_what_runs_is_told_from_what_is_predicted(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.call("aten::sin", kernels=(("CPU", 1, "call"),))
-    assert findings_of(writer, tmp_path) == [("different", "aten::sin", "CPU", 1)]
-    report = answer(str(tmp_path / "f.trace"))
-    assert (report["seen"], report["counts"]["different"]) == ("all-kernels", 1)
-
-
 SECOND = '["k",0,1,"CPU",65537,"redispatch",false]\n'
 """The second kernel of a call of sin, in a live PyTorch."""
 INSTEAD: dict[str, tuple[str, str]] = {
@@ -332,22 +317,6 @@ def test_a_thread_without_a_name_has_one_in_chrome(tmp_path: Path) -> None:
     (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
     events = json.loads(call("trace", str(tmp_path / "f.trace"), "--format", "chrome").out)["traceEvents"]
     assert [event["args"]["name"] for event in events if event["name"] == "thread_name"] == ["unnamed thread"]
-
-
-def test_a_long_line_of_python_moves_no_kernels_to_the_right(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.number("f", "/home/me/train.py")
-    writer.call("aten::sin", line=7)
-    writer.lines = [
-        [*line[:-1], "a_function_with_a_long_name"] if isinstance(line, list) and line[0] == "l" else line
-        for line in writer.lines
-    ]
-    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
-    lines = call("trace", str(tmp_path / "f.trace")).out.splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("Call  Operator"))
-    assert lines[at].index("Kernels in turn") < len("      train.py:7 in a_function")
-    assert lines[at + 1] == "      train.py:7 in a_function_with_a_long_name"
-    assert lines[at + 2].index("AutogradCPU") == lines[at].index("Kernels")
 
 
 def test_calls_that_are_very_deep_stay_in_sight(tmp_path: Path) -> None:
