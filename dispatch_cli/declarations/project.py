@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dispatch_cli import bases
-from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES, MAX_PROJECT_ENTRIES, MAX_QUOTED
+from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES, MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.source import SourceError, check_inside, read_plain
+from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_toml
+from dispatch_cli.declarations.toml_table import TableReader
 from dispatch_cli.files import paths
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS, SourceSettings
-from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggested_version, suggestion
 
 FILE = "pyproject.toml"
@@ -105,29 +104,22 @@ def _reader(path: Path, allow_outside: bool) -> _SettingsReader:
     return _SettingsReader(paths.folder_of(name), TomlSource(name, text), project)
 
 
-class _SettingsReader:
-    """*start* is the offset from which a word is looked for. There are few entries, so that this is not done often."""
-
+class _SettingsReader(TableReader):
     def __init__(self, folder: str, source: TomlSource, project: str | None) -> None:
-        self._folder = folder
-        self._project = project
-        self._source = source
-        self._problems = Problems(source)
+        match = _HEAD.search(source.text)
+        super().__init__(folder, source, project, Problems(source), 0 if match is None else match.start())
         read_lines.keep(source.file, len(source.text), lambda: source.lines)
 
     def settings(self, complaint: Complaint | None) -> CheckSettings:
         table = self._table()
-        for field in table:
-            if field not in FIELDS:
-                hint = suggestion(field, FIELDS) or f"the fields are {', '.join(FIELDS)}"
-                self._add("unknown-field", f"[tool.{TABLE}] has no field {quoted(field)}", field, hint)
+        self.refuse_unknown(table, FIELDS, f"[tool.{TABLE}]")
         settings = CheckSettings(
             select=self._select(table),
             ignore=tuple(self._selectors(table, "ignore")),
             severities=tuple(self._severities(table.get("severity", {}))),
-            fail_on=self._severity(table["fail-on"], "fail-on", self._head) if "fail-on" in table else None,
-            baseline=next(self._paths(table, "baseline"), None),
-            guards=(*self._paths(table, "guards"), *self._promising(table)),
+            fail_on=self._severity(table["fail-on"], "fail-on", self.start) if "fail-on" in table else None,
+            baseline=next(self.paths(table, "baseline"), None),
+            guards=(*self.paths(table, "guards"), *self._promising(table)),
             privateuse1=self._privateuse1(table),
             base=self._base(table),
             extract=self._extract(table),
@@ -154,74 +146,57 @@ class _SettingsReader:
             return NO_SOURCE_SETTINGS
         from dispatch_cli.declarations.project_sources import SourceSettingsReader
 
-        return SourceSettingsReader(self._folder, self._source, self._project, self._problems).read(table["extract"])
+        return SourceSettingsReader(self.folder, self.source, self.project, self.problems).read(table["extract"])
 
     def _refuse(self) -> None:
-        if self._problems:
-            raise InputError(self._problems.problems)
+        if self.problems:
+            raise InputError(self.problems.problems)
 
     def _table(self) -> Mapping[str, Any]:
         """The settings; empty where there are none."""
         try:
-            tool = parse_toml(self._source.text).get("tool")
+            tool = parse_toml(self.source.text).get("tool")
         except TomlError as error:
-            last = self._source.text.rstrip().count("\n") + 1
+            last = self.source.text.rstrip().count("\n") + 1
             at = Place(last if error.line is None else error.line, error.column)
-            self._problems.add("toml-syntax", error.message, at)
+            self.problems.add("toml-syntax", error.message, at)
             self._refuse()
             raise
         table = tool.get(TABLE, {}) if isinstance(tool, Mapping) else {}
         if not isinstance(table, Mapping):
-            self._add("wrong-type", f"tool.{TABLE} is not a table", TABLE)
+            self.add("wrong-type", f"tool.{TABLE} is not a table", TABLE)
             return {}
-        return table if self._are_few(table, f"tool.{TABLE}", TABLE) else {}
-
-    def _are_few(self, entries: Any, name: str, field: str) -> bool:
-        if len(entries) <= MAX_PROJECT_ENTRIES:
-            return True
-        self._add("too-large", f"{name} has more than {MAX_PROJECT_ENTRIES} entries", field)
-        return False
+        return table if self.are_few(table, f"tool.{TABLE}", TABLE) else {}
 
     def _select(self, table: Mapping[str, Any]) -> tuple[Selector, ...] | None:
         """The checks to run; None where nothing is said. A run without checks would find nothing wrong."""
         if "select" not in table:
             return None
         if table["select"] == []:
-            self._add("wrong-type", "select takes a string or a list of strings, not an empty list", "select")
+            self.add("wrong-type", "select takes a string or a list of strings, not an empty list", "select")
         return tuple(self._selectors(table, "select"))
 
     def _selectors(self, table: Mapping[str, Any], field: str) -> Iterator[Selector]:
-        entries = [(text, part.strip()) for text in self._texts(table, field) for part in text.split(",")]
-        if not self._are_few(entries, field, field):
+        entries = [(text, part.strip()) for text in self.texts(table, field) for part in text.split(",")]
+        if not self.are_few(entries, field, field):
             return
-        start = self._offset(field)
+        start = self.offset(field)
         for text, part in entries:
             if part:
-                yield Selector(part, self._span(text, start))
+                yield Selector(part, self.span(text, start))
             else:
-                self._add("wrong-type", f"{field} has an empty check id in {quoted(text)}", field)
+                self.add("wrong-type", f"{field} has an empty check id in {quoted(text)}", field)
 
     def _complain(self, selector: Selector, complaint: Complaint) -> None:
         problem = complaint(selector)
         if problem is not None and selector.span is not None:
             message, hint = problem
-            self._problems.add("unknown-check", message, Place(selector.span.line, selector.span.column), hint)
-
-    def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[Named]:
-        start = self._offset(field)
-        for text in self._texts(table, field):
-            path = str(Path(paths.join(self._folder, text)))
-            try:
-                check_inside(path, self._project)
-            except SourceError as error:
-                self._add(error.code, error.message, text, error.hint, start)
-            else:
-                yield Named(path, self._span(text, start))
+            self.problems.add("unknown-check", message, Place(selector.span.line, selector.span.column), hint)
 
     def _promising(self, table: Mapping[str, Any]) -> Iterator[Named]:
         """This file, where it promises something: it is read as a file of guards, when its keys are known."""
         if "support" in table:
-            yield Named(self._source.file, self._span("support", self._head))
+            yield Named(self.source.file, self.span("support", self.start))
 
     def _privateuse1(self, table: Mapping[str, Any]) -> Named | None:
         return self._text(table, "privateuse1", "only one backend can have the key")
@@ -234,57 +209,30 @@ class _SettingsReader:
         if name in (*bases.names(), NO_BASE):
             return base._replace(text=name)
         hint = suggested_version(base.text, bases.names()) or f"the states are {', '.join(bases.names())}; or {NO_BASE}"
-        self._add("unknown-state", f"base names no embedded state: {quoted(base.text)}", base.text, hint)
+        self.add("unknown-state", f"base names no embedded state: {quoted(base.text)}", base.text, hint)
         return None
 
     def _text(self, table: Mapping[str, Any], field: str, why: str) -> Named | None:
         """The one text of a field. why: there cannot be several."""
-        names = list(self._texts(table, field))
+        names = list(self.texts(table, field))
         if len(names) > 1:
-            self._add("wrong-type", f"{field} takes one string: {why}", field)
-        return Named(names[0], self._span(names[0], self._offset(field))) if names else None
-
-    def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
-        value = table.get(field, [])
-        values = value if isinstance(value, list) else [value]
-        for item in values if self._are_few(values, field, field) else ():
-            if isinstance(item, str) and item:
-                yield item
-            else:
-                self._add("wrong-type", f"{field} takes a string or a list of strings", field)
+            self.add("wrong-type", f"{field} takes one string: {why}", field)
+        return Named(names[0], self.span(names[0], self.offset(field))) if names else None
 
     def _severities(self, table: object) -> Iterator[tuple[Selector, Severity]]:
         if not isinstance(table, Mapping):
-            self._add("wrong-type", "severity takes a table from checks to severities", "severity")
+            self.add("wrong-type", "severity takes a table from checks to severities", "severity")
             return
-        start = self._offset("severity")
-        for check, value in table.items() if self._are_few(table, "severity", "severity") else ():
+        start = self.offset("severity")
+        for check, value in table.items() if self.are_few(table, "severity", "severity") else ():
             severity = self._severity(value, check, start)
             # the name of a check is looked at also where its severity is none
-            yield Selector(check, self._span(check, start)), severity or Severity.INFO
+            yield Selector(check, self.span(check, start)), severity or Severity.INFO
 
     def _severity(self, value: object, field: str, start: int) -> Severity | None:
         severity = _SEVERITIES.get(value) if isinstance(value, str) else None
         if severity is None:
             hint = suggestion(value, _SEVERITIES) if isinstance(value, str) else None
             name = field if field.isascii() and len(field) <= MAX_QUOTED else quoted(field)
-            self._add("bad-value", f"{name} takes one of {', '.join(_SEVERITIES)}", field, hint, start)
+            self.add("bad-value", f"{name} takes one of {', '.join(_SEVERITIES)}", field, hint, start)
         return severity
-
-    def _add(self, code: str, message: str, word: str, hint: str | None = None, start: int | None = None) -> None:
-        at = self._source.place_of(word, self._head if start is None else start)
-        self._problems.add(code, message, Place(*at), hint)
-
-    def _offset(self, field: str) -> int:
-        """Start of a field, or else of the table."""
-        start = self._source.text.find(field, self._head)
-        return self._head if start < 0 else start
-
-    def _span(self, word: str, start: int) -> Span:
-        return Span(self._source.file, *self._source.place_of(word, start))
-
-    @cached_property
-    def _head(self) -> int:
-        """Start of the table."""
-        match = _HEAD.search(self._source.text)
-        return 0 if match is None else match.start()

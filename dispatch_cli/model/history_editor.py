@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import count, zip_longest
 
@@ -37,8 +37,8 @@ from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import FewSuggestions
 
-MOST_MOVED = 1_000_000
-"""Steps that all changes of one section move together."""
+MOST_SEARCHED = 10_000_000
+"""Steps that the moves of one section go through together, each all of the history."""
 
 
 class HistoryEditor:
@@ -54,12 +54,9 @@ class HistoryEditor:
         self._index = RegistrationIndex(declarations, source, suggestions)
         self._left: dict[CapturedRegistration, None] = dict.fromkeys(declarations.without)
         self._gone: set[int] = set()
-        self._moved = 0
+        self._searched = 0
         self._made: list[OwnChange] = []
-        # the steps as a ring, by position, whose start and end is one position more
-        count = len(declarations.steps) + 1
-        self._next = [*range(1, count), 0]
-        self._previous = [count - 1, *range(count - 1)]
+        self._order = [*range(len(declarations.steps))]
 
     def make(self, change: HistoryChange, span: Span | None = None) -> None:
         """Make one change. span: where a file that the user named says so; None for another file.
@@ -83,7 +80,8 @@ class HistoryEditor:
         if self._made:
             changes = changes or OwnChanges((), declarations.steps, declarations.python_kernels, declarations.without)
             changes = changes._replace(made=(*changes.made, *self._made))
-        steps = tuple(declarations.steps[position] for position in self._order())
+        ordered = (declarations.steps[position] for position in self._order)
+        steps = tuple(step for step in ordered if id(step) not in self._gone)
         return declarations._replace(
             steps=steps,
             inherited_steps=tuple(step for step in steps if id(step) in inherited),
@@ -105,10 +103,8 @@ class HistoryEditor:
     def _remove(self, which: NamedRegistration) -> None:
         if which.captured is not None:
             self._left[which.captured] = None
-            return
-        self._gone.add(id(which.step))
-        if not isinstance(which.step, PythonKernel):
-            self._unlink(self._positions[id(which.step)])
+        else:
+            self._gone.add(id(which.step))
 
     def _move(self, change: Reordering, which: NamedRegistration) -> list[Implement | Fallback]:
         """Make a registration at another time; what has moved."""
@@ -119,9 +115,9 @@ class HistoryEditor:
         for registration, name in ((which, change.which), (target, anchor)):
             _check_has_order(registration, name)
         moving = self._moving(change, which)
-        self._moved += len(moving)
-        if self._moved > MOST_MOVED:
-            message = f"the changes move more than {MOST_MOVED:,} registrations"
+        self._searched += len(self._order)
+        if self._searched > MOST_SEARCHED:
+            message = f"{MOST_SEARCHED // len(self._order):,} moves are the most in a history of this length"
             raise ChangeError(message, None, ChangeProblem.TOO_MANY)
         goal = self._positions[id(target.step)]
         if goal in moving:
@@ -130,12 +126,10 @@ class HistoryEditor:
             message, hint = f"a registration cannot be moved {word} {itself}", f"name another one in '{word}'"
             raise ChangeError(message, hint, ChangeProblem.MOVE, anchor)
         moving = [position for position in moving if id(self._said.steps[position]) not in self._gone]
-        for position in moving:
-            self._unlink(position)
-        before = self._previous[goal] if change.before is not None else goal
-        for position in moving:
-            self._link(position, before)
-            before = position
+        leaving = frozenset(moving)
+        self._order = [position for position in self._order if position not in leaving]
+        at = self._order.index(goal) + (change.before is None)
+        self._order[at:at] = moving
         moved = (self._said.steps[position] for position in moving)
         return [step for step in moved if isinstance(step, Implement | Fallback)]
 
@@ -143,22 +137,6 @@ class HistoryEditor:
         """The positions of what moves with a registration, with what is gone."""
         assert isinstance(which.step, Implement | Fallback), "only these have an order"
         return self._blocks[which.step.block] if change.block else [self._positions[id(which.step)]]
-
-    def _unlink(self, position: int) -> None:
-        before, after = self._previous[position], self._next[position]
-        self._next[before], self._previous[after] = after, before
-
-    def _link(self, position: int, before: int) -> None:
-        after = self._next[before]
-        self._next[before] = self._previous[after] = position
-        self._previous[position], self._next[position] = before, after
-
-    def _order(self) -> Iterator[int]:
-        end = len(self._said.steps)
-        position = self._next[end]
-        while position != end:
-            yield position
-            position = self._next[position]
 
     @cached_property
     def _positions(self) -> dict[int, int]:
