@@ -203,33 +203,32 @@ def load_state(
             "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB "
             "for PyTorch's own operators."
         )
-    state, is_newest = _newest(source, color, guards)
-    if is_newest:
+    state = _newest(source, color, guards)
+    if state.over_assumed:
         from dispatch_cli.render.words import assumed_label
 
         say(f"note: {assumed_label(state.over)}\n")
     return state
 
 
-def state_or_newest(source: SourceOptions, color: str, operator: str | None = None) -> tuple[State, bool]:
-    """The state, and whether it is over an embedded one that no option or file named; the answer says so then.
+def state_or_newest(source: SourceOptions, color: str, operator: str | None = None) -> State:
+    """The state; the answer says so if it is over an embedded one that no option or file named.
 
     operator: the one that is asked for.
     """
     if source.files or source.keys or source.bases:
-        state = _load(source, color, ops=() if operator is None else (operator,))
-        return state, state.over_assumed
+        return _load(source, color, ops=() if operator is None else (operator,))
     return _newest(source, color)
 
 
-def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> tuple[State, bool]:
-    """The newest embedded state, or that of the universe which is asked for; whether it is not named by that."""
+def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:
+    """The newest embedded state, or that of the universe which is asked for."""
     from dispatch_cli import bases
 
     base = bases.newest_for(source.universe)
     state = _load(source._replace(bases=(base,), universe=None), color, guards)
     state.over_assumed = base != source.universe
-    return state, state.over_assumed
+    return state
 
 
 def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Sequence[str] = ()) -> State:

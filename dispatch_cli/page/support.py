@@ -60,7 +60,7 @@ def _drawn(state: State, report: SupportReport) -> Iterator[tuple[str, str]]:
         if cell.call is not None:
             options = NO_OPTIONS._replace(**dict(text.split("=", 1) for text in cell.call.arguments))
             asked = CallRequest(str(operator), cell.call.tensors, options, None, cell.call.contexts)
-            (path,) = picture(call_report(state, asked, read_call(state, asked), state.over_assumed))
+            (path,) = picture(call_report(state, asked, read_call(state, asked)))
             yield f"{at},{operator}", drawn(path)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.shared.folding import KeyRuns
 from dispatch_cli.engine.rules import Rule
@@ -13,7 +13,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
 if TYPE_CHECKING:
-    pass
+    from dispatch_cli.answers.shared.starting_state import StartsFrom
 
 
 def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
@@ -142,19 +142,6 @@ def _extends(through: tuple[Span, ...]) -> str:
 
 
 MOST_FILES_NAMED = 3
-
-
-class StartsFrom(Protocol):
-    """A report that says what it starts from: states, files, whether these were not named, and their keys."""
-
-    @property
-    def over(self) -> tuple[str, ...]: ...
-    @property
-    def over_files(self) -> tuple[str, ...]: ...
-    @property
-    def over_assumed(self) -> bool: ...
-    @property
-    def universe(self) -> str: ...
 
 
 def over_label(report: StartsFrom) -> str:

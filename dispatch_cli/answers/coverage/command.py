@@ -107,8 +107,7 @@ def command(
     if out.format == "svg":
         raise click.UsageError("--format svg draws the picture of all backends: leave BACKEND out.")
     text, *files = source.files
-    state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
-    state.over_assumed = assumed
+    state = state_or_newest(source._replace(files=tuple(files)), out.color)
     backend = _backend(state, text)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
@@ -149,8 +148,7 @@ def _is_file(text: str) -> bool:
 def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...], out: Output) -> int:
     from dispatch_cli.answers.coverage.overview import overview_report
 
-    state, assumed = state_or_newest(source, out.color)
-    state.over_assumed = assumed
+    state = state_or_newest(source, out.color)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.coverage.classes import OperatorClasses
 from dispatch_cli.answers.coverage.counts import percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
@@ -59,18 +60,14 @@ class CoverageGroup(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageOverviewReport:
+class CoverageOverviewReport(StartsFrom):
     """Groups of operators on backends: those for which some operators, or the files, have kernels.
 
-    over, over_files, over_assumed, chosen: as in `CoverageReport`.
+    chosen: as in `CoverageReport`.
     """
 
     REPORT: ClassVar[str] = "coverage-overview"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     chosen: int
     backends: tuple[CoveredBackend, ...]
     groups: tuple[CoverageGroup, ...]
@@ -100,10 +97,7 @@ def overview_report(
             command = shlex.join(("dispatch-cli", "coverage", backend.key, *arguments, *group[2]))
             cells[group].append(_cell(backend.key, answers, counts, command))
     return CoverageOverviewReport(
-        state.dispatcher.universe.name,
-        state.over,
-        state.over_files,
-        state.over_assumed,
+        *starts_from(state),
         len(names),
         backends,
         tuple(CoverageGroup(*group[:2], groups[group].total(), group[2], tuple(row)) for group, row in cells.items()),

@@ -15,6 +15,7 @@ from dispatch_cli.answers.coverage.counts import (
     passage_counts,
 )
 from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.coverage.coverage import Classifier
@@ -63,11 +64,10 @@ class CoverageRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageReport:
+class CoverageReport(StartsFrom):
     """The operators of a state on a backend.
 
-    over: the embedded states that it starts from. over_files, over_assumed: as in `ExplainReport`. chosen: how many
-    operators were asked for; served: how many of them are; not_known: of how many that is not known.
+    chosen: how many operators were asked for; served: how many of them are; not_known: of how many that is not known.
     percent: how many are served, of those of which it is known; None where there are none.
     against: the older embedded states; None without. needs: the counts of what the newer one needs.
     overlay: the embedded overlay that has kernels of the backend, where it is not loaded.
@@ -77,10 +77,6 @@ class CoverageReport:
 
     REPORT: ClassVar[str] = "coverage"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     backend: CoveredBackend
     tags: tuple[str, ...]
     chosen: int
@@ -130,10 +126,7 @@ def coverage_report(
         needed = {name: needs for name, answer in covered if (needs := older.needed(name, answer)).needs}
         listed = [pair for pair in listed if pair[0] in needed]
     return CoverageReport(
-        universe=state.dispatcher.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=state.over_assumed,
+        *starts_from(state),
         backend=backend,
         tags=tags,
         chosen=counts.chosen,

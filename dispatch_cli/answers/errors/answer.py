@@ -20,6 +20,7 @@ from dispatch_cli.answers.errors.reading.version import TextVersion, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.starting_state import starts_from
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -70,7 +71,7 @@ def bases_of(pasted: PastedText) -> tuple[str, ...]:
     return (base, f"{base}{OVERLAY}") if on_mps else (base,)
 
 
-def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool = False) -> ErrorReport:
+def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     """The answer to the first error of a text. file: where the text was read from."""
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
@@ -78,10 +79,7 @@ def answer(pasted: PastedText, state: State, file: str = "-", over_assumed: bool
     names = (first.operator, first.key, first.details)
     version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
-        universe=universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=over_assumed,
+        *starts_from(state),
         file=file,
         line=first.line,
         kind=first.kind,
@@ -144,7 +142,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         ),
         author=() if elsewhere else author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
-        explained=explain_report(state, name, key, report.over_assumed) if case.reproduced else None,
+        explained=explain_report(state, name, key) if case.reproduced else None,
     )
 
 

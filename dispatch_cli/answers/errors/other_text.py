@@ -61,7 +61,7 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
         key=key,
         says=filled(MESSAGES[OTHER_TEXT].says, operator, operator and label, text.details),
         facts=tuple(facts),
-        explained=explain_report(state, names[0], key, report.over_assumed) if key and is_slot else None,
+        explained=explain_report(state, names[0], key) if key and is_slot else None,
     )
 
 

@@ -9,6 +9,7 @@ from dispatch_cli.answers.errors.conclude import Fact
 from dispatch_cli.answers.errors.reading.chain import ChainLink
 from dispatch_cli.answers.errors.reading.version import TextVersion
 from dispatch_cli.answers.explain.report import ExplainReport
+from dispatch_cli.answers.shared.starting_state import StartsFrom
 
 
 class OtherError(NamedTuple):
@@ -27,10 +28,10 @@ class OtherError(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorReport:
+class ErrorReport(StartsFrom):
     """The answer to an error or a warning of PyTorch.
 
-    over, over_files, over_assumed: as in `ExplainReport`. file: where the text was read from. line, kind, operator,
+    file: where the text was read from. line, kind, operator,
     key: of the error that is explained, the line from 1; operator and key are None where the text and its kind name
     none. printed_key: the key as the text writes it. backend_name: its name of PrivateUse1. details: other names in it.
     warning: it is no error. source: the part of PyTorch that prints it. says: the kind in a clause. means: PyTorch's
@@ -42,10 +43,6 @@ class ErrorReport:
 
     REPORT: ClassVar[str] = "error"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     file: str
     line: int
     kind: str

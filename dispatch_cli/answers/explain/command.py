@@ -49,8 +49,8 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
-        state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color, operator)
-        show(_answer(state, assumed, operator, key), out)
+        state = state_or_newest(source._replace(files=tuple(files)), out.color, operator)
+        show(_answer(state, operator, key), out)
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} cannot be both the error text and a declaration file.")
@@ -65,13 +65,13 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return arguments
 
 
-def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
+def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
     """The explanation of an operator of either kind; exits with 2 when there is none of that name."""
     from dispatch_cli.answers.shared.named import higher_order_named, operator_named, similar_operators
 
     name = operator_named(state.dispatcher, operator)
     if name is not None:
-        return _report(state, assumed, name, _key(state.dispatcher, key))
+        return _report(state, name, _key(state.dispatcher, key))
     higher_order = higher_order_named(state, operator)
     if higher_order is None:
         hint = as_sentence(similar_operators(state.dispatcher, operator))
@@ -79,7 +79,7 @@ def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainRepo
     from dispatch_cli.answers.explain.higher_order.command_arguments import place_named
     from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
 
-    return explain_higher_order(state, higher_order, place_named(state, higher_order, key), assumed)
+    return explain_higher_order(state, higher_order, place_named(state, higher_order, key))
 
 
 def _key(dispatcher: Dispatcher, text: str) -> str:
@@ -133,23 +133,29 @@ def _from_error(source: SourceOptions, file: str, color: str) -> ErrorReport:
     pasted = _pasted(file, source.allow_outside)
     own = source._replace(files=(), keys=(), universe=None, bases=bases_of(pasted))
     if not (source.files or source.keys or source.bases or source.universe or source.without_base):
-        state, _ = state_or_newest(own, color)
-        return answer(pasted, state, file, over_assumed=True)
-    state, assumed = state_or_newest(source, color)
+        return answer(pasted, _assumed(own, color), file)
+    state = state_or_newest(source, color)
     named = pasted.errors[0].operator
     if named is not None and not state.declarations.bases and not _has(state, OperatorName.parse(named)):
-        pytorchs, _ = state_or_newest(own, "never")
+        pytorchs = _assumed(own, "never")
         if _has(pytorchs, OperatorName.parse(named)):  # PyTorch's own, which the files do not declare
-            state, assumed = pytorchs, True
-    return answer(pasted, state, file, assumed)
+            state = pytorchs
+    return answer(pasted, state, file)
+
+
+def _assumed(own: SourceOptions, color: str) -> State:
+    """The state of the PyTorch version that printed a text, which no option names."""
+    state = state_or_newest(own, color)
+    state.over_assumed = True
+    return state
 
 
 def _has(state: State, name: OperatorName) -> bool:
     return name in state.dispatcher or state.higher_order_operator(str(name)) is not None
 
 
-def _report(state: State, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
+def _report(state: State, name: OperatorName, key: str) -> ExplainReport:
     from dispatch_cli.answers.explain.report import explain_report
 
     note_conditions(state, [name])
-    return explain_report(state, name, key, assumed)
+    return explain_report(state, name, key)

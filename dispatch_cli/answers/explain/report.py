@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.python.report import PythonRow, python_table_of
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below
@@ -63,20 +64,15 @@ class SlotExplanation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainReport:
+class ExplainReport(StartsFrom):
     """The answer to "why this, at this key?".
 
-    over: the embedded states that it starts from. over_files: the files that it starts from besides: those that the
-    user's files extend. over_assumed: no option or file named the states. new: they do not have
-    the operator. origin: through what the operator came, beyond its place.
+    new: the states that it starts from do not have the operator. origin: through what the operator came, beyond its
+    place.
     """
 
     REPORT: ClassVar[str] = "explain"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     operator: str
     schema: str | None
     span: Span | None
@@ -85,24 +81,20 @@ class ExplainReport:
     what: SlotExplanation | AliasExplanation | BlockExplanation
 
 
-def explain_report(state: State, name: OperatorName, key: str, over_assumed: bool = False) -> ExplainReport:
+def explain_report(state: State, name: OperatorName, key: str) -> ExplainReport:
     """The answer for an operator at a key of its universe. Errors: Refused for an unknown operator."""
-    return report_on(state, name, explain(state, name, key), over_assumed)
+    return report_on(state, name, explain(state, name, key))
 
 
 def report_on(
     state: State,
     name: OperatorName,
     what: SlotExplanation | AliasExplanation | BlockExplanation,
-    over_assumed: bool = False,
 ) -> ExplainReport:
     """An explanation with what it is about. Errors: Refused for an unknown operator."""
     header = state.dispatcher.header(name)
     return ExplainReport(
-        universe=state.dispatcher.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=over_assumed,
+        *starts_from(state),
         operator=str(name),
         schema=header.schema,
         span=header.span,

@@ -107,7 +107,7 @@ class UnlistedFindings(NamedTuple):
 class Checked:
     """Scope and result of a run of the checks.
 
-    over_assumed: as in `ExplainReport`. operators: how many were looked at: the user's own, those
+    over_assumed: as in `StartsFrom`. operators: how many were looked at: the user's own, those
     that the changes of files concern, and those of guards that found something.
     fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings,
     listed or not.

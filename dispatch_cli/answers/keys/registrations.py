@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.registrations.report import FallbackRow
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
@@ -42,18 +43,11 @@ class KeyRegistrations(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyRegistrationsReport:
-    """The kernels at each key that was asked for, in the order of the keys.
-
-    over: the embedded states below. over_files, over_assumed: as in `ExplainReport`.
-    """
+class KeyRegistrationsReport(StartsFrom):
+    """The kernels at each key that was asked for, in the order of the keys."""
 
     REPORT: ClassVar[str] = "key-registrations"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     keys: tuple[KeyRegistrations, ...]
 
 
@@ -73,10 +67,7 @@ def key_registrations_report(
         by_key[registration.key].append(_kernel(state, registration))
     fallbacks = dispatcher.fallbacks
     return KeyRegistrationsReport(
-        universe=universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=state.over_assumed,
+        *starts_from(state),
         keys=tuple(
             KeyRegistrations(
                 key, universe.is_alias(key), _fallback(state, fallbacks[key]) if key in fallbacks else None, tuple(rows)

@@ -65,12 +65,10 @@ def read_call(state: State, asked: CallRequest) -> CallGiven:
     return CallGiven(name, higher_order, tensors, contexts, keys)
 
 
-def call_report(
-    state: State, asked: CallRequest, given: CallGiven, over_assumed: bool = False
-) -> ResolveReport | ResolveHigherOrderReport:
+def call_report(state: State, asked: CallRequest, given: CallGiven) -> ResolveReport | ResolveHigherOrderReport:
     """The call that was read, simulated. given: what `read_call` made of *asked*.
 
-    over_assumed: as in `resolve_report`. Errors: InputError where tensors and contexts do not go together.
+    Errors: InputError where tensors and contexts do not go together.
     """
     try:
         if given.higher_order is not None:
@@ -78,13 +76,13 @@ def call_report(
             from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 
             followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
-            return resolve_higher_order_report(state, given.higher_order, followed, over_assumed)
+            return resolve_higher_order_report(state, given.higher_order, followed)
         assert given.name is not None, "an unknown operator is a problem"
         from dispatch_cli.answers.resolve.report import resolve_report
         from dispatch_cli.engine.call.simulate import simulate
 
         call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
-        return resolve_report(state, call, over_assumed, asked.keyset)
+        return resolve_report(state, call, asked.keyset)
     except CallError as error:
         raise _refused_call(error, asked.tensors, given.contexts) from None
 

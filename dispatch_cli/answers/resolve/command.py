@@ -94,13 +94,13 @@ def command(
     from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, read_call
     from dispatch_cli.model.problem import InputError
 
-    state, assumed = state_or_newest(source, out.color, operator)
+    state = state_or_newest(source, out.color, operator)
     asked = CallRequest(operator, tensors, options, keyset, contexts)
     try:
         given = read_call(state, asked)
         if given.name is not None:
             note_conditions(state, [given.name])
-        report = call_report(state, asked, given, assumed)
+        report = call_report(state, asked, given)
     except InputError as error:
         raise BadInput(error, out.color) from None
     warn_of_overrides(state, out.color)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, ThreadKeys, Visit, key_outcomes, thread_keys
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, row_of
 from dispatch_cli.engine.call.higher_order.trace import FakeModes, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import End, EndKind
@@ -31,7 +32,7 @@ class HigherOrderStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ResolveHigherOrderReport:
+class ResolveHigherOrderReport(StartsFrom):
     """A call of a higher-order operator.
 
     backward_error: what the backward pass would raise; backward_error_is_certain: False where the declaration leaves
@@ -41,10 +42,6 @@ class ResolveHigherOrderReport:
 
     REPORT: ClassVar[str] = "resolve-higher-order"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     operator: str
     side_effect: bool
     span: Span | None
@@ -66,15 +63,11 @@ def resolve_higher_order_report(
     state: State,
     operator: HigherOrderOperator,
     call: HigherOrderCall,
-    over_assumed: bool = False,
 ) -> ResolveHigherOrderReport:
     """The report of a call."""
     table = state.higher_order_table(operator)
     return ResolveHigherOrderReport(
-        universe=table.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=over_assumed,
+        *starts_from(state),
         operator=operator.name,
         side_effect=operator.side_effect,
         span=operator.span,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import not_built
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
@@ -68,8 +69,8 @@ class Assumed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ResolveReport:
-    """over, over_files, over_assumed: as in `ExplainReport`.
+class ResolveReport(StartsFrom):
+    """A call of an operator.
 
     tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
     options: what was given beside tensors.
@@ -82,10 +83,6 @@ class ResolveReport:
 
     REPORT: ClassVar[str] = "resolve"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     operator: str
     schema: str | None
     span: Span | None
@@ -132,7 +129,6 @@ class RecordedCallReport(ResolveReport):
 def resolve_report(
     state: State,
     call: Call,
-    over_assumed: bool = False,
     keyset: str | None = None,
     advised: bool = True,
 ) -> ResolveReport:
@@ -144,10 +140,7 @@ def resolve_report(
     selections = tuple(_StageReader(state, call.operator).stages(call.hops))
     by_convention = tuple(step for stage in selections for step in stage.steps if step.hop.why is Why.CONVENTION)
     report = ResolveReport(
-        universe=dispatcher.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=over_assumed,
+        *starts_from(state),
         operator=str(call.operator),
         schema=header.schema,
         span=header.span,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.checks.support_words import help_words, reason_words, resolve_command
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
@@ -60,20 +61,16 @@ class SupportReason(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SupportReport:
+class SupportReport(StartsFrom):
     """The support matrix of a state.
 
-    over: the embedded states that it starts from. over_files, over_assumed: as in `ExplainReport`. chosen: how many
-    operators were asked for. working: how many of them work in every column that applies to them; not_known: of how
-    many others none fails for certain. operators: a row for each, its cells in the order of *columns*.
+    chosen: how many operators were asked for. working: how many of them work in every column that applies to them;
+    not_known: of how many others none fails for certain. operators: a row for each, its cells in the order of
+    *columns*.
     """
 
     REPORT: ClassVar[str] = "support"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     chosen: int
     working: int
     not_known: int
@@ -90,10 +87,7 @@ def support_report(
     failing = [row for row in rows if any(cell.verdict.fails for cell in row.cells)]
     working = [row for row in known if not any(cell.verdict.fails for cell in row.cells)]
     return SupportReport(
-        universe=state.dispatcher.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=state.over_assumed,
+        *starts_from(state),
         chosen=len(rows),
         working=len(working),
         not_known=len(rows) - len(working) - len(failing),

@@ -42,7 +42,7 @@ class OperatorTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableReport:
-    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `ExplainReport`."""
+    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `StartsFrom`."""
 
     REPORT: ClassVar[str] = "table"
 
@@ -64,7 +64,7 @@ class OperatorSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableSummaryReport:
-    """A summary of each table asked for, computed as they are read. over_assumed: as in `ExplainReport`."""
+    """A summary of each table asked for, computed as they are read. over_assumed: as in `StartsFrom`."""
 
     REPORT: ClassVar[str] = "table-summary"
 

@@ -142,7 +142,7 @@ def _request(spot: Spot, draft: Draft) -> CallRequest:
 
 def _resolved(state: State, asked: CallRequest) -> CallAnswered:
     """Errors: InputError."""
-    return call_report(state, asked, read_call(state, asked), state.over_assumed)
+    return call_report(state, asked, read_call(state, asked))
 
 
 def _of(step: StepReport) -> tuple[object, ...]:

@@ -24,9 +24,9 @@ def slot_answer(session: Session, spot: Spot, advice: bool = True) -> PaneAnswer
     if name is None or name not in state.dispatcher:
         return None
     if key in universe.slot and not advice:
-        report = report_on(state, name, explain_slot(state, name, key), state.over_assumed)
+        report = report_on(state, name, explain_slot(state, name, key))
     elif key in universe.slot or key in universe.aliases or key in universe.per_backend:
-        report = explain_report(state, name, key, state.over_assumed)
+        report = explain_report(state, name, key)
     else:
         return None
     return PaneAnswer(report, session.command("explain", before=(str(name), key)))
@@ -57,5 +57,5 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
         place = place_named(state, operator, key)
     except NoPlace:
         return None
-    report = explain_higher_order(state, operator, place, state.over_assumed)
+    report = explain_higher_order(state, operator, place)
     return PaneAnswer(report, session.command("explain", before=(f"higher_order::{name}", key)))

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.higher_order.modes import ModeCall, mode_calls
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplRow, impls_of, row_of
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
@@ -37,7 +38,7 @@ class PlaceRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainHigherOrderReport:
+class ExplainHigherOrderReport(StartsFrom):
     """The answer to "which implementation runs here, and why?".
 
     kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
@@ -47,10 +48,6 @@ class ExplainHigherOrderReport:
 
     REPORT: ClassVar[str] = "explain-higher-order"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     operator: str
     side_effect: bool
     mutates: bool
@@ -70,7 +67,6 @@ def explain_higher_order(
     state: State,
     operator: HigherOrderOperator,
     place: ImplPlace,
-    over_assumed: bool = False,
 ) -> ExplainHigherOrderReport:
     """Explain an operator at a place. A dispatch key may be an alias key or a functionality of the universe."""
     table = state.higher_order_table(operator)
@@ -84,10 +80,7 @@ def explain_higher_order(
     else:
         answer = answer_at(table, place, state.modes)
     return ExplainHigherOrderReport(
-        universe=universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=over_assumed,
+        *starts_from(state),
         operator=operator.name,
         side_effect=operator.side_effect,
         mutates=operator.mutates,

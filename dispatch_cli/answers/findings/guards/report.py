@@ -105,7 +105,7 @@ class GuardRow(NamedTuple):
 class GuardsReport:
     """guards: every guard once, in the order they are declared. repeated: how many more ask for the same.
 
-    over_assumed: as in `ExplainReport`.
+    over_assumed: as in `StartsFrom`.
     """
 
     REPORT: ClassVar[str] = "guards"

@@ -64,7 +64,7 @@ class PythonTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PythonTableReport:
-    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `ExplainReport`."""
+    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `StartsFrom`."""
 
     REPORT: ClassVar[str] = "python-table"
 
@@ -85,7 +85,7 @@ class PythonSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PythonSummaryReport:
-    """A summary of each table asked for, computed as they are read. over_assumed: as in `ExplainReport`."""
+    """A summary of each table asked for, computed as they are read. over_assumed: as in `StartsFrom`."""
 
     REPORT: ClassVar[str] = "python-table-summary"
 
@@ -110,7 +110,7 @@ class OperatorDifferences(NamedTuple):
 class PythonDifferencesReport:
     """The operators with slots for which Python chooses another key than C++.
 
-    over_assumed: as in `ExplainReport`. compared: how many operators were compared.
+    over_assumed: as in `StartsFrom`. compared: how many operators were compared.
     """
 
     REPORT: ClassVar[str] = "python-differences"

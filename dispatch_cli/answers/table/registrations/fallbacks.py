@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.origin import OWN, Origin
@@ -30,18 +31,11 @@ class BackendFallback(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BackendFallbacksReport:
-    """All backend fallbacks, or those at the keys that were asked for, in the order of the slots.
-
-    over: the embedded states below. over_files, over_assumed: as in `ExplainReport`.
-    """
+class BackendFallbacksReport(StartsFrom):
+    """All backend fallbacks, or those at the keys that were asked for, in the order of the slots."""
 
     REPORT: ClassVar[str] = "backend-fallbacks"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     fallbacks: tuple[BackendFallback, ...]
 
 
@@ -50,10 +44,7 @@ def backend_fallbacks_report(state: State, keys: Collection[str] | None = None) 
     dispatcher = state.dispatcher
     fallbacks = dispatcher.fallbacks
     return BackendFallbacksReport(
-        universe=dispatcher.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=state.over_assumed,
+        *starts_from(state),
         fallbacks=tuple(
             _fallback(state, fallbacks[key])
             for key in dispatcher.universe.slots

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.history.changed import all_declarations
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
@@ -41,18 +42,11 @@ class OperatorOrder(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RegistrationOrderReport:
-    """The registrations of the operators that were asked for; they are computed as they are read.
-
-    over: the embedded states below. over_files, over_assumed: as in `ExplainReport`.
-    """
+class RegistrationOrderReport(StartsFrom):
+    """The registrations of the operators that were asked for; they are computed as they are read."""
 
     REPORT: ClassVar[str] = "registration-order"
 
-    universe: str
-    over: tuple[str, ...]
-    over_files: tuple[str, ...]
-    over_assumed: bool
     operators: Iterator[OperatorOrder]
 
 
@@ -69,10 +63,7 @@ def order_report(
 ) -> RegistrationOrderReport:
     """The registrations that were found of operators, in their order, as a report."""
     return RegistrationOrderReport(
-        universe=state.dispatcher.universe.name,
-        over=state.over,
-        over_files=state.over_files,
-        over_assumed=state.over_assumed,
+        *starts_from(state),
         operators=(OperatorOrder(str(name), tuple(map(_ordered, there))) for name, there in registrations),
     )
 

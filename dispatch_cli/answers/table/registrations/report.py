@@ -95,7 +95,7 @@ class FallbackRow(NamedTuple):
 class RegistrationsReport:
     """The registrations asked for; the operators are computed as they are read.
 
-    over_assumed: as in `ExplainReport`. core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those
+    over_assumed: as in `StartsFrom`. core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those
     that the declarations add.
     """
 
