@@ -57,30 +57,39 @@ class InState(NamedTuple):
     debug: str | None
 
 
-class AgainstEntry(NamedTuple):
-    """operator: empty for a fallback. key: None for a definition. sources: all registrations there, in order."""
+class AgainstRow(NamedTuple):
+    """A registration of the sources, the state or both.
 
-    registered: AgainstKind
-    operator: str
-    key: str | None
+    operator: None for a backend fallback. key: None for a definition. sources, state: the schema, ``kernel`` or
+    ``fallthrough``; None where there is none, or where the sources do not say the schema.
+    place, when: of the registration in the sources, of the first where there are several. debug: where the state has
+    it from, as far as PyTorch says.
+    """
+
     outcome: AgainstOutcome
-    sources: tuple[InSources, ...]
-    state: InState | None
+    registered: AgainstKind
+    operator: str | None
+    key: str | None
+    sources: str | None
+    place: Span | None
+    when: tuple[str, ...]
+    state: str | None
+    debug: str | None
 
 
 _Place = tuple[AgainstKind, str, str | None]
 
 
-def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> list[AgainstEntry]:
+def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> list[AgainstRow]:
     """Everything that either has, by operator and key; definitions first.
 
     declarations: of the sources. library: of the state; its operators that do not concern the sources are left out.
     """
     ours = _of_sources(declarations)
     theirs = dict(_of_state(library, _AgainstScope(ours, library)))
-    ids = declarations.universe.ids
-    rows = [_entry(place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
-    return sorted(rows, key=lambda row: (row.operator, -1 if row.key is None else ids.get(row.key, 0), row.key or ""))
+    rows = [_row(*place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
+    ids: dict[str | None, int] = {None: -1, **declarations.universe.ids}
+    return sorted(rows, key=lambda row: (row.operator or "", ids.get(row.key, 0), row.key or ""))
 
 
 def names_in(declarations: Declarations) -> frozenset[str]:
@@ -153,8 +162,18 @@ def _kind(fallthrough: bool) -> str:
     return "fallthrough" if fallthrough else "kernel"
 
 
-def _entry(place: _Place, ours: Sequence[InSources], theirs: InState | None) -> AgainstEntry:
-    return AgainstEntry(*place, _outcome(place[0], ours, theirs), tuple(ours), theirs)
+def _row(
+    registered: AgainstKind, operator: str, key: str | None, ours: Sequence[InSources], theirs: InState | None
+) -> AgainstRow:
+    first = ours[0] if ours else InSources(None, None, ())
+    return AgainstRow(
+        _outcome(registered, ours, theirs),
+        registered,
+        operator or None,
+        key,
+        *(first.text, first.span, tuple(map(str, first.when))),
+        *(theirs or (None, None)),
+    )
 
 
 def _outcome(registered: AgainstKind, ours: Sequence[InSources], theirs: InState | None) -> AgainstOutcome:

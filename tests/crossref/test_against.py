@@ -47,7 +47,7 @@ def library(operators: dict[str, BuiltOperator], **others: Any) -> BuiltLibrary:
     return BuiltLibrary("a state", operators=operators, **given)
 
 
-def outcomes(declared: Declarations, built: BuiltLibrary) -> list[tuple[str, str | None, Outcome]]:
+def outcomes(declared: Declarations, built: BuiltLibrary) -> list[tuple[str | None, str | None, Outcome]]:
     """Operator, key and outcome of every entry."""
     return [(row.operator, row.key, row.outcome) for row in compare_with_state(declared, built)]
 
@@ -147,8 +147,8 @@ def test_fallbacks() -> None:
     declared = sources({"at": "a.cpp:9:3", "key": "PrivateUse1"}, {"at": "a.cpp:11:3", "key": "Meta"})
     built = library({}, fallbacks={"PrivateUse1": BuiltKernel("p"), "CPU": BuiltKernel("other")})
     assert outcomes(declared, built) == [
-        ("", "PrivateUse1", Outcome.SAME),
-        ("", "Meta", Outcome.ONLY_IN_SOURCES),
+        (None, "PrivateUse1", Outcome.SAME),
+        (None, "Meta", Outcome.ONLY_IN_SOURCES),
     ]
 
 

@@ -34,12 +34,12 @@ def show_against(
         declarations, library = _sides(files, against, asked, allow_outside)
     except InputError as error:
         raise BadInput(error, out.color) from None
-    entries = compare_with_state(declarations, library)
+    rows = compare_with_state(declarations, library)
     if ops:
-        chosen = _chosen({entry.operator for entry in entries if entry.operator}, ops)
-        entries = [entry for entry in entries if entry.operator in chosen]
+        chosen = _chosen({row.operator for row in rows if row.operator}, ops)
+        rows = [row for row in rows if row.operator in chosen]
     report = against_report(
-        entries, library.source, library.universe, len(declarations.undecided), len(declarations.unread)
+        rows, library.source, library.universe, len(declarations.undecided), len(declarations.unread)
     )
     show(report, out)
     if out.file is not None:

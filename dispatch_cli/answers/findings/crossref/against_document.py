@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from dispatch_cli.answers.findings.crossref.against import DIFFERENCES, AgainstCount, AgainstReport, AgainstRow
-from dispatch_cli.crossref.against import AgainstKind, AgainstOutcome
+from dispatch_cli.answers.findings.crossref.against import DIFFERENCES, AgainstCount, AgainstReport
+from dispatch_cli.crossref.against import AgainstKind, AgainstOutcome, AgainstRow
 from dispatch_cli.render.document import Block, Column, Gap, Narrow, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import count_cell, plural
