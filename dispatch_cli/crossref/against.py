@@ -88,8 +88,8 @@ def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> lis
     ours = _of_sources(declarations)
     theirs = dict(_of_state(library, _AgainstScope(ours, library)))
     rows = [_row(*place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
-    ids: dict[str | None, int] = {None: -1, **declarations.universe.ids}
-    return sorted(rows, key=lambda row: (row.operator or "", ids.get(row.key, 0), row.key or ""))
+    ids = declarations.universe.ids
+    return sorted(rows, key=lambda row: (row.operator or "", ids.get(row.key, 0) if row.key else -1, row.key or ""))
 
 
 def names_in(declarations: Declarations) -> frozenset[str]:
