@@ -137,12 +137,6 @@ def own_parameters(function: Any) -> list[tuple[str | None, str | None]]:
     return parameters
 
 
-def test_the_texts_of_pybind_are_read() -> None:
-    signature = "f(self: object, kind: str, arg1: dict[str, int], file: str = '/dev/null', n: t.A | t.B = 0) -> int"
-    assert parameters_of(signature) == [("kind", None), (None, None), ("file", "'/dev/null'"), ("n", "0")]
-    assert parameters_of("f() -> bool") == []
-
-
 @pytest.mark.live
 def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
     missing, wrong, seen = [], [], set()

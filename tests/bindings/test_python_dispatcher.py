@@ -45,19 +45,6 @@ def test_registrations(dispatcher: PythonDispatcher) -> None:
     ("keys", "rows"),
     [
         (
-            ["CPU", "XLA", "Lazy", "CompositeImplicitAutograd"],
-            [
-                "CPU             fn_CPU [kernel]",
-                "XLA             fn_XLA [kernel]",
-                "Lazy            fn_Lazy [kernel]",
-                "FPGA            fn_CompositeImplicitAutograd [math kernel]",
-                "AutogradOther   fn_CompositeImplicitAutograd [math kernel]",
-                "AutogradCPU     [backend fallback]",
-                "AutogradXLA     [backend fallback]",
-                "AutogradLazy    [backend fallback]",
-            ],
-        ),
-        (
             ["CPU", "XLA", "Lazy", "CompositeExplicitAutograd", "AutogradCPU"],
             [
                 "CPU             fn_CPU [kernel]",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, Probed
+from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
 from dispatch_cli.crossref.compare import Count, compare, names_of
 from dispatch_cli.crossref.incomplete import UNKNOWN_LINE, Difference, known
 from dispatch_cli.crossref.live import from_data
@@ -116,12 +116,3 @@ def test_a_kernel_that_contradicts_its_schema_is_refused() -> None:
         "refused: Inferred operator schema for a C++ kernel function doesn't match the expected function schema."
     }
     assert [refusal.key for refusal in subject.refusals if refusal.key == "CPU"] == ["CPU"]
-
-
-def test_the_white_space_of_a_dump_counts() -> None:
-    recording = recording_of((RELU,))
-    ours = recording["ops"][RELU]["table"]
-    recording["ops"][RELU]["table"] = ours + "\n"
-    subject = replay(probed(recording))
-    answers: Answers = probed(recording).answers
-    assert compare(subject, answers, [RELU]).differences == (Disagreement(RELU, Compared.TABLE, None, None, ""),)

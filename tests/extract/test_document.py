@@ -219,13 +219,6 @@ def test_a_place_outside_the_project_is_not_shown(tmp_path: Path) -> None:
     assert shown == {"inside": "the line", "outside": None}
 
 
-def test_blocks_that_are_equal_are_one() -> None:
-    block = ExtractedBlock(LIBRARY.kind, "mylib", None, at(1, 1))
-    data = document([Extraction((LIBRARY,)), Extraction((block,))])
-    assert isinstance(data["libraries"], list)
-    assert len(data["libraries"]) == 1
-
-
 def unquoted(refused: Iterable[RefusedDeclaration]) -> list[RefusedDeclaration]:
     return [problem._replace(line_text=None) for problem in refused]
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.table.registration import Handle
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from tests.engine.dispatcher.random_actions import Action, perform, random_action
 from tests.support import UNIVERSE_OF
-
-NAMES = ("demo::a", "demo::b", "demo::c")
 
 
 def slot_by_slot(dispatcher: Dispatcher, name: OperatorName) -> int:
@@ -31,27 +25,6 @@ def test_of_pytorch(version: str) -> None:
     assert len(fallthroughs) > 3
     for name in names:
         assert dispatcher.operator(name).live.fallthroughs() == slot_by_slot(dispatcher, name), name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version", UNIVERSE_OF)
-def test_of_random_histories_with_stale_slots(version: str) -> None:
-    random, stale = Random(f"fallthroughs {version}"), 0
-    for _ in range(40):
-        dispatcher, handles = Dispatcher(universes.load(UNIVERSE_OF[version])), list[tuple[Handle, ...]]()
-        for name in NAMES:
-            handles.append(perform(dispatcher, Action("def", name), handles)[0])
-        for _ in range(30):
-            handles.append(perform(dispatcher, random_action(random, NAMES, len(handles)), handles)[0])
-            if random.random() < 0.3:
-                name = random.choice(NAMES)
-                key = random.choice(("CPU", "AutogradCPU", "Autograd", "CompositeImplicitAutograd"))
-                kernel = Kernel("f", fallthrough=True)
-                handles.append((dispatcher.implement(OperatorName.parse(name), key, kernel),))
-            for name in filter(dispatcher.find, map(OperatorName.parse, NAMES)):
-                assert dispatcher.operator(name).live.fallthroughs() == slot_by_slot(dispatcher, name)
-                stale += len(dispatcher.stale_entries(name))
-    assert stale > 100
 
 
 # A registration knows which kernel it takes the place of, and where PyTorch would warn of it.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 from dispatch_cli import bases, universes
@@ -105,14 +103,3 @@ def test_python_kernels_that_stand_in_for_one_another() -> None:
     divergences = list(python_table.divergences(dispatcher, NAME, ["SparseCPU", "SparseCUDA"]))
     other = next(divergence for divergence in divergences if divergence.key == "AutogradOther")
     assert other.because == ("SparseCPU", "SparseCUDA")
-
-
-def test_without_python_kernels_and_nested_ones_both_are_equal() -> None:
-    keys = ["CPU", "QuantizedCPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "Autograd", "AutogradCPU"]
-    keys += ["CompositeExplicitAutogradNonFunctional", "FuncTorchBatchedDecomposition", "NestedTensorCPU"]
-    for number in range(len(keys) + 1):
-        for chosen in itertools.combinations(keys, number):
-            dispatcher = dispatcher_with(*chosen)
-            cpp = tuple(entry.decision for entry in dispatcher.table(NAME).values())
-            assert python_table.decisions(dispatcher, NAME) == cpp
-            assert list(python_table.divergences(dispatcher, NAME)) == []

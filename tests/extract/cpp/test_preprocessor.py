@@ -176,16 +176,6 @@ def test_conditions_have_three_values(tmp_path: Path, expression: str, expected:
     assert tokens["last"] == ()
 
 
-def test_branches_exclude_one_another(tmp_path: Path) -> None:
-    text = "#if defined(A)\na\n#elif B > 1\nb\n#ifdef A\nnever\n#endif\n#elif 1\nc\n#else\nd\n#endif\n"
-    tokens = conditional(tmp_path, text)
-    assert {name: shown(when) for name, when in tokens.items()} == {
-        "a": "defined(A)",
-        "b": "not defined(A) and B > 1",
-        "c": "not defined(A) and not B > 1",
-    }
-
-
 def test_a_branch_with_an_error_is_in_no_build(tmp_path: Path) -> None:
     tokens = conditional(tmp_path, '#ifndef A\n#error "A is needed"\n#endif\n#ifdef A\nyes\n#else\nno\n#endif\n')
     assert {name: shown(when) for name, when in tokens.items()} == {"yes": ""}

@@ -150,10 +150,8 @@ def test_branches_that_cannot_be_read_together(tmp_path: Path, text: str, expect
 @pytest.mark.parametrize(
     "body",
     [
-        'for (auto name : {"f", "g"}) { m.impl(name, k); }',
         'const char* names[] = {"f", "g"};\nfor (const char* name : names) m.impl(name, k);',
         'for (const auto& name : std::vector<std::string>{"f", "g"}) { m.impl(name.c_str(), k); }',
-        "add_both(m);",
         "ns::add_both(m);",
         'm.impl("f", k).impl("g", k);',
         "BOTH(OP)",

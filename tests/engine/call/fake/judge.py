@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.fake_path import FakePath
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, End, EndKind
 from dispatch_cli.engine.dispatcher.refusal import Refused
@@ -213,6 +212,3 @@ def path_of(end: End) -> str:
     if end.error is not None:
         return "refused" if end.handler is not None else "error"
     return "kernel"
-
-
-PATHS = [path.value for path in FakePath]
