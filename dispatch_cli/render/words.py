@@ -82,6 +82,15 @@ def fallthrough_text(kernel: str, span: Span | None, short: bool = False) -> str
     return f" {short_kernel(kernel) if short else kernel}"
 
 
+def kernel_runs(
+    kernel: str, falls: bool, span: Span | None, short: bool = False, tone: Tone = Tone.PLAIN
+) -> tuple[Run, ...]:
+    """A registered kernel; of one that falls through, that it does. span: where it is declared."""
+    if falls:
+        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(kernel, span, short))
+    return (Run(short_kernel(kernel) if short else kernel, tone),)
+
+
 def short_function(name: str) -> str:
     """A Python function for a narrow place: without its module; a function inside one keeps the outer one's name."""
     parts = name.split(".")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.answers.table.registrations.report import FallbackRow
+from dispatch_cli.answers.table.registrations.report import FallbackRow, fallback_row
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
@@ -70,7 +70,10 @@ def key_registrations_report(
         *starts_from(state),
         keys=tuple(
             KeyRegistrations(
-                key, universe.is_alias(key), _fallback(state, fallbacks[key]) if key in fallbacks else None, tuple(rows)
+                key,
+                universe.is_alias(key),
+                fallback_row(state, fallbacks[key]) if key in fallbacks else None,
+                tuple(rows),
             )
             for key, rows in by_key.items()
         ),
@@ -87,11 +90,4 @@ def _kernel(state: State, registration: Registration) -> RegisteredKernel:
         span=kernel.span,
         origin=state.origin(registration),
         when=kernel.when,
-    )
-
-
-def _fallback(state: State, registration: Registration) -> FallbackRow:
-    kernel = registration.kernel
-    return FallbackRow(
-        registration.key, kernel.debug, kernel.fallthrough, kernel.span, state.origin(registration), kernel.when
     )

@@ -26,14 +26,13 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import (
-    fallthrough_text,
     inherited_lines,
     is_of_pytorch,
+    kernel_runs,
     origins_of,
     over_label,
     place_cell,
     plural,
-    short_kernel,
 )
 
 MANY = 24
@@ -103,11 +102,7 @@ def _name(key: KeyRegistrations) -> Run:
 
 def _fallback(row: FallbackRow) -> Paragraph:
     """The backend fallback, which serves the operators without a kernel."""
-    kernel = (
-        (Run("fallthrough", Tone.WARN), Run(fallthrough_text(row.kernel, row.span)))
-        if row.fallthrough
-        else (Run(row.kernel, Tone.FALLBACK),)
-    )
+    kernel = kernel_runs(row.kernel, row.fallthrough, row.span, tone=Tone.FALLBACK)
     place = () if row.span is None else (Run(f" {row.span}", Tone.PLACE),)
     return Paragraph((Run(f"Backend fallback at {row.key}: "), *kernel, *place))
 
@@ -144,9 +139,7 @@ def _group_source(group: _FileGroup, short: bool) -> Inline:
 
 
 def _kernel(row: RegisteredKernel, short: bool) -> Inline:
-    if row.fallthrough:
-        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(row.kernel, row.span, short))
-    return Run(short_kernel(row.kernel) if short else row.kernel, Tone.KERNEL)
+    return kernel_runs(row.kernel, row.fallthrough, row.span, short, Tone.KERNEL)
 
 
 GROUPS: list[Column[_FileGroup]] = [

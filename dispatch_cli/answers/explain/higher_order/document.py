@@ -74,7 +74,7 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
         yield TableBlock(IMPLS, [*alike(report.impls)])
     if report.advice is not None:
         yield Gap()
-        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report, report.advice))))
+        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report.advice, report.name))))
 
 
 def _outcome(line: RuleLine, short: bool) -> Inline:

@@ -99,12 +99,8 @@ def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name.endswith("Mode") == (kind is ImplKind.MODE)))
 
 
-def advice_sentences(report: ExplainHigherOrderReport, advice: HigherOrderAdvice) -> Iterator[str]:
-    """A sentence for each change, the best one first."""
-    return _ways(advice, report.name)
-
-
-def _ways(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
+def advice_sentences(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
+    """A sentence for each change, the best one first. mode: the name of the place, where it is a mode."""
     for position, change in enumerate(advice.changes):
         text = impl_change_text(change)
         declared = ", ".join(_declared(edit) for edit in change.edits)
@@ -126,7 +122,7 @@ def _ways(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
 
 def higher_order_advice_text(advice: HigherOrderAdvice) -> str:
     """The changes as one text, for a report that is read by a program."""
-    return " ".join(_ways(advice, "the mode"))
+    return " ".join(advice_sentences(advice, "the mode"))
 
 
 def impl_change_text(change: ImplChange) -> str:

@@ -15,6 +15,7 @@ from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
+    from dispatch_cli.render.document import Block
 
 
 def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,8 +57,9 @@ def _title() -> str:
     return f"dispatch-cli {click.get_current_context().info_name}"
 
 
-def _append(chunks: Iterable[str], file: str) -> None:
+def _append(blocks: Iterable[Block], file: str) -> None:
     from dispatch_cli.cli.files import check_target, refuse_folder, refuse_outside
+    from dispatch_cli.render.markdown import markdown
     from dispatch_cli.render.printed import printed
     from dispatch_cli.render.text_safety import UNENCODABLE
 
@@ -67,6 +69,6 @@ def _append(chunks: Iterable[str], file: str) -> None:
         check_target(Path(file))
         refuse_outside(Path(file))
         with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
-            stream.writelines((*printed(chunks), "\n"))
+            stream.writelines((*printed(markdown(blocks)), "\n"))
     except OSError as error:
         raise CannotWrite(f"cannot write {file}: {error.strerror or error}") from None

@@ -18,7 +18,6 @@ from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.words import plural
 
 MAX_SHOWN = 50
@@ -27,17 +26,8 @@ MAX_TEXT = 600
 """Characters of the text about one place."""
 
 
-def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Iterator[str]:
+def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Iterator[Block]:
     """Step summary: the result of the run, a row for each check that found something, and a row for each place."""
-    return markdown(_findings(report, title, root))
-
-
-def problems_step_summary(problems: Sequence[Problem], title: str, root: Path) -> Iterator[str]:
-    """Step summary of a run that checked nothing: a row for each problem of the input."""
-    return markdown(_problems(problems, title, root))
-
-
-def _findings(report: FindingsReport, title: str, root: Path) -> Iterator[Block]:
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     yield from findings_summary.document(summary_of(report))
     places = sorted(by_place(report.findings), key=lambda group: _worst(group).rank)
@@ -54,7 +44,8 @@ def _findings(report: FindingsReport, title: str, root: Path) -> Iterator[Block]
         yield Paragraph(f"and {plural(sum(others.values()), 'finding')} more, not listed here: {counts}")
 
 
-def _problems(problems: Sequence[Problem], title: str, root: Path) -> Iterator[Block]:
+def problems_step_summary(problems: Sequence[Problem], title: str, root: Path) -> Iterator[Block]:
+    """Step summary of a run that checked nothing: a row for each problem of the input."""
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     count = plural(len(problems), "error")
     yield Paragraph(Run(f"Nothing was checked: {count} in the input", Tone.BAD))

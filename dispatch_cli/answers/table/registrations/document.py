@@ -28,13 +28,12 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import (
-    fallthrough_text,
     inherited_lines,
+    kernel_runs,
     origins_of,
     place_cell,
     plural,
     schema_label,
-    short_kernel,
 )
 
 
@@ -104,20 +103,13 @@ def _key(row: KernelRow, _: bool) -> Inline:
 
 
 def _kernel(row: KernelRow, short: bool) -> Inline:
-    falls, kernel = _falls("fallthrough" in row.flags, row.kernel, row.span, short)
+    kernel = kernel_runs(row.kernel, "fallthrough" in row.flags, row.span, short)
     signature = "" if row.signature is None or short else f" {row.signature}"
-    return falls, kernel, Run(signature + _fake_words(row), Tone.DIM)
-
-
-def _falls(falls: bool, kernel: str, span: Span | None, short: bool) -> tuple[Run, Run]:
-    """True if a kernel falls through, and its text."""
-    if falls:
-        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(kernel, span, short))
-    return Run(""), Run(short_kernel(kernel) if short else kernel)
+    return *kernel, Run(signature + _fake_words(row), Tone.DIM)
 
 
 def _fake_words(row: KernelRow) -> str:
-    """True if the kernel is that of a fake implementation, and of which function."""
+    """Words for the kernel of a fake implementation: of which function it is."""
     if row.fake is None:
         return ""
     if row.fake.function is None:
@@ -137,10 +129,6 @@ def _fills(row: KernelRow, _: bool) -> Inline:
     return f"{row.fills} of {row.covers} slots" if row.alias else plural(row.fills, "slot")
 
 
-def _fallback_kernel(row: FallbackRow, _: bool) -> Inline:
-    return _falls(row.fallthrough, row.kernel, row.span, short=False)
-
-
 KERNELS: list[Column[KernelRow]] = [
     Column("Key", _key),
     Column("Kernel", _kernel, Under("Key")),
@@ -157,7 +145,7 @@ PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
 ]
 FALLBACKS: list[Column[FallbackRow]] = [
     Column("Key", lambda row, _: row.key),
-    Column("Kernel", _fallback_kernel, Under("Key")),
+    Column("Kernel", lambda row, _: kernel_runs(row.kernel, row.fallthrough, row.span), Under("Key")),
     Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]

@@ -20,13 +20,12 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import (
-    fallthrough_text,
     inherited_lines,
+    kernel_runs,
     origins_of,
     over_label,
     place_cell,
     plural,
-    short_kernel,
 )
 
 
@@ -47,9 +46,7 @@ def document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[B
 
 
 def _kernel(row: BackendFallback, short: bool) -> Inline:
-    if row.fallthrough:
-        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(row.kernel, row.span, short))
-    return Run(short_kernel(row.kernel) if short else row.kernel, Tone.FALLBACK)
+    return kernel_runs(row.kernel, row.fallthrough, row.span, short, Tone.FALLBACK)
 
 
 COLUMNS: list[Column[BackendFallback]] = [

@@ -19,7 +19,7 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import fallthrough_text, over_label, place_cell, plural, short_kernel
+from dispatch_cli.render.words import kernel_runs, over_label, place_cell, plural
 
 _CAPTURED = (
     "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."
@@ -50,9 +50,7 @@ def _key(row: tuple[int, OrderedRegistration], _: bool) -> Inline:
 
 def _kernel(row: tuple[int, OrderedRegistration], short: bool) -> Inline:
     _, registration = row
-    if registration.fallthrough:
-        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(registration.kernel, registration.span, short))
-    return Run(short_kernel(registration.kernel) if short else registration.kernel, Tone.KERNEL)
+    return kernel_runs(registration.kernel, registration.fallthrough, registration.span, short, Tone.KERNEL)
 
 
 COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.condition import all_text
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
@@ -121,14 +122,16 @@ def registrations_report(
         universe=dispatcher.universe.name,
         over_assumed=state.over_assumed,
         core_fallbacks=len(fallbacks) - len(declared),
-        fallbacks=tuple(
-            FallbackRow(
-                row.key, row.kernel.debug, row.kernel.fallthrough, row.kernel.span, state.origin(row), row.kernel.when
-            )
-            for row in declared
-        ),
+        fallbacks=tuple(fallback_row(state, registration) for registration in declared),
         higher_order_operators=_higher_order(state, higher_order),
         operators=(_operator(state, name) for name in names),
+    )
+
+
+def fallback_row(state: State, registration: Registration) -> FallbackRow:
+    kernel = registration.kernel
+    return FallbackRow(
+        registration.key, kernel.debug, kernel.fallthrough, kernel.span, state.origin(registration), kernel.when
     )
 
 

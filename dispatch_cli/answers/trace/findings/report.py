@@ -131,17 +131,10 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
 def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding:
     most = sorted(calls.places, key=lambda place: -calls.places[place])
     return TraceFinding(
-        kind=about.kind,
-        operator=about.operator,
-        key=about.key,
+        **about._asdict(),
         calls=calls.count,
         first=calls.first,
         casts=calls.casts,
-        kernel=about.kernel,
-        registered_at=about.registered_at,
-        keys=about.keys,
-        gradient=about.gradient,
-        fallback=about.fallback,
         places=tuple(view.recording.places[place] for place in most[:MAX_PLACES]),
         more_places=max(0, len(most) - MAX_PLACES),
     )
