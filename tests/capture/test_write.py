@@ -210,12 +210,6 @@ def test_the_yaml_reads_well() -> None:
     assert max(map(len, fields)) <= 200
 
 
-def test_the_small_state_says_the_same_in_json() -> None:
-    state = small_state()
-    text = "".join(state_text(state, as_json=True))
-    assert json.loads(text) == from_yaml(text) == document(state) == from_yaml("".join(state_text(state, False)))
-
-
 HOSTILE = [
     "",
     " ",

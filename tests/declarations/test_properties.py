@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dispatch_cli.declarations import yaml_reader
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.declarations.python_parser import PythonParser
 from dispatch_cli.model.problem import InputError
 from tests.declarations.test_format import EVERY_FIELD
 from tests.declarations.test_parsers import GOOD
@@ -61,10 +58,3 @@ def test_mutated_bytes(text: str, edits: list[tuple[int, bytes]]) -> None:
         at = start % (len(content) + 1)
         content = content[:at] + piece + content[at + len(piece) :]
     assert outcome(content) <= 101
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(EDIT, min_size=1, max_size=6))
-def test_mutated_texts_for_the_python_parser(text: str, edits: list[tuple[int, int, str]]) -> None:
-    with mock.patch.object(yaml_reader, "make_parser", PythonParser):
-        assert outcome(mutated(text, edits).encode("utf-8", "surrogatepass")) <= 101
