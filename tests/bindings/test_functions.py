@@ -234,6 +234,7 @@ def test_questions_about_kernels(bindings: Bindings) -> None:
     [
         ("_dispatch_has_kernel_for_dispatch_key", ("ns::no", "CPU"), "operator ns::no does not exist"),
         ("_dispatch_has_kernel_for_dispatch_key", ("ns::op", "nope"), "could not parse dispatch key: nope"),
+        ("_dispatch_has_computed_kernel_for_dispatch_key", ("ns::no", "nope"), "operator ns::no does not exist"),
         (
             "_dispatch_has_computed_kernel_for_dispatch_key",
             ("ns::op", "Autograd"),
@@ -241,6 +242,7 @@ def test_questions_about_kernels(bindings: Bindings) -> None:
         ),
         ("_dispatch_kernel_for_dispatch_key_is_fallthrough", ("ns::op", "CUDA"), "no kernel for CUDA on ns::op"),
         ("_dispatch_get_registrations_for_dispatch_key", ("nope",), "could not parse dispatch key: nope"),
+        ("_dispatch_print_registrations_for_dispatch_key", ("nope",), "could not parse dispatch key: nope"),
         ("_dispatch_find_schema_or_throw", ("ns::no", "x"), "Could not find schema for ns::no.x"),
         (
             "_dispatch_find_schema_or_throw",
@@ -357,6 +359,11 @@ def test_wrong_types_are_type_errors(bindings: Bindings) -> None:
             lambda c: c._dispatch_pystub(3, ""),
             "_dispatch_pystub(): incompatible function arguments. The following argument types are supported:\n"
             "    1. (arg0: str, arg1: str) -> tuple[str, str] | None\n\nInvoked with: 3, ''",
+        ),
+        (
+            lambda c: c._dispatch_key_name("CPU", 2, x=None),
+            "_dispatch_key_name(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (arg0: c10::DispatchKey) -> str\n\nInvoked with: 'CPU', 2; kwargs: x=None",
         ),
         (
             lambda c: c.DispatchKeySet(None),

@@ -248,6 +248,15 @@ def test_guards_change_the_state_and_put_it_back(bindings: Bindings) -> None:
     }
 
 
+def test_setters_leave_backend_bits_behind(bindings: Bindings) -> None:
+    bindings._dispatch_tls_set_dispatch_key_included("AutogradCPU", True)
+    assert bindings._dispatch_tls_is_dispatch_key_included("AutogradCPU")
+    bindings._dispatch_tls_set_dispatch_key_included("AutogradCPU", False)
+    assert not bindings._dispatch_tls_is_dispatch_key_included("AutogradCPU")
+    assert raw_state(bindings) == ("404000001", "1ff8000000000")
+    assert bindings._dispatch_tls_is_dispatch_key_excluded("AutocastCPU")
+
+
 def test_wrappers_of_tensors(bindings: Bindings) -> None:
     """The sets come from PyTorch 2.13."""
     sets = {

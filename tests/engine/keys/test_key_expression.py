@@ -47,6 +47,7 @@ UNIVERSE = universes.load("torch-2.15")
         ("runtime(Autograd) & autogradother_backends", "runtime(Autograd) & autogradother_backends", []),
         ("FULL_AFTER(Dense)", "FULL_AFTER(Dense)", ["PythonDispatcher"]),
         ("default_included", "default_included", ["BackendSelect", "ADInplaceOrView"]),
+        ("default_excluded & AutocastCPU", "default_excluded & AutocastCPU", ["AutocastCPU"]),
         ("FULL - after_autograd & AutogradOther", "(FULL - after_autograd) & AutogradOther", ["AutogradOther"]),
     ],
 )
