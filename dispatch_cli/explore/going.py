@@ -44,6 +44,7 @@ class Going(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._following = Following(self, _SOON, self._follow)
+        self._passed_over: Spot | None = None  # what a row is about that was pointed at when an operator was chosen
 
     @property
     def spot(self) -> Spot:
@@ -71,7 +72,14 @@ class Going(App[None]):
         spot = spot_of(message.entry)._replace(key=message.key)
         self.visits.move(VisitedPlace(spot, self.front))
         self.visits.go(VisitedPlace(spot, self.front, False))
+        self._passed_over = self._pointed
         await self._arrive()
+
+    @property
+    def _pointed(self) -> Spot | None:
+        """The operator or the slot that the row under the cursor of the view in front is about."""
+        view = self.stage.views.get(self.front)
+        return view.pointed if isinstance(view, Pane) else None
 
     async def on_pane_went(self, message: Pane.Went) -> None:
         message.stop()
@@ -126,11 +134,12 @@ class Going(App[None]):
         """Bring a view to the front, and the focus to it."""
         if pane not in self.stage.entries:
             return
-        view = self.stage.views.get(self.front)
-        pointed = view.pointed if pane in _OF_OPERATOR and isinstance(view, Pane) and view.has_focus_within else None
-        if pointed is not None and pane != self.front:
-            await self.go(pointed, pane)
-            return
+        if pane != self.front:
+            pointed, passed_over, self._passed_over = self._pointed, self._passed_over, None
+            in_view = self.stage.views[self.front].has_focus_within
+            if pane in _OF_OPERATOR and in_view and pointed is not None and pointed != passed_over:
+                await self.go(pointed, pane)
+                return
         self.visits.go(VisitedPlace(self.spot, pane, False))
         await self.to_front(pane)
         self.stage.focus_on(pane)

@@ -103,6 +103,26 @@ def test_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.M
     drive(of_scenario(), steps)
 
 
+def test_an_operator_that_was_searched_from_findings_is_shown() -> None:
+    """Until the cursor is at another finding."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for keys, operator in (
+            (("5", "slash", *"aten::mul.Tensor", "enter", "1"), "aten::mul.Tensor"),
+            (("5", "1"), "aten::to.dtype"),
+        ):
+            await pilot.press(keys[0])
+            pane = view(app, FindingsPane)
+            await until(pilot, lambda pane=pane: pane.answer is not None and pane.list.has_focus)
+            await pilot.press(*keys[1:-1])
+            await until(pilot, lambda pane=pane: app.front == "findings" and pane.has_focus_within)
+            await pilot.press(keys[-1])
+            await until(pilot, lambda: app.front == "table")
+            assert str(app.spot.operator) == operator
+
+    drive(of_scenario(), steps)
+
+
 @pytest.mark.parametrize("keys", [("enter",), ("tab", "down", "down", "enter"), ("2",)])
 def test_a_finding_leads_to_its_slot(keys: tuple[str, ...]) -> None:
     """By enter on it, by the line in its details, and by the key of the view."""

@@ -95,6 +95,13 @@ def test_registrations_and_fallbacks(session: Session) -> None:
         assert_prints(registrations_answer(session, owner, there))
 
 
+@pytest.mark.parametrize(
+    ("version", "nearest"), [("torch-2.15", "torch-2.14"), ("torch-2.13", "torch-2.12"), ("torch-2.4", "torch-2.5")]
+)
+def test_a_state_is_compared_with_the_version_before_it(version: str, nearest: str) -> None:
+    assert olds(Session(api.load_state((), bases=(version,)), ("--base", version)))[0] == Old(nearest)
+
+
 def test_differences(session: Session) -> None:
     known = olds(session)
     if session.source == ("--base", "torch-2.15"):

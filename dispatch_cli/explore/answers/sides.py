@@ -24,11 +24,14 @@ class Old(NamedTuple):
 
 
 def olds(session: Session) -> list[Old]:
-    """States that a session's state can be compared with: first what the files start from, then the other versions."""
-    own = [*session.original.over][:1]
+    """States that a session's state can be compared with: what the files start from, older versions, newer versions."""
+    names = bases.names()
+    own = next((name for name in [*session.original.over][:1] if name in names), None)
     choices = [Old(None)] if tried_file(session) else []
-    choices += [Old(name) for name in own if session.files and name in bases.names()]
-    return choices + [Old(name) for name in bases.names() if name not in own]
+    at = -1 if own is None else names.index(own)
+    if own is not None and session.files:
+        choices.append(Old(own))
+    return choices + [Old(name) for name in (*names[at + 1 :], *reversed(names[: max(at, 0)]))]
 
 
 def old_of(session: Session, chosen: Old | None) -> Old | None:
