@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -421,14 +421,31 @@ def filter_option(default: str) -> Callable[[_Command], _Command]:
     return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=complete_operators)
 
 
-def chosen_operators(
-    state: State, ops: tuple[str, ...], others: Collection[str] = (), own: bool = False
-) -> list[OperatorName]:
-    """The operators that --op chooses; exits with 2 when a glob chooses none, unless it is among *others*.
+def matching_names(
+    ops: Sequence[str], names: Sequence[str], higher_order: Sequence[str] = (), none: str = "no operator matches"
+) -> tuple[set[str], set[str]]:
+    """The names that --op chooses of operators and of higher-order ones; exits with 2 when a glob chooses none.
+
+    none: the beginning of the message then.
+    """
+    from dispatch_cli.answers.shared.selection import not_found, select_higher_order, select_names
+
+    chosen, others = set[str](), set[str]()
+    for glob in ops:
+        ordinary, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
+        if not ordinary and not of_higher_order:
+            hint = as_sentence(not_found([*names, *higher_order], glob))
+            raise click.BadParameter(f"{none} {glob!r}.{hint}", param_hint="'--op'")
+        chosen.update(ordinary)
+        others.update(of_higher_order)
+    return chosen, others
+
+
+def chosen_operators(state: State, ops: tuple[str, ...], own: bool = False) -> list[OperatorName]:
+    """The operators that --op chooses; exits with 2 when a glob chooses none.
 
     Without --op, all. own: of files laid over a base then only those that are the files' own, if any.
     """
-    from dispatch_cli.answers.shared.selection import not_found, select_names
     from dispatch_cli.model.names import OperatorName
 
     dispatcher = state.dispatcher
@@ -437,14 +454,7 @@ def chosen_operators(
         if own and _is_over_assumed(state):
             return shown
         return shown or [OperatorName.parse(name) for name in dispatcher.names()]
-    names = dispatcher.names()
-    chosen: set[str] = set()
-    for glob in ops:
-        matches = select_names(names, glob)
-        if not matches and glob not in others:
-            hint = as_sentence(not_found([*names, *(operator.name for operator in state.higher_order_operators)], glob))
-            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-        chosen.update(matches)
+    chosen, _ = matching_names(ops, dispatcher.names())
     return [OperatorName.parse(name) for name in sorted(chosen)]
 
 
@@ -455,18 +465,16 @@ def chosen_of_both_kinds(
 
     Without --op, all; of files laid over a base only those that the files say something of, if any.
     """
-    from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order
+    from dispatch_cli.answers.shared.selection import may_be_higher_order
+    from dispatch_cli.model.names import OperatorName
 
     if ops and not any(map(may_be_higher_order, ops)):
         return chosen_operators(state, ops), ()
     operators = state.higher_order_operators
     if ops:
-        names = [operator.name for operator in operators]
-        by_glob = {glob: select_higher_order(names, glob) for glob in ops}
-        ordinary = chosen_operators(state, ops, [glob for glob in ops if by_glob[glob]])
-        return ordinary, tuple(
-            operator for operator in operators if any(operator.name in each for each in by_glob.values())
-        )
+        chosen, others = matching_names(ops, state.dispatcher.names(), [operator.name for operator in operators])
+        ordinary = [OperatorName.parse(name) for name in sorted(chosen)]
+        return ordinary, tuple(operator for operator in operators if operator.name in others)
     declared = {operator.name for operator in state.declarations.higher_order_operators}
     if state.base is None and (state.source is None or not declared) and not _is_over_assumed(state):
         return chosen_operators(state, ()), operators

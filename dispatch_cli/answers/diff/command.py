@@ -11,7 +11,7 @@ import click
 from dispatch_cli.answers.diff.command_sides import embedded_name, opened_sides, side_state, state_without
 from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
 from dispatch_cli.cli.help import Command
-from dispatch_cli.cli.options import SourceOptions, as_sentence, filter_option, note_conditions, source_options
+from dispatch_cli.cli.options import SourceOptions, filter_option, matching_names, note_conditions, source_options
 from dispatch_cli.cli.output import Output, output_options, say_written, show
 
 if TYPE_CHECKING:
@@ -114,20 +114,9 @@ def _operators(states: Sequence[State], ops: tuple[str, ...]) -> tuple[frozenset
     """The operators and higher-order operators that --op chooses in either state; None for all."""
     if not ops:
         return None, None
-    from dispatch_cli.answers.shared.selection import may_be_higher_order, not_found, select_higher_order, select_names
-
     names = sorted({name for state in states for name in state.dispatcher.names()})
     others = sorted({operator.name for state in states for operator in state.higher_order_operators})
-    operators: set[str] = set()
-    higher_order: set[str] = set()
-    for glob in ops:
-        matches = select_names(names, glob)
-        found_others = select_higher_order(others, glob) if may_be_higher_order(glob) else []
-        if not matches and not found_others:
-            hint = as_sentence(not_found([*names, *others], glob))
-            raise click.BadParameter(f"no operator of either side matches {glob!r}.{hint}", param_hint="'--op'")
-        operators.update(matches)
-        higher_order.update(found_others)
+    operators, higher_order = matching_names(ops, names, others, "no operator of either side matches")
     return frozenset(operators), frozenset(higher_order)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.options import as_sentence
+from dispatch_cli.cli.options import as_sentence, matching_names
 from dispatch_cli.cli.output import BadInput, Output, show, write
 
 if TYPE_CHECKING:
@@ -190,16 +190,6 @@ def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
 
 def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
     """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
-    from dispatch_cli.answers.shared.selection import not_found, select_names
-
-    names = view.recording.operators
-    chosen: set[str] = set()
-    for glob in ops:
-        matches = select_names(names, glob)
-        if not matches:
-            hint = as_sentence(not_found(names, glob))
-            raise click.BadParameter(
-                f"the program called no operator that matches {glob!r}.{hint}", param_hint="'--op'"
-            )
-        chosen.update(matches)
+    none = "the program called no operator that matches"
+    chosen, _ = matching_names(ops, view.recording.operators, none=none)
     return frozenset(chosen) if ops else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.answers.findings.crossref.command_options import LIVE, Asked, ask_live
-from dispatch_cli.cli.options import as_sentence, resolved_name
+from dispatch_cli.cli.options import matching_names, resolved_name
 from dispatch_cli.cli.output import BadInput, Output, say_written, show
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def show_against(
         raise BadInput(error, out.color) from None
     rows = compare_with_state(declarations, library)
     if ops:
-        chosen = _chosen({row.operator for row in rows if row.operator}, ops)
+        chosen, _ = matching_names(ops, sorted({row.operator for row in rows if row.operator}))
         rows = [row for row in rows if row.operator in chosen]
     report = against_report(
         rows, library.source, library.universe, len(declarations.undecided), len(declarations.unread)
@@ -47,20 +47,6 @@ def show_against(
 
         say_written(out.file, outcome(report).text)
     raise click.exceptions.Exit(0 if report.equal else 1)
-
-
-def _chosen(names: Collection[str], ops: tuple[str, ...]) -> set[str]:
-    """The operators that --op chooses; exits with 2 when a glob chooses none."""
-    from dispatch_cli.answers.shared.selection import not_found, select_names
-
-    known, chosen = sorted(names), set[str]()
-    for glob in ops:
-        matches = select_names(known, glob)
-        if not matches:
-            hint = as_sentence(not_found(known, glob))
-            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-        chosen.update(matches)
-    return chosen
 
 
 def _sides(

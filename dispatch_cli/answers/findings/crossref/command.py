@@ -20,7 +20,7 @@ from dispatch_cli.answers.findings.crossref.command_options import (
 )
 from dispatch_cli.cli.completion import complete_files, complete_sides
 from dispatch_cli.cli.help import Command
-from dispatch_cli.cli.options import allow_outside_option, as_sentence, filter_option, say_name_notes
+from dispatch_cli.cli.options import allow_outside_option, filter_option, matching_names, say_name_notes
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
 from dispatch_cli.cli.source_options import ReadingOptions, reading_options
 from dispatch_cli.cli.source_reading import with_documents
@@ -193,23 +193,11 @@ def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The operators that --op chooses of those that either has, and the higher-order ones.
-
-    Exits with 2 when a glob chooses none of either.
-    """
-    from dispatch_cli.answers.shared.selection import not_found, select_higher_order, select_names
+    """The operators that --op chooses of those that either has, and the higher-order ones."""
     from dispatch_cli.crossref.compare import higher_order_names, names_of
 
     names, higher_order = names_of(subject, answers), higher_order_names(subject, answers)
     if not ops:
         return names, higher_order
-    chosen: set[str] = set()
-    others: set[str] = set()
-    for glob in ops:
-        ordinary, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
-        if not ordinary and not of_higher_order:
-            hint = as_sentence(not_found([*names, *higher_order], glob))
-            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-        chosen.update(ordinary)
-        others.update(of_higher_order)
+    chosen, others = matching_names(ops, names, higher_order)
     return sorted(chosen), sorted(others)
