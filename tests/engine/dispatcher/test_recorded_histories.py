@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
+import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +15,7 @@ from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
+from tests.capture.support import live_state, live_universe, torch_python
 from tests.engine.dispatcher.recorded_histories import differing_steps, replays
 from tests.support import RECORDINGS, UNIVERSE_OF, load_recording, replay_dump
 
@@ -95,3 +98,39 @@ def test_every_step_is_as_in_a_live_pytorch(tmp_path: Path) -> None:
     universe = universes.from_data(live_universe())
     assert list(universe.replaceable_fallbacks) == recording["second"]
     assert differing_steps(universe, recording["histories"])[1] == []
+
+
+# New random histories of a live PyTorch of any version, whose universe is captured first.
+
+
+COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "500"))
+"""Histories of a live test; ``DISPATCH_CLI_LIVE_SEED`` repeats a run."""
+
+RUN = """
+import gc, runpy, sys
+import torch
+gc.collect()
+gc.freeze()  # the recorders collect garbage at every step; without PyTorch's own objects that is quick
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def record(script: str, out: Path, *arguments: str) -> Any:
+    """Run a recorder with the live PyTorch; what it wrote."""
+    command = [torch_python(), "-c", RUN, str(RECORDINGS / script), str(out), *arguments]
+    done = in_pytorch.run(command, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(out.read_text(encoding="utf-8"))
+
+
+@pytest.mark.live
+def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
+    data = live_state()["universe"]
+    print(f"PyTorch {data['torch']}, seed {seed}")
+    histories = record("record_sequences.py", tmp_path / "histories.json", seed, str(COUNT))["histories"]
+    assert len(histories) == COUNT
+    steps, problems = differing_steps(universes.from_data(data), histories)
+    assert problems == [], f"seed {seed}: {len(problems)} of {steps} steps differ"
+    assert steps > 3 * COUNT
