@@ -24,9 +24,7 @@ def held_by(state: State, source: str, namespaces: Collection[str]) -> BuiltLibr
     operators = {}
     for text in state.dispatcher.names():
         name = OperatorName.parse(text)
-        if text.partition("::")[0] in namespaces or (
-            not state.dispatcher.is_untouched(name) and _is_user(state, name, by)
-        ):
+        if text.partition("::")[0] in namespaces or _is_user(state, name, by):
             operators[text] = _operator(state.dispatcher, name, by)
     return BuiltLibrary(
         source=source,

@@ -71,7 +71,11 @@ def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHig
 
     name = operator_named(state.dispatcher, operator)
     if name is not None:
-        return _report(state, name, _key(state.dispatcher, key))
+        from dispatch_cli.answers.explain.report import explain_report
+
+        key = _key(state.dispatcher, key)
+        note_conditions(state, [name])
+        return explain_report(state, name, key)
     higher_order = higher_order_named(state, operator)
     if higher_order is None:
         hint = as_sentence(similar_operators(state.dispatcher, operator))
@@ -156,10 +160,3 @@ def _assumed(own: SourceOptions, color: str) -> State:
 
 def _has(state: State, name: OperatorName) -> bool:
     return name in state.dispatcher or state.higher_order_operator(str(name)) is not None
-
-
-def _report(state: State, name: OperatorName, key: str) -> ExplainReport:
-    from dispatch_cli.answers.explain.report import explain_report
-
-    note_conditions(state, [name])
-    return explain_report(state, name, key)

@@ -83,7 +83,7 @@ class Concerned(NamedTuple):
     when: str | None = None
 
 
-_STATES = {
+STATES = {
     Outcome.FIRED: RuleState.FIRED,
     Outcome.NOT_COVERED: RuleState.NOT_COVERED,
     Outcome.NOTHING_REGISTERED: RuleState.NOTHING_REGISTERED,
@@ -110,7 +110,7 @@ def rule_lines(
         if not asked and step.number > QUESTION_NUMBER:
             yield _question(dispatcher, name, key, reached)
             asked = True
-        state = RuleState.STANDS_BY if step.outcome is Outcome.FIRED and not reached else _STATES[step.outcome]
+        state = RuleState.STANDS_BY if step.outcome is Outcome.FIRED and not reached else STATES[step.outcome]
         blockers = dispatcher.keys_in(step.blockers)
         if step.rule is Rule.FALLBACK and key in dispatcher.layout.incomplete and key not in dispatcher.fallbacks:
             state = RuleState.NOT_KNOWN

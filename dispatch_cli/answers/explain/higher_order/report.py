@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
-from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
+from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.higher_order.modes import ModeCall, mode_calls
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplRow, impls_of, row_of
@@ -79,6 +79,7 @@ def explain_higher_order(
         slots = tuple(row_of(table.entry(key)) for key in keys)
     else:
         answer = answer_at(table, place, state.modes)
+    asks_rules = answer is not None and answer.decision is not None and answer.found is not AtPlace.FALLTHROUGH
     return ExplainHigherOrderReport(
         *starts_from(state),
         operator=operator.name,
@@ -90,15 +91,11 @@ def explain_higher_order(
         answer=None if answer is None else _row(answer),
         calls=mode_calls(state, operator, place),
         steps=() if answer is None else answer.steps,
-        rules=tuple(_rules(state, table, place.name)) if answer is not None and _asks_rules(answer) else (),
+        rules=tuple(_rules(state, table, place.name)) if asks_rules else (),
         slots=slots,
         impls=impls.impls,
         advice=None if answer is None else advice_for(state, operator, place),
     )
-
-
-def _asks_rules(answer: PlaceAnswer) -> bool:
-    return answer.decision is not None and answer.found is not AtPlace.FALLTHROUGH
 
 
 def _row(answer: PlaceAnswer) -> PlaceRow:
@@ -115,19 +112,11 @@ def _row(answer: PlaceAnswer) -> PlaceRow:
     )
 
 
-_STATES = {
-    Outcome.FIRED: RuleState.FIRED,
-    Outcome.NOT_COVERED: RuleState.NOT_COVERED,
-    Outcome.NOTHING_REGISTERED: RuleState.NOTHING_REGISTERED,
-    Outcome.HAS_BACKEND_KERNEL: RuleState.GAVE_WAY,
-}
-
-
 def _rules(state: State, table: HigherOrderTable, key: str) -> Iterator[RuleLine]:
     """The rules up to the one that fires."""
     fired = False
     for step, blockers in steps_for(table.universe, table.kernels, key, key in state.dispatcher.fallbacks):
         fired = fired or step.outcome is Outcome.FIRED
-        yield RuleLine(step.number, step.rule, (step.key or key,), _STATES[step.outcome], True, blockers)
+        yield RuleLine(step.number, step.rule, (step.key or key,), STATES[step.outcome], True, blockers)
     if not fired:
         yield RuleLine(MISSING_NUMBER, Rule.MISSING, (), RuleState.FIRED, True)

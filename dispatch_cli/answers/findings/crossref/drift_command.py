@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.built import BuiltLibrary
-    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.universe import Universe
 
@@ -54,7 +53,9 @@ def show_drift(
     except InputError as error:
         raise BadInput(error, out.color) from None
     refuse_unknown_checks(state, settings, out.color)
-    names, higher_order = chosen_of_both_kinds(state, ops) if ops else _declared(state)
+    names, higher_order = state.own_operators(), state.own_higher_order_operators()
+    if ops:
+        names, higher_order = chosen_of_both_kinds(state, ops)
     library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
     when = _answers(state, asked)
     state = _with_universe(files, state, universe, allow_outside, when)
@@ -80,10 +81,6 @@ def show_drift(
         show(report, out, **how)
     say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed else 0)
-
-
-def _declared(state: State) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
-    return state.own_operators(), state.own_higher_order_operators()
 
 
 def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[OperatorName]:
