@@ -27,7 +27,7 @@ def _raised_always(function: Any) -> str | None:
     Either the function does nothing else, for the operators that it is registered for; or it, or a function of its
     module that it calls, raises where ``fake_mode.shape_env is None``.
     """
-    definition = _definition(function)
+    definition = definition_of(function)
     body = [] if definition is None else definition.body
     while len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:  # it asks whether it is one of them
         body = body[0].body
@@ -39,13 +39,13 @@ def _raised_always(function: Any) -> str | None:
         value = getattr(statement, "value", None)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             other = module.get(value.func.id)
-            called += [_definition(other)] if inspect.isfunction(other) else []
+            called += [definition_of(other)] if inspect.isfunction(other) else []
     return next((exception for callee in called if (exception := _without_shapes(callee)) is not None), None)
 
 
 def _raised_without(function: Any, operator: Any) -> str | None:
     """The exception that the function raises for an operator that lacks an argument: ``"size" not in given``."""
-    definition = _definition(function)
+    definition = definition_of(function)
     names = {argument.name for argument in operator._schema.arguments}
     for statement in () if definition is None else definition.body:
         test = getattr(statement, "test", None)
@@ -61,7 +61,7 @@ def refused(function: Any) -> list[str]:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if NOT_IMPLEMENTED not in getattr(code, "co_names", ()):  # most functions; to find their sources takes long
         return []
-    definition = _definition(function)
+    definition = definition_of(function)
     names = []
     for statement in () if definition is None else definition.body:
         test = getattr(statement, "test", None)
@@ -73,7 +73,8 @@ def refused(function: Any) -> list[str]:
     return names
 
 
-def _definition(function: Any) -> ast.FunctionDef | None:
+def definition_of(function: Any) -> ast.FunctionDef | None:
+    """The source of a function; None where it is not known."""
     try:
         statement = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):

@@ -23,14 +23,12 @@ import ast
 import contextlib
 import importlib
 import importlib.util
-import inspect
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import textwrap
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,12 +164,6 @@ def parse_fallbacks(table: str) -> list[Data]:
             raise ValueError(line)
         fallbacks.append({"key": match[1], "debug": match[3], "fallthrough": bool(match[2])})
     return fallbacks
-
-
-def parse_device_types(message: str) -> list[str]:
-    """The device types that PyTorch lists when it is asked for one that it does not have."""
-    match = re.search(r"Expected one of (.*?) device type", message)
-    return [name.strip() for name in match[1].split(",")] if match is not None else []
 
 
 class Cleaner:
@@ -330,11 +322,7 @@ def _functionality_of(full_after: dict[str, list[str]], keyset: Any) -> str:
 
 
 def _devices(live: Live) -> dict[str, str]:
-    try:
-        live.torch.device("no_such_device")
-    except RuntimeError as error:
-        names = parse_device_types(str(error))
-    keys = {name: _device_key(live, name) for name in names}
+    keys = {name: _device_key(live, name) for name in torch_library.device_types(live.torch)}
     return {name: key for name, key in keys.items() if key is not None}
 
 
@@ -763,13 +751,9 @@ def functionalize_errors(function: Any) -> dict[str, str]:
 
 def _first_attributes(function: Any) -> list[str]:
     """The attributes of its first argument that a function reads before it calls or decides anything."""
-    if hasattr(function, "__wrapped__"):
-        return []  # the source would be that of another function
-    try:
-        definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return []  # without a source nothing is known
-    if not isinstance(definition, ast.FunctionDef):
+    # what is wrapped is another function
+    definition = None if hasattr(function, "__wrapped__") else fake_sources.definition_of(function)
+    if definition is None:
         return []
     arguments = [*getattr(definition.args, "posonlyargs", []), *definition.args.args]
     attributes: list[str] = []

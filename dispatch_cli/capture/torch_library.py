@@ -149,12 +149,17 @@ def _checks_gradients(torch: Any, plain: Any) -> bool:
     return not ran
 
 
-def _devices(torch: Any) -> Data:
+def device_types(torch: Any) -> list[str]:
+    """The device types that PyTorch lists when it is asked for one that it does not have."""
     try:
         torch.device("no_such_device")
     except RuntimeError as error:
         match = _DEVICES.search(str(error))
-    names = [] if match is None else [name.strip() for name in match[1].split(",")]
+    return [] if match is None else [name.strip() for name in match[1].split(",")]
+
+
+def _devices(torch: Any) -> Data:
+    names = device_types(torch)
     available = getattr(torch._C, "_is_autocast_available", None)
     return {
         "device_types": names,
