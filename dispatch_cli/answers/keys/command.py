@@ -115,7 +115,7 @@ def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, An
 
         return universe_report(universe), {"universe": universe}
     from dispatch_cli.answers.keys.key import KeyReport
-    from dispatch_cli.answers.keys.key_answer import key_answer
+    from dispatch_cli.answers.keys.key_set import key_answer
 
     report = key_answer(universe, expression)
     return report, {"universe": universe} if isinstance(report, KeyReport) else {}

@@ -1,16 +1,16 @@
-"""The key set that an expression means."""
+"""The key or the key set that an expression means."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from dispatch_cli.answers.keys.key import KeyReport, is_key, key_report
 from dispatch_cli.answers.shared.key_set import hexadecimal
+from dispatch_cli.engine.keys.expression import KeyExpression, evaluate
 from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.engine.keys.notes import ExpressionNote
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.keys.expression import KeyExpression
+from dispatch_cli.model.universe import Universe
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,12 @@ class KeySetReport:
     raw: str
     printed: str
     notes: tuple[ExpressionNote, ...]
+
+
+def key_answer(universe: Universe, expression: str) -> KeyReport | KeySetReport:
+    """The report of a key, or of the key set that an expression means. Errors: InputError."""
+    name = universe.key_named(expression.strip())
+    return key_report(universe, name) if is_key(universe, name) else key_set_report(evaluate(universe, name))
 
 
 def key_set_report(expression: KeyExpression) -> KeySetReport:
