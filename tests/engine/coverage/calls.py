@@ -10,7 +10,7 @@ import sys
 
 from tests.capture.support import live_state
 from tests.engine.coverage.backend import FALLBACKS, answers, judged, plan, table
-from tests.engine.coverage.support import live_dispatcher
+from tests.engine.coverage.compare import live_dispatcher
 
 
 def main() -> None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dispatch_cli.capture.document import document
 from dispatch_cli.engine.coverage.answers import Covered, NoService, Service
 from dispatch_cli.engine.coverage.backend import backend_of
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
+from tests.capture.support import read_document
 
 BACKENDS = ("MPS", "XLA", "HPU", "PrivateUse1")
 
@@ -23,6 +25,14 @@ class Compared(NamedTuple):
     operators: int
     different: Sequence[tuple[str, str, Any, Any]]
     known: Sequence[tuple[str, str]]
+
+
+def live_dispatcher(state: dict[str, Any]) -> Dispatcher:
+    """A dispatcher with the operators that the probe found."""
+    dispatcher = read_document(document({**state, "higher_order_operators": []}))
+    for name in dispatcher.names():
+        dispatcher.settle(OperatorName.parse(name))
+    return dispatcher
 
 
 def said_by(python: str, backends: Sequence[str] = BACKENDS) -> dict[str, dict[str, Any]]:

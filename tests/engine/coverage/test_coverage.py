@@ -18,8 +18,7 @@ from dispatch_cli.model.schema import parse_schema
 from tests import in_pytorch
 from tests.capture.support import live_state, torch_python
 from tests.engine.coverage.backend import answers, judged, plan
-from tests.engine.coverage.compare import BACKENDS, compare, said_by
-from tests.engine.coverage.support import live_dispatcher
+from tests.engine.coverage.compare import BACKENDS, compare, live_dispatcher, said_by
 
 UNIVERSE = universes.load("torch-2.15")
 MATH, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"

@@ -20,7 +20,7 @@ from dispatch_cli.model.suggest import KEYS_LISTED
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
-from tests.engine.keys.random_expressions import expression
+from tests.engine.keys.expressions import expression
 from tests.support import UNIVERSE_OF, load_recording
 
 UNIVERSE = universes.load("torch-2.15")
