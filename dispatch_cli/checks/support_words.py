@@ -37,6 +37,7 @@ _WHY = {
     ),
     Reason.CAST_COPY: "autocast casts a tensor that it writes to, and the write goes to the copy",
     Reason.LEFT_OUT: "register_autograd refuses gradients of calls that leave out arguments with defaults",
+    Reason.NOT_DEFINED: "no operator of that name is defined, but others of its namespace are",
     Reason.NO_SCHEMA: "what was read has no schema of it",
     Reason.INCOMPLETE: "the state lacks what decides it",
     Reason.ASSUMED: "it depends on what a kernel does, which no declaration says",
@@ -56,9 +57,13 @@ _HELP = {
     Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
     Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
+    Reason.NO_AUTOCAST: (
+        "register a fallthrough as the fallback at that key; if another library does so, name its declarations, too"
+    ),
     Reason.AUTOGRAD_FUNCTION: _OWN_FUNCTION,
     Reason.FUNCTION_ARGUMENTS: "take the arguments of the schema; let a backward return a gradient for each of them",
     Reason.CAST_COPY: "register no autocast kernel for it, or one that casts no tensor that it writes to",
+    Reason.NOT_DEFINED: "correct the name, define the operator, or name the source that defines it, too",
     Reason.NO_SCHEMA: "name the sources that define it, too, such as those in C++",
     Reason.LEFT_OUT: "pass every argument, or take the defaults out of the schema",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
@@ -82,6 +87,8 @@ def reason_words(cell: Cell) -> str:
         return "it depends on what a kernel of PyTorch's calls, or a mode does, which is not known"
     if cell.reason is Reason.INCOMPLETE and cell.key is not None:
         return f"what is registered at {cell.key} is not all known"
+    if cell.reason is Reason.NO_AUTOCAST:
+        return f"nothing is registered at {cell.key}: neither a kernel nor a fallback"
     if cell.reason in _WHY_NOT_KNOWN and cell.verdict is Verdict.NOT_KNOWN:
         return _WHY_NOT_KNOWN[cell.reason]
     return "" if cell.reason is None else _WHY[cell.reason]

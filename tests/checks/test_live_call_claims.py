@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.support.cell import Reason
+from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.support import SupportContext
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
 from tests.checks.helpers import StateOf, findings
@@ -123,6 +126,15 @@ def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
     results = findings(state, select="no-autocast-fallback")
     assert {finding.key for finding in results} == {f"Autocast{devices[device]}" for device in fails}
     assert fails == {"xla", "hpu", "ipu", "privateuseone"}
+    names = state.own_operators()
+    columns = support_columns(state, names, list(devices), [SupportContext.AUTOCAST])
+    by_name = {str(row.operator): row.cells for row in support_rows(state, names, columns)}
+    raising = {
+        column.device
+        for at, column in enumerate(columns)
+        if by_name[f"demo::{column.device}"][at].reason is Reason.NO_AUTOCAST
+    }
+    assert raising == fails
     assert {before for before, _ in live["autocasts"].values()} == {"works"}
     assert live["out of tree"]["otherwise"] == live["out of tree"]["with a fallthrough"] == "works"
     assert "from the 'Autocastnpu' backend" in live["out of tree"]["under autocast"]

@@ -127,6 +127,16 @@ def test_each_cell_that_does_not_work_is_under_a_reason() -> None:
     assert report["chosen"] == report["working"] + report["not_known"] + len({name for name, _ in failing})
 
 
+def test_an_operator_that_is_not_defined_has_the_names_of_its_finding() -> None:
+    (reason,) = (row for row in data("examples/backend")["reasons"] if row["reason"] == "not-defined")
+    assert reason["operators"] == ["aten::softmax", "tiny::store_blocks"]
+    _, *arguments = shlex.split(reason["command"])
+    findings = json.loads(call(*arguments, "--format", "json").out)["findings"]
+    assert len(findings) == 2
+    for finding in findings:
+        assert finding["message"].rpartition("; ")[2] in reason["help"]
+
+
 def test_the_gravest_reasons_are_last() -> None:
     verdicts = [reason["verdict"] for reason in data(*ASKED)["reasons"]]
     order = ["not-known", "no-kernel", "raises", "gradient-lost", "silently-wrong"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -18,6 +19,8 @@ from dispatch_cli.model.support import SupportContext
 ORDER = (Verdict.NOT_KNOWN, Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
 """The verdicts of calls that do not work, or may not, the gravest last."""
 
+MOST_NAMED = 3
+"""The operators without a definition for which near names are looked up."""
 MOST_OF_A_LIBRARY = 1_000
 """With more operators, files are a copy of PyTorch's state: where a matrix is not asked for, none is made."""
 
@@ -92,7 +95,7 @@ def support_report(
         working=len(working),
         not_known=len(rows) - len(working) - len(failing),
         columns=tuple(map(_column, columns)),
-        reasons=tuple(_reasons(rows, columns, source)),
+        reasons=tuple(_reasons(state, rows, columns, source)),
         operators=tuple(rows),
     )
 
@@ -110,7 +113,9 @@ class _Found(NamedTuple):
     cell: Cell
 
 
-def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequence[str]) -> list[SupportReason]:
+def _reasons(
+    state: State, rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequence[str]
+) -> list[SupportReason]:
     """The reasons, the gravest last; of one verdict, the one with the most cells last."""
     groups: dict[tuple[Verdict, Reason, str], list[_Found]] = {}
     for row in rows:
@@ -120,7 +125,19 @@ def _reasons(rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequ
                 words = reason_words(cell) if error is None else _without_names(error, row.operator, columns[at])
                 groups.setdefault((cell.verdict, cell.reason, words), []).append(_Found(row.operator, at, cell))
     reasons = [_reason(verdict, reason, cells, source) for (verdict, reason, _), cells in groups.items()]
+    reasons = [_with_finding(state, row, source) if row.reason is Reason.NOT_DEFINED else row for row in reasons]
     return sorted(reasons, key=lambda row: (ORDER.index(row.verdict), row.cells))
+
+
+def _with_finding(state: State, reason: SupportReason, source: Sequence[str]) -> SupportReason:
+    """The reason with the names that are near, and the command that shows the finding about it."""
+    from dispatch_cli.checks.catalogue.dangling_implementation import CHECK, Defined, near_names
+    from dispatch_cli.checks.view import View
+
+    defined = Defined(View(state, reason.operators))
+    near = "".join(near_names(name, defined) for name in reason.operators[:MOST_NAMED])
+    command = shlex.join(("dispatch-cli", "check-invariants", *source, "--select", CHECK.id))
+    return reason._replace(help=f"{reason.help}{near}", command=command)
 
 
 _NAME = re.compile(r"(\w+(?:(?:::|\.)\w+)+(?:\([^)]*\))?)|\w+")

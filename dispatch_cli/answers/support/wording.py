@@ -17,6 +17,7 @@ MARKS = {
     Verdict.COMPOSITE: Mark("C", Tone.ALIAS, "composite"),
     Verdict.DECOMPOSITION: Mark("D", Tone.ALIAS, "decomposition"),
     Verdict.FALLBACK: Mark("F", Tone.FALLBACK, "fallback"),
+    Verdict.NOTHING_TO_COMPUTE: Mark("N", Tone.KERNEL, "nothing to compute"),
     Verdict.NO_KERNEL: Mark("-", Tone.WARN, "no kernel"),
     Verdict.RAISES: Mark("X", Tone.BAD, "raises"),
     Verdict.GRADIENT_LOST: Mark("L", Tone.BAD, "loses the gradient"),

@@ -94,7 +94,7 @@ def find(view: View) -> Iterator[Finding]:
             outcome, tip, severity = NOTHING_DEFINES, OTHER_BUILD, _otherwise(view, name, kernels)
         hint = ""
         if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES:
-            hint = _hint(name, defined) or _counterpart_hint(view, name)
+            hint = near_names(name, defined) or _counterpart_hint(view, name)
         yield CHECK.finding(
             f"{name} has kernels at {keys}, {outcome}{hint}{refused}",
             name,
@@ -209,7 +209,7 @@ class Defined:
         return candidate
 
 
-def _hint(name: OperatorName, defined: Defined) -> str:
+def near_names(name: OperatorName, defined: Defined) -> str:
     """Suggestion of an overload of the same operator, or of an operator of almost the same name."""
     if overloads := defined.overloads(name.name):
         return _overload_hint(name, overloads)

@@ -16,7 +16,8 @@ class Verdict(Enum):
 
     OWN: a kernel of the operator for this backend or context. COMPOSITE: a kernel at an alias key, or one written in
     other operators. DECOMPOSITION: the operator is replaced by others (a decomposition, a batching rule of parts).
-    FALLBACK: a backend fallback. NO_KERNEL: nothing is registered for this backend, and PyTorch says so; a gap of the
+    FALLBACK: a backend fallback. NOTHING_TO_COMPUTE: no kernel runs, as with fake tensors where the operator returns
+    nothing. NO_KERNEL: nothing is registered for this backend, and PyTorch says so; a gap of the
     library. RAISES: PyTorch raises although the library means to support the call. GRADIENT_LOST: the call returns, and
     its gradient is missing or the backward pass raises. WRONG: the call returns a wrong result, or drops a write,
     without an error. NOT_KNOWN: the declarations do not decide it. NOT_APPLICABLE: the context means nothing for the
@@ -27,6 +28,7 @@ class Verdict(Enum):
     COMPOSITE = "composite"
     DECOMPOSITION = "decomposition"
     FALLBACK = "fallback"
+    NOTHING_TO_COMPUTE = "nothing-to-compute"
     NO_KERNEL = "no-kernel"
     RAISES = "raises"
     GRADIENT_LOST = "gradient-lost"
@@ -37,7 +39,13 @@ class Verdict(Enum):
     @property
     def works(self) -> bool:
         """True if the call gives the right result."""
-        return self in (Verdict.OWN, Verdict.COMPOSITE, Verdict.DECOMPOSITION, Verdict.FALLBACK)
+        return self in (
+            Verdict.OWN,
+            Verdict.COMPOSITE,
+            Verdict.DECOMPOSITION,
+            Verdict.FALLBACK,
+            Verdict.NOTHING_TO_COMPUTE,
+        )
 
     @property
     def fails(self) -> bool:
@@ -65,7 +73,8 @@ class Reason(Enum):
     what a kernel does, which no declaration says. CAST_COPY: autocast casts a tensor that is written to, so that the
     copy is written. LEFT_OUT: the gradient raises where a call leaves out arguments. NOT_FUNCTIONAL: no derivative, and
     ``register_autograd`` takes none for such a schema. NOT_TRANSFORMED: no derivative in a transform of torch.func,
-    where ``register_autograd`` does not help.
+    where ``register_autograd`` does not help. NO_AUTOCAST: the autocast key of the backend has neither a kernel nor a
+    fallback. NOT_DEFINED: the operator has no definition, and others of its namespace have one.
     """
 
     CALL = "call"
@@ -81,10 +90,12 @@ class Reason(Enum):
     ALIASED_RESULT = "aliased-result"
     NO_VMAP = "no-vmap"
     NO_JVP = "no-jvp"
+    NO_AUTOCAST = "no-autocast"
     AUTOGRAD_FUNCTION = "autograd-function"
     CAST_COPY = "cast-copy"
     FUNCTION_ARGUMENTS = "function-arguments"
     LEFT_OUT = "left-out"
+    NOT_DEFINED = "not-defined"
     NO_SCHEMA = "no-schema"
     INCOMPLETE = "incomplete"
     ASSUMED = "assumed"

@@ -47,6 +47,7 @@ _OF_PATH = {
     FakePath.DECOMPOSITION: Verdict.DECOMPOSITION,
     FakePath.COMPOSITE: Verdict.COMPOSITE,
     FakePath.FALLBACK: Verdict.FALLBACK,
+    FakePath.TRIVIAL: Verdict.NOTHING_TO_COMPUTE,
 }
 _MISSING = (ErrorKind.NO_KERNEL, ErrorKind.NO_TENSORS, ErrorKind.META)
 _WITH_GRADIENT = (SupportContext.TRAIN, SupportContext.GRAD, SupportContext.JVP)
@@ -69,6 +70,7 @@ class Judges:
     def __init__(self, state: State) -> None:
         self._caller = Caller(state)
         self._kept: dict[OperatorName, Judge] = {}
+        self._defines: dict[str | None, bool] = {}
 
     def of(self, name: OperatorName) -> Judge:
         """The judge of an operator, which is kept: others call the operator."""
@@ -79,6 +81,15 @@ class Judges:
     def new(self, name: OperatorName) -> Judge:
         """A judge of an operator."""
         return self._kept.get(name) or Judge(self._caller, name, self)
+
+    def defines_in(self, namespace: str | None) -> bool:
+        """True if some operator of a namespace is defined, so that a name without a definition may be wrong."""
+        if namespace not in self._defines:
+            dispatcher = self._caller.state.dispatcher
+            self._defines[namespace] = any(
+                dispatcher.header(name).schema is not None for name in dispatcher if name.namespace == namespace
+            )
+        return self._defines[namespace]
 
 
 class Judge:
@@ -194,7 +205,8 @@ class Judge:
 
     def _cell(self, column: Column) -> Cell:
         if self.schema is None:
-            return Cell(Verdict.NOT_KNOWN, Reason.NO_SCHEMA)
+            may_be_wrong = self.operator.definition is None and self._judges.defines_in(self.name.namespace)
+            return Cell(Verdict.NOT_KNOWN, Reason.NOT_DEFINED if may_be_wrong else Reason.NO_SCHEMA)
         if not self._applies(column):
             return NOT_APPLICABLE
         if column.context is SupportContext.COMPILE:
@@ -217,16 +229,11 @@ class Judge:
         return cell
 
     def _not_cast(self, column: Column) -> Cell | None:
-        """The cell under autocast where nothing of the operator is there for it: it is as if autocast was off.
-
-        A backend outside of PyTorch registers a fallback; without one, its registrations are not all in the state.
-        """
+        """The cell under autocast where nothing of the operator is there for it: it is as if autocast was off."""
         key = self._autocast_key(column)
         fallback = None if key is None else self._state.dispatcher.fallbacks.get(key)
-        if key in self.keys or (fallback is not None and not fallback.kernel.fallthrough):
+        if key in self.keys or fallback is None or not fallback.kernel.fallthrough:
             return None
-        if fallback is None:
-            return INCOMPLETE._replace(key=key)
         eager = self.cell(column._replace(context=SupportContext.EAGER))
         return eager if eager.call is None else eager._replace(call=with_contexts(eager.call, column))
 
@@ -297,7 +304,9 @@ class Judge:
         text = _error_text(end.error)
         if is_gap:
             return self._at(Verdict.NO_KERNEL, Reason.NO_BACKEND_KERNEL, last, shown)._replace(error=text)
-        return self._at(Verdict.RAISES, Reason.CALL, last, shown)._replace(error=text)
+        is_uncast = end.error.kind is ErrorKind.NO_KERNEL and last.slot.startswith(AUTOCAST)
+        reason = Reason.NO_AUTOCAST if is_uncast else Reason.CALL
+        return self._at(Verdict.RAISES, reason, last, shown)._replace(error=text)
 
     def _ended(self, call: Call) -> Call:
         """The call as it ends at a kernel above the backends that can only compute the result itself."""
@@ -395,7 +404,7 @@ class Judge:
         computing = None if eager.key is None else self._active(eager.key)
         if computing is not None and any(undeclared_writes(computing.kernel, schema)):
             return traced._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.UNDECLARED_WRITE)
-        return fake
+        return traced if fake.verdict is Verdict.NOTHING_TO_COMPUTE else fake
 
 
 def _assumed(cell: Cell) -> Cell:

@@ -19,6 +19,7 @@ from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.support import SupportContext
+from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.engine.support.judge.compare import answers_of, version_of
 from tests.engine.support.live_rows import operator_of
@@ -140,15 +141,58 @@ def test_a_cell_names_rule_registration_error_and_call(tmp_path: Path) -> None:
     assert (compiled.call.tensors, compiled.call.contexts) == (("cpu functional",), ("enable_functionalization",))
 
 
-def test_autocast_of_a_backend_outside_of_pytorch_is_not_known_without_its_fallback(tmp_path: Path) -> None:
+def test_autocast_of_a_backend_outside_of_pytorch_raises_without_its_fallback(tmp_path: Path) -> None:
+    """As PyTorch 2.13 does, see `test_calls_under_autocast` of the checks."""
     declared = f"{FUNCTIONAL} | dispatch: {{PrivateUse1: k}}"
     state = state_of(tmp_path, declared)
     cell = cells_of(state)[SupportContext.AUTOCAST]
-    assert (cell.verdict, cell.reason, cell.key) == (Verdict.NOT_KNOWN, Reason.INCOMPLETE, "AutocastPrivateUse1")
+    assert (cell.verdict, cell.reason, cell.key) == (Verdict.RAISES, Reason.NO_AUTOCAST, "AutocastPrivateUse1")
+    assert cell.error == "Could not run 't::op' with arguments from the 'AutocastPrivateUse1' backend"
     with_fallback = tmp_path / "fallback.yaml"
     with_fallback.write_text("dispatch: 1\nextends: [t.yaml]\nfallbacks: {AutocastPrivateUse1: fallthrough}\n")
     state = load_state([str(tmp_path / "t.yaml"), str(with_fallback)])
     assert cells_of(state)[SupportContext.AUTOCAST].verdict is Verdict.OWN
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("aten::softmax", Reason.NOT_DEFINED),  # PyTorch has softmax.int
+        ("other::op", Reason.NO_SCHEMA),
+    ],
+)
+def test_the_sources_of_a_namespace_are_missing_where_none_of_its_operators_is_defined(
+    name: str, reason: Reason, tmp_path: Path
+) -> None:
+    file = tmp_path / "t.yaml"
+    file.write_text(f"dispatch: 1\nextends: [torch-2.13]\noperators: [{{name: '{name}', dispatch: {{CPU: k}}}}]\n")
+    cells = cells_of(load_state([str(file)]))
+    assert {(cell.verdict, cell.reason) for cell in cells.values()} == {(Verdict.NOT_KNOWN, reason)}
+
+
+NOTHING_RUNS = """
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+calls = []
+library = torch.library.Library("t", "DEF")
+library.define("op(Tensor(a!) x) -> ()")
+library.impl("op", calls.append, "CPU")
+with FakeTensorMode():
+    torch.ops.t.op(torch.empty(2))
+print(calls)
+torch.ops.t.op(torch.empty(2))
+print(len(calls))
+"""
+
+
+@pytest.mark.live
+def test_no_kernel_runs_on_fake_tensors_where_nothing_is_returned(tmp_path: Path) -> None:
+    assert in_pytorch.run([torch_python(), "-c", NOTHING_RUNS]).stdout.split() == ["[]", "1"]
+    cells = cells_of(state_of(tmp_path, "func: t::op(Tensor(a!) x) -> () | dispatch: {CPU: k}"))
+    fake, compiled = cells[SupportContext.FAKE], cells[SupportContext.COMPILE]
+    assert (fake.verdict, fake.kernel) == (Verdict.NOTHING_TO_COMPUTE, None)
+    assert (compiled.verdict, compiled.kernel) == (Verdict.OWN, "k")
 
 
 @pytest.mark.parametrize(
