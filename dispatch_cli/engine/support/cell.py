@@ -16,12 +16,11 @@ class Verdict(Enum):
 
     OWN: a kernel of the operator for this backend or context. COMPOSITE: a kernel at an alias key, or one written in
     other operators. DECOMPOSITION: the operator is replaced by others (a decomposition, a batching rule of parts).
-    FALLBACK: a backend fallback. NOTHING_TO_COMPUTE: no kernel runs, as with fake tensors where the operator returns
-    nothing. NO_KERNEL: nothing is registered for this backend, and PyTorch says so; a gap of the
-    library. RAISES: PyTorch raises although the library means to support the call. GRADIENT_LOST: the call returns, and
-    its gradient is missing or the backward pass raises. WRONG: the call returns a wrong result, or drops a write,
-    without an error. NOT_KNOWN: the declarations do not decide it. NOT_APPLICABLE: the context means nothing for the
-    operator.
+    FALLBACK: a backend fallback. NOTHING_TO_COMPUTE: with fake tensors, for an operator that returns nothing, or only
+    what it writes to. NO_KERNEL: nothing is registered for this backend, and PyTorch says so; a gap of the library.
+    RAISES: PyTorch raises although the library means to support the call. GRADIENT_LOST: the call returns, and its
+    gradient is missing or the backward pass raises. WRONG: the call returns a wrong result, or drops a write, without
+    an error. NOT_KNOWN: the declarations do not decide it. NOT_APPLICABLE: the context means nothing for the operator.
     """
 
     OWN = "own"
