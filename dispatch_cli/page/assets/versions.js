@@ -133,6 +133,5 @@ function start(data) {
   document.documentElement.dataset.ready = "yes";
 }
 
-startTheme();
 unpacked(byId("data").textContent).then(start).catch((error) =>
   byId("main").replaceChildren(make("h1", {}, "This page cannot be shown"), paragraph(`${error.message ?? error}`)));

@@ -185,6 +185,5 @@ function failed(error) {
   byId("main").replaceChildren(make("h1", {}, "This page cannot be shown"), paragraph(`${error.message ?? error}`));
 }
 
-startTheme();
 byId("help").addEventListener("click", () => byId("keys").showModal());
 dispatchPage.load(byId("data").textContent).then(start).catch(failed);

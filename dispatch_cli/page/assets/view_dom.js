@@ -210,12 +210,13 @@ function chooseTheme(theme) {
 }
 
 function keptTheme() {
+  let kept = null;
   try {
-    const kept = localStorage.getItem("dispatch-cli-theme");
-    return THEMES.includes(kept) ? kept : "auto";
+    kept = localStorage.getItem("dispatch-cli-theme");
   } catch {
-    return "auto";
+    // this browser keeps nothing for files
   }
+  return THEMES.includes(kept) ? kept : "auto";
 }
 
 function nextTheme() {
@@ -228,8 +229,6 @@ function nextTheme() {
   }
 }
 
-/** The theme that was chosen last, and the button that chooses the next one. */
-function startTheme() {
-  chooseTheme(keptTheme());
-  byId("theme").addEventListener("click", nextTheme);
-}
+// every page has the button; this runs where it is written, as THEMES does not exist above
+chooseTheme(keptTheme());
+byId("theme").addEventListener("click", nextTheme);

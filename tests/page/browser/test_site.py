@@ -128,10 +128,16 @@ def test_nothing_of_a_name_runs(tab: Tab, tmp_path: Path) -> None:
     assert tab.troubles() == []
 
 
-def test_the_theme_that_was_chosen_in_a_page_is_that_of_the_index(tab: Tab) -> None:
+def test_the_theme_that_was_chosen_in_a_page_is_that_of_all(tab: Tab) -> None:
     tab.open(site() / f"torch-{NEW}.html")
     tab.click("#theme")
     follow(tab, ".views a[href='index.html']", "index.html")
     assert (tab.text("#theme"), tab.evaluate("document.documentElement.dataset.theme")) == ("Theme: light", "light")
     tab.click("#theme")
     assert tab.evaluate("localStorage.getItem('dispatch-cli-theme')") == "dark"
+    for file in (f"torch-{OLD}.html", f"torch-{NEW}.html", "index.html"):
+        tab.open(site() / file)
+        assert (tab.text("#theme"), tab.evaluate("getComputedStyle(document.body).colorScheme")) == (
+            "Theme: dark",
+            "dark",
+        )
