@@ -166,10 +166,15 @@ function entryMarks(entry) {
   const found = [];
   if (entry.findings > 0) found.push([entry.worst[0].toUpperCase(), plural(entry.findings, "finding"), page.words.severity_tones[entry.worst]]);
   if (entry.stale > 0) found.push(["!", plural(entry.stale, "stale slot"), "bad"]);
-  if (entry.new) found.push(["+", "new", "alias"]);
-  else if (entry.changed > 0) found.push(["*", `${plural(entry.changed, "slot")} changed`, "warn"]);
+  if (entry.own && page.changes.has_base) found.push(["+", ownText(entry), "alias"]);
   if (entry.higher_order) found.push(["h", "higher-order operator", "dim"]);
   return found;
+}
+
+/** What the files do to an operator that they register or change. */
+function ownText(entry) {
+  if (entry.new) return "new";
+  return entry.changed > 0 ? `${plural(entry.changed, "slot")} changed` : "of the files";
 }
 
 /** A name in which the letters that were found are marked. */

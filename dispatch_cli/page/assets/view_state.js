@@ -8,14 +8,14 @@ function startView() {
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
       paragraph("An operator has a slot for each dispatch key: what a call runs there, such as on CPU, or for gradients on CUDA. PyTorch fills it by ten rules; open a slot to see which, and why."),
       paragraph("Start with ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)]), "."),
-      page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
-      page.data.support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts(true)),
       facts([
         ["Changed by the files", hasChanges() && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],
         ["Trace", page.trace() !== null && make("a", { href: "#!trace" }, plural(page.trace().counts.calls, "call"))],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
+      page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
+      page.data.support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts(true)),
       section("Start here",
         list([
           [make("kbd", {}, "/"), " finds an operator by any letters of its name; open one to see its slots, and a slot to see why it holds what it holds."],

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.answers.shared.operator_list import own_names
 from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
+from tests.page.states import state_of
 
 Pages = Callable[..., Path]
 STALE, OVERLAY = "examples/stale.yaml", "examples/overlay.yaml"
+OVERRIDE = "examples/scenarios/01_composite_override.yaml"
+FALLBACK = "examples/scenarios/03_fallback_never_asked.yaml"
 OF_FIX = "tests/explore/layouts/operators.yaml"
 URL = "https://github.com/someone/something"
 
@@ -30,9 +34,29 @@ def test_a_stranger_is_told_what_a_slot_is_and_has_three_operators_to_open(tab: 
 def test_on_a_phone_the_headline_comes_first(tab: Tab, page_of: Pages) -> None:
     tab.size(390, 844, phone=True)
     tab.open(page_of("--base", "torch-2.15"))
-    top = "document.querySelector('{}').getBoundingClientRect().top"
-    assert tab.evaluate(f"{top.format('h1')} < {top.format('.finder')}")
-    assert tab.evaluate(f"{top.format('h1')} < 200")
+    tops = [
+        tab.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().top")
+        for selector in ("h1", "main .lead", "#query", "main p a", "main .facts", "main section", ".foot")
+    ]
+    assert tops == sorted(tops)
+    assert tops[0] < 200 and tops[2] < 500
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_first_screen_counts_the_findings(tab: Tab, page_of: Pages) -> None:
+    tab.open(page_of(OVERRIDE))
+    link = "document.querySelector('main a[href=\"#!findings\"]')"
+    assert tab.evaluate(f"{link}.innerText") == "2 errors, 1 info"
+    assert tab.evaluate(f"{link}.getBoundingClientRect().bottom") < 400
+
+
+def test_the_marks_of_operators_are_those_of_explore(tab: Tab, page_of: Pages) -> None:
+    """A fallback changes slots of operators that the files do not name: they have no mark."""
+    marked = "page.entries.filter(entry => entryMarks(entry).some(([mark]) => mark === '+')).map(entry => entry.name)"
+    for file, names in ((OVERRIDE, {"aten::to.dtype"}), (FALLBACK, set())):
+        tab.open(page_of(file))
+        assert set(tab.evaluate(marked)) == own_names(state_of([str(ROOT / file)])) == names
+    assert tab.evaluate("page.changes.operators.length") > 100
 
 
 def test_without_a_state_to_compare_with_there_is_no_view_of_changes(tab: Tab, page_of: Pages) -> None:
