@@ -12,7 +12,7 @@ from dispatch_cli.answers.coverage.document import served_blocks
 from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title
 from dispatch_cli.answers.coverage.report import groups_of
-from dispatch_cli.answers.coverage.wording import served_share, service_words, training_words
+from dispatch_cli.answers.coverage.wording import served_by, served_share, service_words, training_words
 from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import Covered
 from dispatch_cli.engine.coverage.backend import CoveredBackend
@@ -58,6 +58,7 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         "backend": data_of(backend),
         "counts": data_of(counts),
         "share": served_share(counts),
+        "served_by": served_by(counts),
         "tables": [*written_blocks(served_blocks(counts, backend.key))],
         "overlay": overlay,
         "not_built": None if overlay is None else not_built_sentence(backend.key, overlay),

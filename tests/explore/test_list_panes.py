@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from dispatch_cli import api
+from dispatch_cli.answers.coverage.wording import served_by
 from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.checks.listing import OF_CHECK
 from dispatch_cli.engine.history.state import State
@@ -274,6 +275,7 @@ def test_which_operators_a_backend_has_a_kernel_for_and_which_it_lacks() -> None
         report = pane.answer.report  # type: ignore[union-attr]
         assert command(pane) == f"coverage PrivateUse1 {BACKEND}"
         assert f"{report.served:,} of {report.chosen:,}" in screen_text(app)
+        assert served_by(report) in str(pane.head.content)
         assert [*pane.list.rows] == [*report.operators]
         for service in dict.fromkeys(service.service for service in report.services):
             await pilot.press("v")

@@ -50,15 +50,15 @@ def served_share(counts: CoverageReport | CoverageCounts) -> str:
     return f"{counts.served:,} of {plural(known, 'operator')} {verb} served{share}{unknown}"
 
 
-def served_by(report: CoverageReport) -> str:
+def served_by(counts: CoverageReport | CoverageCounts) -> str:
     """Counts of services, the own kernels first; composite kernels only pass a call on to other operators."""
-    counts: Counter[Service] = Counter()
-    for count in report.services:
-        counts[count.service] += count.served
-    others = [f"{counts[way]:,} {BY[way]}" for way in BY if way is not Service.KERNEL and counts[way]]
+    served: Counter[Service] = Counter()
+    for count in counts.services:
+        served[count.service] += count.served
+    others = [f"{served[way]:,} {BY[way]}" for way in BY if way is not Service.KERNEL and served[way]]
     if not others:
         return ""
-    return f"{', '.join((f'{counts[Service.KERNEL]:,} {BY[Service.KERNEL]}', *others))}"
+    return f"{', '.join((f'{served[Service.KERNEL]:,} {BY[Service.KERNEL]}', *others))}"
 
 
 BY = {

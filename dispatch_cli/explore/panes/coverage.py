@@ -23,7 +23,7 @@ from dispatch_cli.answers.coverage.overview import CoverageOverviewReport
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning
 from dispatch_cli.answers.coverage.overview_document import title as overview_title
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
-from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_share, training_words
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share, training_words
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
@@ -165,6 +165,8 @@ class CoveragePane(ListPane):
             yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
             return
         yield (f"{report.backend.key}: {served_share(report)}", "bold")
+        if how := served_by(report):
+            yield f": {how}"
         yield "\n"
         yield about(report)
         if (names := self.session.state.higher_order_names) and not self._group:

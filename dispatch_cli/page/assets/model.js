@@ -4,6 +4,8 @@
    OWN, NO_KEY: in the place of a key: that of the slot itself, and none. */
 const OWN = -1;
 const NO_KEY = -2;
+/* From the worst on. */
+const SEVERITIES = ["error", "warning", "info"];
 
 class Page {
   constructor(data) {
@@ -58,7 +60,7 @@ class Page {
   /* How many findings an operator has, listed or not, and the worst severity of them. */
   foundBy(name) {
     const counts = this.affected.get(name) ?? {};
-    const worst = ["error", "warning", "info"].find((severity) => counts[severity] > 0) ?? null;
+    const worst = SEVERITIES.find((severity) => counts[severity] > 0) ?? null;
     return { findings: Object.values(counts).reduce((total, one) => total + one, 0), worst };
   }
 
@@ -78,6 +80,11 @@ class Page {
 
   entry(name) {
     return this.byName.get(name) || null;
+  }
+
+  /* The findings, worst first, then by place: as the command lists them. */
+  rankedFindings() {
+    return SEVERITIES.flatMap((severity) => this.findings.findings.filter((one) => one.severity === severity));
   }
 
   findingsOf(name, key = null) {

@@ -25,7 +25,7 @@ function coverageView(argument) {
   };
   draw(first);
   const { device, autograd } = found.backend;
-  const { share, tables } = page.data.coverage.backends.find((one) => one.backend.key === key);
+  const { share, served_by: servedBy, tables } = page.data.coverage.backends.find((one) => one.backend.key === key);
   return {
     title: `Coverage of ${key}${group && `, ${group}`}`,
     parts: [
@@ -33,6 +33,7 @@ function coverageView(argument) {
       backendChoice(keys, key, group),
       all.length > 0 && selection("group", "Group of operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
       make("p", { class: "lead" }, title ?? share),
+      !group && servedBy && paragraph(`${capital(servedBy)}.`),
       page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
       facts([
         ["Device", device],

@@ -1,7 +1,7 @@
 /* Findings: how many there are of each check, then one card for each. */
 
 function findingsView() {
-  const all = page.findings.findings;
+  const all = page.rankedFindings();
   const { error, warning, info } = page.findings.counts;
   const total = error + warning + info;
   const body = make("div", {});

@@ -212,7 +212,9 @@ def test_what_serves_a_sparse_tensor_with_and_without_gradients(tab: Tab, page_o
 def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE), "!coverage/PrivateUse1")
     covered = answer("coverage", "PrivateUse1", OVERRIDE)
-    assert f"PrivateUse1: {tab.text('main .lead')}" == lines("coverage", "PrivateUse1", OVERRIDE)[0]
+    first, served_by, *_ = lines("coverage", "PrivateUse1", OVERRIDE)
+    assert f"PrivateUse1: {tab.text('main .lead')}" == first
+    assert tab.text("main .lead + p") == served_by and "0 by own kernels" in served_by
     counts = {row["Served by"]: row["Operators"] for row in tab.rows("main table")}
     assert list(counts.values()) == [f"{service['operators']:,}" for service in covered["services"]]
     missing = [operator["operator"] for operator in covered["operators"] if operator["service"] == "nothing"]
@@ -234,7 +236,10 @@ def choose(tab: Tab, selector: str, option: str) -> None:
 def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("3")
+    printed = "\n".join(lines("check-invariants", "--severity", "info", "--full", OVERRIDE))
     findings = answer("check-invariants", OVERRIDE)["findings"]
+    findings.sort(key=lambda finding: printed.index(f"{finding['severity']}[{finding['check']}]: {finding['message']}"))
+    assert [finding["severity"] for finding in findings] == ["error", "error", "info"]
     tab.wait(f"document.querySelectorAll('main article').length === {len(findings)}")
     texts = tab.texts("main article")
     for finding, text in zip(findings, texts, strict=True):
