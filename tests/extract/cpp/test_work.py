@@ -79,7 +79,7 @@ def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: 
 
 @pytest.mark.parametrize(
     "name",
-    ["stringified backslashes"],
+    ["stringified backslashes", "headers three times"],
 )
 def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
