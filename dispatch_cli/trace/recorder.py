@@ -91,7 +91,7 @@ COMPILED = "torch._inductor.runtime.compile_tasks."
 
 
 class Options:
-    """How a program is recorded.
+    """Options of a recording.
 
     save: the file. library: what `build.py` has built; None where there was no PyTorch. module: the program is a
     module. megabytes: the largest size of the file. lines, state, kernels: whether lines of Python, the registry at the

@@ -38,7 +38,7 @@ RECORDED = {
     "2.13.0": tuple(name for name in CASES if name != "fake-mode"),
     "2.15.0": tuple(CASES),
 }
-"""What is recorded of each version; the other scripts call functions that an old PyTorch does not have."""
+"""Cases that are recorded of each version; the other scripts call functions that an old PyTorch does not have."""
 
 
 @cache

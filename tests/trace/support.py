@@ -71,7 +71,7 @@ class Writer:
         ]  # type: list[Any]
         self._tables: dict[str, list[Any]] = {}
         self._nodes: dict[str, list[Sequence[int]]] = {}
-        """Of the open calls of each thread."""
+        """Nodes of the open calls of each thread."""
         self.time = 0
 
     def number(self, tag: str, *value: Any) -> int:

@@ -1,4 +1,4 @@
-"""What a report starts from: the states and files below those that the user named."""
+"""Start of a report: the states and files below those that the user named."""
 
 from __future__ import annotations
 

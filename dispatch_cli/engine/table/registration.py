@@ -183,7 +183,7 @@ class SeenOperator(Protocol):
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """What a table dump prints for the active kernel of each key."""
+        """Text of a table dump for the active kernel of each key."""
 
     @property
     def falling(self) -> frozenset[str]:
@@ -215,7 +215,7 @@ class WaitingOperator:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """What a table dump prints for the active kernel of each key."""
+        """Text of a table dump for the active kernel of each key."""
         return {key: kernel_text(*kernel) for key, kernel in self._captured.kernels.items()}
 
     @property

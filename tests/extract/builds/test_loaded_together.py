@@ -1,4 +1,4 @@
-"""Which files are known to be loaded together: imports of modules, and lists in build files."""
+"""Files that are known to be loaded together: imports of modules, and lists in build files."""
 
 from __future__ import annotations
 

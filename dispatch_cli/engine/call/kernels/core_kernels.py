@@ -37,7 +37,7 @@ def at_backend(moment: Moment) -> KernelStep:
 
 
 def _does(moment: Moment) -> Does:
-    """What the kernel of the moment does, if it is one of PyTorch's own of which that is known."""
+    """Effect of the kernel of the moment, if it is one of PyTorch's own of which that is known."""
     kernel, registration = moment.entry.kernel, moment.entry.registration
     if kernel is None:
         return NOTHING_KNOWN

@@ -21,7 +21,7 @@ _PYTHON = re.compile(r"[/\\]torch[/\\](_prims|_functorch)[/\\]\w+\.py:[0-9]+")
 
 
 class Does(NamedTuple):
-    """What a kernel does. how: what of it; text: what belongs to it. Each is empty where there is none."""
+    """Effect of a kernel: its kind, which form of that, and a text of it. Each is empty where there is none."""
 
     what: str
     how: str = ""
@@ -30,7 +30,7 @@ class Does(NamedTuple):
 
 NOTHING_KNOWN = Does("")
 CALLS, RAISES = "calls", "raises"
-"""What a composite kernel calls, beside what it does; a kernel that only raises."""
+"""Kinds of effect: a composite kernel calls other operators; a kernel only raises."""
 
 
 class KernelRow(NamedTuple):
@@ -57,7 +57,7 @@ def place_of(debug: str, key: str, operator: str) -> Place:
 
 @lru_cache(maxsize=65536)
 def does(place: Place) -> Does:
-    """What a kernel at a place does."""
+    """Effect of the kernel at a place."""
     source, key, operator = place
     matching = [row for row in rows() if row.does.what != CALLS and row.is_of(source, key)]
     of_operator = (row.does for row in matching if operator in row.operators)

@@ -26,7 +26,7 @@ CONTEXTS = (
     *("functionalize_inplace",),
 )
 UNTRIED = ("calls", "raises", "functionalize")
-"""What no sample of OpInfo shows."""
+"""Kinds of effect that no sample of OpInfo shows."""
 HANDWRITTEN = {
     (row.source, row.key, operator)
     for row in rows()
