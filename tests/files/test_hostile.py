@@ -100,7 +100,7 @@ def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPat
 def test_links_with_large_targets_are_not_read() -> None:
     extraction = extracted(hostile.large_links, 50)
     assert len(extraction.left_out) == 50
-    assert {part.reason for part in extraction.left_out} == {WhyLeftOut.LINK_OUT}
+    assert {part.reason for part in extraction.left_out} == {WhyLeftOut.LINK}
 
 
 def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
