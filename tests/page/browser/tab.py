@@ -27,6 +27,9 @@ _KEYS = {
 _TEXTS = {"Enter": "\r"}
 _SHIFT = 8
 
+_LEFT = "navigated or closed"
+"""End of the error for a page that was left while it was asked."""
+
 
 class Trouble(NamedTuple):
     """Something that a page must not do: an error, a dialog, a violation of its policy, a request, a message."""
@@ -96,10 +99,15 @@ class Tab:
         return answer["result"].get("value")
 
     def wait(self, script: str, seconds: float = SECONDS) -> Any:
-        """Wait until an expression is true in the page, and give its value."""
+        """Wait until an expression is true in the page, which may be left for another, and give its value."""
         until = time.monotonic() + seconds
         while True:
-            value = self.evaluate(script)
+            try:
+                value = self.evaluate(script)
+            except DevToolsError as error:
+                if _LEFT not in str(error):
+                    raise
+                value = None
             if value:
                 return value
             if time.monotonic() > until:
