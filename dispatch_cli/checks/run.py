@@ -79,8 +79,8 @@ def run_checks(
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
-        made = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, view, conditions)
-        for item in _each_once(made):
+        results = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, view, conditions)
+        for item in _each_once(results):
             if isinstance(item, Bundle):
                 taker.bundle(item, severity or item.severity)
             else:

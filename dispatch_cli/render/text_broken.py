@@ -70,17 +70,20 @@ def _glued(line: TextLine) -> _Characters:
 
 def _lines(characters: _Characters, first: int, width: int) -> Iterator[_Characters]:
     """Lines that are broken before words. A word that is too wide for a line is cut. first: width of the first line."""
+    text = _plain(characters)
     start, used, room = 0, 0, first
-    for match in _SPACED_WORD.finditer(_plain(characters)):
-        word, at = match[0], match.start()
-        if used + width_of(word.rstrip()) > room and at:
-            yield characters[start:at]
-            start, used, room = at, 0, width
-        while width_of(word.rstrip()) > room:
-            cut = max(1, _fitting_start(word, room))
-            yield characters[start : start + cut]
-            start, word, room = start + cut, word[cut:], width
-        used += width_of(word)
+    for match in _SPACED_WORD.finditer(text):
+        word = match[0].rstrip()
+        needed = width_of(word)
+        if used + needed > room and match.start():
+            yield characters[start : match.start()]
+            start, used, room = match.start(), 0, width
+        while needed > room:
+            stop = start + max(1, _fitting_start(text[start : start + room], room))
+            yield characters[start:stop]
+            needed -= width_of(text[start:stop])
+            start, room = stop, width
+        used += needed + width_of(match[0][len(word) :])
     yield characters[start:]
 
 

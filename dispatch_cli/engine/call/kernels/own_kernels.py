@@ -75,11 +75,11 @@ def rows() -> tuple[KernelRow, ...]:
 @cache
 def of_operators(what: str) -> dict[str, tuple[KernelRow, ...]]:
     """The rows that say that of some operators, by operator."""
-    found: dict[str, tuple[KernelRow, ...]] = {}
+    by_operator: dict[str, tuple[KernelRow, ...]] = {}
     for row in rows():
         for operator in row.operators if row.does.what == what else ():
-            found[operator] = (*found.get(operator, ()), row)
-    return found
+            by_operator[operator] = (*by_operator.get(operator, ()), row)
+    return by_operator
 
 
 def _rows(text: str) -> Iterator[KernelRow]:
