@@ -212,28 +212,6 @@ def test_an_error_about_pytorchs_operator_is_judged_by_the_newest_state(tmp_path
     assert "NestedTensorCPU holds nothing (rule 10, missing)" in result.out
 
 
-@pytest.mark.parametrize("base", ["torch-2.4", "torch-2.15"])
-def test_a_math_kernel_that_is_not_there_was_displaced(base: str, tmp_path: Path) -> None:
-    """pytorch#95207: PyTorch 2.4.1 leaves AutogradPrivateUse1 empty where a kernel is registered at PrivateUse1."""
-    text = tmp_path / "error.txt"
-    text.write_text(
-        "Could not run 'aten::to.dtype' with arguments from the 'AutogradPrivateUse1' backend.", encoding="utf-8"
-    )
-    command = ("explain", "--from-error", str(text), "--base", base)
-    error = json.loads(call(*command, "--format", "json").out)
-    displaced = [fact for fact in error["facts"] if fact["kind"] == "displaced"]
-    assert [(fact["keys"], fact["proof"]) for fact in displaced] == [
-        (["PrivateUse1", "CompositeExplicitAutograd"], "likely")
-    ]
-    assert ["inference_mode" in error["user"][0], "dispatch-cli capture" in error["user"][1]] == [True, True]
-    shown = call(*command).out
-    assert "newer PyTorch" not in shown
-    assert "Register a kernel that computes the gradient at AutogradPrivateUse1 too" in shown
-    declared = ("explain", "--from-error", str(text), "examples/scenarios/01_composite_override.yaml")
-    report = json.loads(call(*declared, "--format", "json").out)
-    assert not [fact for fact in report["facts"] if fact["kind"] == "displaced"]
-
-
 def test_what_was_there_before_is_named(tmp_path: Path) -> None:
     """A file that is extended is named as the source of the earlier kernel, like PyTorch."""
     operator = '{name: "aten::mul.Tensor", dispatch: {%s}}'

@@ -28,15 +28,6 @@ def test_an_operator_that_is_defined_twice_names_both_places() -> None:
         assert place in report
 
 
-def test_an_operator_of_another_device_is_no_matter_of_inference_mode() -> None:
-    report = answer("operator_of_another_device")
-    assert "aten::_thnn_fused_lstm_cell has no kernel at CPU" in report
-    assert "has kernels of it for CUDA: it is an operator for tensors there" in report
-    assert steps(report).startswith("- Call it with tensors on CUDA, in a build for CUDA")
-    assert "inference_mode" not in report
-    assert "Register a kernel at CPU" not in report
-
-
 def test_an_argument_without_a_derivative_is_named() -> None:
     report = answer("argument_without_a_derivative")
     assert "there is no derivative of nll_loss_forward with respect to weight" in report

@@ -38,24 +38,6 @@ def test_the_place_of_a_registration_is_whole(place: str) -> None:
     assert f"registered before  {place}\n" in said_of(text + " This is not supported.")
 
 
-def test_the_function_of_a_custom_operator_is_not_the_author_s() -> None:
-    """The traceback tells it; without it the text may be about a torch.autograd.Function of the user's, or not."""
-    text = text_with("function-transform", "_library/autograd.py")
-    output = said_of(text)
-    assert "Move the use of ctx from `forward`" not in output
-    assert "write a torch.autograd.Function around that operator" in output
-    own = said_of(text.replace("/_library/autograd.py", "/mine.py"))
-    assert "Move the use of ctx from `forward` into a staticmethod" in own
-    assert "If it is an operator of torch.library: use" in own
-
-
-def test_another_traceback_does_not_tell_it() -> None:
-    text = text_with("function-transform", "_library/autograd.py")
-    alone = "Traceback (most recent call last):\n" + text[text.rindex("RuntimeError: ") :]
-    other = text[: text.rindex("RuntimeError: ")] + "KeyError: 'x'\n"
-    assert "Move the use of ctx from `forward`" in said_of(f"{other}\n{alone}")
-
-
 def test_a_library_of_python_may_be_gone() -> None:
     output = said_of(text_with("not-defined", "'gcl'")).partition(AUTHOR)[2]
     assert "keep the torch.library.Library object in a variable of the module" in output
@@ -105,21 +87,3 @@ def test_a_text_that_is_not_understood_has_a_next_step() -> None:
         "Error: no text in standard input is one that dispatch-cli explains; the whole text, with its traceback, may "
         "have one.\n"
     )
-
-
-def test_a_device_whose_backend_may_be_missing_or_lack_the_kernel() -> None:
-    """As live PyTorch 2.13 printed it; nothing in it shows whether the package of XLA was imported."""
-    keys = (
-        "CPU, Meta, BackendSelect, Python, Functionalize, ADInplaceOrView, AutogradCPU, AutogradXLA, PythonDispatcher"
-    )
-    text = (
-        "NotImplementedError: Could not run 'aten::tril_indices' with arguments from the 'XLA' backend. This could be "
-        f"because the operator doesn't exist for this backend. 'aten::tril_indices' is only available for these "
-        f"backends: [{keys}].\n"
-    )
-    output = said_of(text)
-    assert "Probably XLA is not loaded, or nobody has written aten::tril_indices for tensors on XLA yet." in output
-    assert "`import torch_xla`" in output.partition(USER)[2]
-    assert "no-backend" in [fact["kind"] for fact in json_of(text)["facts"]]
-    mps = said_of(text.replace("'XLA'", "'MPS'"))
-    assert "Probably this PyTorch was built without MPS, or nobody has written" in mps

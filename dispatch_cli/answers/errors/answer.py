@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.messages import CALLBACK, MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
+from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
 from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
-from dispatch_cli.answers.errors.reading.chain import link_between
 from dispatch_cli.answers.errors.reading.evidence import evidence
 from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
@@ -24,7 +23,6 @@ from dispatch_cli.answers.shared.starting_state import starts_from
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.engine.python.functions import mismatches
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
@@ -34,11 +32,6 @@ TELL_THE_AUTHOR = (
     "PyTorch, or show this text to its authors."
 )
 """The advice to a user who cannot fix the error."""
-AUTOGRAD_TOO = (
-    "Register a kernel that computes the gradient at {key} too, or remove the kernel that displaces the math kernel: "
-    "the math kernel calls operators that the backend has, and they have gradients."
-)
-"""Advice for the author of a kernel that displaces a math kernel at an autograd key."""
 UNNAMED_OPERATOR = OperatorName("the operator")
 """In place of the name in a text that names a key alone."""
 TO_CPU = "Move the tensors to the CPU for this call: `x.to('cpu')`."
@@ -107,8 +100,6 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         report = _of_slot(report, state, first, name or UNNAMED_OPERATOR)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
-    elif first.kind == CALLBACK:
-        report = replace(report, facts=tuple(_of_callback(state, first.detail("function") or "")))
     return report
 
 
@@ -128,8 +119,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
     facts = conclude.facts(case)
     newer = _first_with_kernel(state, name, case, report.version)
-    author = (*report.author, *((AUTOGRAD_TOO.format(key=key),) if case.displacing and case.here else ()))
-    elsewhere = any(fact.kind in conclude.KERNELS_ELSEWHERE for fact in facts)
+    not_built = any(fact.kind == conclude.NOT_BUILT for fact in facts)
     return replace(
         report,
         key=None if text.key is None else key,
@@ -140,7 +130,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
             *conclude.steps(case, newer, report.version),
             *advice(MESSAGES[text.kind].user, str(name), key, text.details),
         ),
-        author=() if elsewhere else author,
+        author=() if not_built else report.author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
     )
@@ -173,7 +163,7 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
     None where none is newer than the text, as far as its version is known.
     """
     names = bases.names()
-    asked = case.pytorchs and case.key != UNDEFINED and not case.displacing
+    asked = case.pytorchs and case.key not in (UNDEFINED, *case.universe.covered_by(AUTOGRAD))
     if not asked or not {*state.over} & {*names} or state.declarations.files:
         return None
     first = None
@@ -209,18 +199,6 @@ def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> Err
     return replace(report, details=details)
 
 
-def _of_callback(state: State, function: str) -> Iterator[conclude.Fact]:
-    """The calls of a function of the files that fail, as the check of function signatures finds them."""
-    for name in state.own_operators():
-        operator = state.dispatcher.operator(name)
-        schema = None if operator.definition is None else operator.definition.known_schema
-        for key, registration in state.dispatcher.active(name).items():
-            for mismatch in mismatches(registration.kernel, schema) if schema is not None else ():
-                if mismatch.function.rpartition(".")[2] == function:
-                    text = f"{name}: {mismatch.function} {mismatch.why} ({registration.kernel.label})."
-                    yield conclude.Fact("signature", (key,), conclude.Proof.STATE, text)
-
-
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
     """The autograd key that a warning means which names none: the first with PyTorch's own fallback above a kernel."""
     universe, table = dispatcher.universe, dispatcher.table(name)
@@ -235,15 +213,14 @@ def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
 
 def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
     """All but the first of *errors*, which is the one that is explained; those that read the same are named once."""
-    first, *rest = (_other(errors[0], error) for error in errors)
+    first, *rest = map(_other, errors)
     others = {other.says: other for other in reversed(rest)}
     return tuple(other for other in reversed(others.values()) if other.says != first.says)
 
 
-def _other(first: ErrorText, other: ErrorText) -> OtherError:
-    says = filled(MESSAGES[other.kind].says, other.operator, other.key, other.details)
-    link = link_between(first.place, other.place)
-    return OtherError(other.kind, other.operator, other.key, other.line, says, link)
+def _other(error: ErrorText) -> OtherError:
+    says = filled(MESSAGES[error.kind].says, error.operator, error.key, error.details)
+    return OtherError(error.kind, error.operator, error.key, error.line, says)
 
 
 def _newest_first(universe: Universe) -> list[Universe]:

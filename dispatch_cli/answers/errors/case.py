@@ -11,9 +11,8 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, EXPLICIT, META, NON_FUNCTIONAL, UNDEFINED, Universe
+from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED, Universe
 
 EMPTY = OperatorName("aten::empty", "memory_format")
 FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})
@@ -33,11 +32,9 @@ class Case(NamedTuple):
     partial: of other backend keys it is not known whether they have one. meta: a kernel at Meta is possible. autograd:
     the text shows a kernel at autograd keys. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
     state; None where the state lacks the operator. by_out: the kernel there makes the functional form from the out=
-    form, so it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels
-    would displace it. built: the state is of a build with that backend. factory: every backend has the operator.
-    makes: the call is told where its result is to be. lists: the operator's arguments that are lists of tensors. tags:
-    its tags. takes_none: no argument can be a tensor. elsewhere: backends for whose dense tensors the state has a
-    kernel, and the text shows none.
+    form, so it fails where that does. declared: a file of the user has that kernel. built: the state is of a build with
+    that backend. factory: every backend has the operator. makes: the call is told where its result is to be. lists: the
+    operator's arguments that are lists of tensors. tags: its tags.
     """
 
     universe: Universe
@@ -57,14 +54,11 @@ class Case(NamedTuple):
     rule: Rule | None
     by_out: bool
     declared: bool
-    displacing: tuple[str, ...]
     built: bool
     factory: bool
     makes: bool
     lists: tuple[str, ...]
     tags: tuple[str, ...]
-    takes_none: bool
-    elsewhere: tuple[str, ...]
 
     @property
     def reproduced(self) -> bool:
@@ -132,14 +126,11 @@ def case_of(
         rule=rule,
         by_out=entry is not None and entry.decision.source == NON_FUNCTIONAL,
         declared=declared,
-        displacing=_displacing(universe, key) if rule is Rule.MATH and not declared else (),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
         makes=table is not None and BACKEND_SELECT in table.active,
         lists=tuple(argument for argument, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
         tags=() if definition is None else definition.tags,
-        takes_none=schema is not None and not any(type_.startswith("Tensor") for type_ in types.values()),
-        elsewhere=_elsewhere(table, universe, key, kernels) if table is not None and kernels and in_text else (),
     )
 
 
@@ -154,18 +145,6 @@ def built_backends(dispatcher: Dispatcher) -> tuple[str, ...]:
         return ()
     table = dispatcher.table(EMPTY)
     return tuple(backend for backend in dispatcher.universe.backends if table[backend].rule is Rule.KERNEL)
-
-
-def _elsewhere(table: Table, universe: Universe, key: str, shown: tuple[str, ...]) -> tuple[str, ...]:
-    """The backends, but that of *key* and Meta, for whose dense tensors a kernel is here and none in the text."""
-    others = (backend for backend in universe.backends if backend not in (META, device_of(universe, key), *shown))
-    return tuple(backend for backend in others if backend in universe.slot and table[backend].rule is Rule.KERNEL)
-
-
-def _displacing(universe: Universe, key: str) -> tuple[str, ...]:
-    """The keys whose kernels would take an autograd key from the math kernel that fills it."""
-    backends = universe.autograd_backends.get(key, ())
-    return (*backends, EXPLICIT) if backends else ()
 
 
 def _is_pytorchs(state: State, name: OperatorName) -> bool:

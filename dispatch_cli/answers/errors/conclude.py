@@ -30,7 +30,6 @@ RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
 """The Python package of a backend that is not part of PyTorch."""
-RESOLVES = {"Conjugate": "x.resolve_conj()", "Negative": "x.resolve_neg()", "ZeroTensor": "x.clone()"}
 VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
@@ -53,19 +52,15 @@ class Fact(NamedTuple):
     """A fact about the slot, in words.
 
     keys: the keys or devices that it is about. kind: its name in machine formats. only-at: the operator has kernels at
-    these backend keys only; some-at: at these, and perhaps at others; nowhere: at none; autograd-only: at autograd keys
-    alone. tensors: a tensor brings the key; makes: the call is to make such a tensor; no-tensors: the call has none.
-    elsewhere: the state has kernels for these other backends, which the text's build lacks. not-built,
-    pytorch-not-built: the operator's package, or PyTorch, was built without this backend. no-extension: the compiled
-    part of the package is missing. not-loaded: nothing has registered this backend. not-written: nobody wrote this
-    kernel. no-backend: one of these. other-layout: on this device there are kernels for these kinds of tensors only.
-    no-data: the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace
-    the math kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key,
-    before it gets to the second. no-gradient: no gradient goes through the operator. loops: vmap calls it in a loop;
-    can-not-loop: nor can it do that. signature: PyTorch calls a function of the files with other arguments than it
-    takes. Of a text that has no known sentence: by-name: the operator is named by a function of Python or a node of
-    autograd; schema: its definition; slot: the content of its slot; not-in-state: the state is of a build without this
-    backend; support: the outcome of a call in a context.
+    these backend keys only; some-at: at these, and perhaps at others; nowhere: at none. tensors: a tensor brings the
+    key; makes: the call is to make such a tensor; no-tensors: the call has none. not-built, pytorch-not-built: the
+    operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
+    missing. not-loaded: nothing has registered this backend. not-written: nobody wrote this kernel. other-layout: on
+    this device there are kernels for these kinds of tensors only. no-data: the operator reads data, which these tensors
+    lack. here: the state has a kernel there. not-reached: the call ends at the first key, before it gets to the second.
+    no-gradient: no gradient goes through the operator. loops: vmap calls it in a loop; can-not-loop: nor can it do
+    that. Of a text that has no known sentence: schema: the definition of the operator; slot: the content of its slot;
+    not-in-state: the state is of a build without this backend.
     """
 
     kind: str
@@ -74,10 +69,8 @@ class Fact(NamedTuple):
     text: str
 
 
-MAY_COME = ("not-written", "no-backend")
-"""Another version may have the kernel."""
-KERNELS_ELSEWHERE = ("elsewhere", "pytorch-not-built")
-"""The kernel is written, and the build lacks it: no registration helps."""
+NOT_BUILT = "pytorch-not-built"
+"""The kernel is written, and this PyTorch lacks it: no registration helps."""
 
 
 def facts(case: Case) -> tuple[Fact, ...]:
@@ -107,9 +100,6 @@ def _facts(case: Case) -> Iterator[Fact]:
 
 
 def _no_tensors(case: Case) -> Fact:
-    if case.takes_none:
-        text = f"{case.operator} takes no tensor, so no argument of a call chooses the backend."
-        return Fact("no-tensors", (), Proof.STATE, text)
     empty = (
         "a list of tensors was empty, all tensors were undefined (None), or they were in a list of lists, where the "
         "dispatcher does not look for them"
@@ -168,67 +158,42 @@ def _reason(case: Case) -> Iterator[Fact]:
         names = _and(tuple(dict.fromkeys(KINDS_OF_TENSORS.get(kind, kind) for kind in kinds)))
         text = f"On {_device(case, case.backend or '')} it has kernels for {names} tensors."
         yield Fact("other-layout", kinds, Proof.TEXT if case.in_text else Proof.STATE, text)
-    if case.backend is None or case.functionality != DENSE:
-        if not case.here:
-            yield _likely(case, "no-backend" if _may_lack_backend(case) else "not-written")
-    elif case.kernels is None:
-        yield from _usual_reason(case, case.backend)
-    elif not kinds and case.key not in case.kernels:
-        others = case.devices(DENSE)
-        if case.partial and not others:
-            return
-        if case.elsewhere and not others and not case.here and (case.pytorchs or case.autograd):
-            text = (
-                f"{case.over} has kernels of it for {_and(case.elsewhere)}: it is an operator for tensors there, and "
-                f"this build is probably one without {_or(case.elsewhere)}."
-            )
-            yield Fact("elsewhere", case.elsewhere, Proof.STATE, text)
-        elif case.autograd and not others:
-            text = (
-                "It has kernels only at autograd keys: a call fails where these are excluded, as in inference mode and "
-                "below an autograd kernel."
-            )
-            yield Fact("autograd-only", (), Proof.TEXT, text)
-        elif others or case.here or not case.pytorchs:
-            yield _likely(case, _missing_device(case, case.backend, others))
+    likely = _likely_reason(case, kinds)
+    if likely is not None:
+        yield _likely(case, likely)
 
 
-def _usual_reason(case: Case, backend: str) -> Iterator[Fact]:
-    """The usual reason for dense tensors, where it is not known which kernels there are."""
-    if case.text.kind != NO_KERNEL or (backend == "CPU" and case.pytorchs):
-        return
-    if backend == "CPU":
-        yield _likely(case, "no-extension")
-        return
-    built = backend in IN_BUILDS
-    if _may_lack_backend(case) and not case.factory and not case.built:
-        yield _likely(case, "no-backend")
-    elif case.factory or (case.makes and case.pytorchs):
-        yield _likely(case, "pytorch-not-built" if built else "not-loaded")
-    elif built and not case.pytorchs:
-        yield _likely(case, "not-built")
-
-
-def _may_lack_backend(case: Case) -> bool:
-    """True for a call that creates a tensor on a device that may be missing: nothing shows a kernel or a tensor."""
-    return (
-        case.makes and case.pytorchs and not case.here and case.backend not in (None, "CPU") and not case.other_kinds()
-    )
-
-
-def _missing_device(case: Case, backend: str, others: tuple[str, ...]) -> str:
-    """The reason why there is no kernel for dense tensors of a device, where others have some."""
-    if case.factory and backend != "CPU":
-        return "pytorch-not-built" if backend in IN_BUILDS else "not-loaded"
-    if _may_lack_backend(case):
-        return "no-backend"
-    if case.pytorchs and not case.makes:  # there are tensors of the device, so PyTorch was built for it
-        return "not-written"
-    if not case.pytorchs and not others:
+def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
+    """The usual reason, by the kind of its fact; None where nothing tells it. kinds: other tensors with kernels."""
+    backend, others = case.backend, case.devices(DENSE)
+    creates = case.makes and case.pytorchs and backend not in (None, "CPU")
+    if creates and not (case.here or kinds or case.factory):
+        return None  # the device may be missing: nothing shows a kernel or a tensor
+    if backend is None or case.functionality != DENSE:
+        return None if case.here else "not-written"
+    if case.kernels is None:
+        is_told = case.text.kind == NO_KERNEL
+    else:
+        is_told = not kinds and case.key not in case.kernels and (bool(others) or _lacks_all(case))
+    if not is_told:
+        return None
+    if (case.factory or creates) and backend != "CPU":
+        return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
+    if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
+        return None if case.kernels is None else "not-written"
+    if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
-    if backend == "CPU" or (case.pytorchs and not case.here):
+    if backend == "CPU":
         return "not-written"
-    return "pytorch-not-built" if case.pytorchs else "not-built"
+    return "not-built" if case.kernels is not None or backend in IN_BUILDS else None
+
+
+def _lacks_all(case: Case) -> bool:
+    """True if a whole table without a kernel for dense tensors tells the reason.
+
+    It does not for an operator of PyTorch that the state lacks too, and for one that has kernels at autograd keys.
+    """
+    return not case.partial and (case.here or not (case.pytorchs or case.autograd))
 
 
 def _likely(case: Case, kind: str) -> Fact:
@@ -245,23 +210,14 @@ def _likely(case: Case, kind: str) -> Fact:
             text = "the compiled part of the package, which has the kernels, was not built or not loaded"
         case "not-loaded":
             text = f"the backend {device} is not loaded: no kernel in this process creates tensors on it"
-        case "not-written":
+        case _:
             keys = (case.key,)
             text = f"nobody has written {case.operator} for {_tensors(case)} yet"
-        case _:
-            why = f"this PyTorch was built without {device}" if backend in IN_BUILDS else f"{device} is not loaded"
-            text = f"{why}, or nobody has written {case.operator} for {_tensors(case)} yet"
     return Fact(kind, keys, Proof.LIKELY, f"Probably {text}.")
 
 
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
-    if case.displacing:
-        text = (
-            f"Probably a backend or another package registered a kernel for {case.operator} at {_or(case.displacing)}. "
-            f"It displaces the math kernel (CompositeImplicitAutograd), which fills {case.key} in {case.over}."
-        )
-        return Fact("displaced", case.displacing, Proof.LIKELY, text)
     what = "batching rule" if "Batched" in case.key else "kernel"
     text = "The files that are given declare a kernel there." if case.declared else f"{case.over} has a {what} there."
     return Fact("here", (case.key,), Proof.STATE, text)
@@ -286,7 +242,7 @@ def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool
             "Before the call, load the library that the files describe, in the same version: it registers the missing "
             "kernel."
         )
-    not_built = "pytorch-not-built" in kinds
+    not_built = NOT_BUILT in kinds
     upgrade = None
     if newer is not None and not case.factory and "no-data" not in kinds:
         missing = "a batching rule there" if "Batched" in case.key else "the missing kernel"
@@ -316,14 +272,9 @@ def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool
         yield from _of_device(case)
     if upgrade is not None and (not_built or not is_older):
         yield upgrade
-    elif upgrade is None and case.pytorchs and not case.built and not {*kinds}.isdisjoint(MAY_COME):
+    elif upgrade is None and case.pytorchs and not case.built and "not-written" in kinds:
         yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
     yield from _around(case, kinds)
-    if "displaced" in kinds:
-        yield (
-            "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, "
-            "then `dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
-        )
     if case.kernels is None and case.text.kind == NO_KERNEL and case.is_backend and case.key != META:
         yield (
             "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
@@ -332,8 +283,6 @@ def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool
 
 
 def _for_no_tensors(case: Case) -> str:
-    if case.takes_none:
-        return "A caller cannot fix this. Show this text to the authors of the operator."
     if case.lists:
         return f"Find out why {_and(case.lists)} is empty, and skip the call in this case."
     return "If the argument is an empty list of tensors, skip the call in this case."
@@ -343,15 +292,14 @@ def _of_build(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
     """The packages and builds to install or to import."""
     backend = case.backend or ""
     device = _device(case, backend)
-    for kind, fact in kinds.items():
+    for kind in kinds:
         match kind:
             case "pytorch-not-built" if "MPS" in case.devices(DENSE):
                 yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
             case "pytorch-not-built":
-                yield _install_pytorch(backend)
-            case "no-backend" if backend in IN_BUILDS:
-                yield _install_pytorch(backend)
-            case "not-loaded" | "no-backend":
+                only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
+                yield f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
+            case "not-loaded":
                 package = f", `import {PACKAGES[backend]}`," if backend in PACKAGES else ""
                 yield f"Import the package of the backend {device}{package} before the first tensor is created."
             case "not-built":
@@ -359,11 +307,6 @@ def _of_build(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
                     f"Install a build of the package for {device} that was made for the installed PyTorch: the two "
                     "versions must match."
                 )
-            case "elsewhere":
-                there = _or(fact.keys)
-                yield f"Call it with tensors on {there}, in a build for {there}; else use another operator."
-            case "autograd-only":
-                yield "Call it outside of `torch.inference_mode()`; you can use `torch.no_grad()` instead."
             case "no-extension":
                 for_ = "" if backend in ("", "CPU") else f" for {device}"
                 yield (
@@ -372,11 +315,6 @@ def _of_build(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
                 )
             case _:
                 pass
-
-
-def _install_pytorch(backend: str) -> str:
-    only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
-    return f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
 
 
 def _of_layout(case: Case) -> Iterator[str]:
@@ -428,9 +366,6 @@ def _of_device(case: Case) -> Iterator[str]:
 def _around(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
     """Parts of the call to leave out, where the key is none of a device, or Meta."""
     if case.key == META:
-        module = case.text.detail("module")
-        if module is not None:
-            yield f"Import the Python module that has its fake implementation before the call: `import {module}`."
         if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
             yield (
                 "If the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "
@@ -457,8 +392,6 @@ def _around(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
             yield f"You do not have to change anything. If it is too slow, c{outside}."
         else:
             yield f"C{outside}, or write the loop."
-    elif case.key in RESOLVES:
-        yield f"Materialize the tensor before the call: `{RESOLVES[case.key]}`."
     elif case.key == "Named":
         yield "Drop the names before the call: `x.rename(None)`."
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.answers.errors.conclude import KERNELS_ELSEWHERE
-from dispatch_cli.answers.errors.reading.chain import ChainLink
+from dispatch_cli.answers.errors.conclude import NOT_BUILT
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice.document import advice_texts
@@ -27,11 +26,6 @@ DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new"
 """The labels of the details that are shown on their own."""
 FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
 """Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
-LINKS = {
-    ChainLink.HANDLED: "It was raised while another error was being handled",
-    ChainLink.RESULT: "It caused another error",
-    None: "The text has other errors too",
-}
 
 
 def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
@@ -71,7 +65,7 @@ def _author(report: ErrorReport) -> Sequence[str]:
     None where a build lacks the kernels that the operator has.
     """
     explained = report.explained
-    if explained is None or report.key is None or any(fact.kind in KERNELS_ELSEWHERE for fact in report.facts):
+    if explained is None or report.key is None or any(fact.kind == NOT_BUILT for fact in report.facts):
         return report.author
     return _changes(explained) or report.author
 
@@ -112,8 +106,8 @@ def _version(report: ErrorReport) -> Iterator[str]:
 
 
 def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:
-    """Further errors of a text: their relation to the explained one, if any."""
-    for link, head in LINKS.items():
-        says = tuple(f"line {other.line}: {other.says}" for other in others if other.link is link)
-        if says:
-            yield f"{head} ({some_of(says)})." if len(says) > 1 else f"{head}, {says[0]}."
+    """Further errors of a text, where there are some."""
+    says = tuple(f"line {other.line}: {other.says}" for other in others)
+    if says:
+        head = "The text has other errors too"
+        yield f"{head} ({some_of(says)})." if len(says) > 1 else f"{head}, {says[0]}."

@@ -21,7 +21,6 @@ NO_BATCHING_RULE = "no-batching-rule"
 NOT_ON_DEVICE = "not-on-device"
 AMBIGUOUS = "ambiguous"
 OVERRIDDEN = "overridden"
-CALLBACK = "callback-signature"
 OTHER_TEXT = "other-text"
 """The kinds of which an answer says more than their message."""
 

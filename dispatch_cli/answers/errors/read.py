@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
 from dispatch_cli.answers.errors.messages import MESSAGES
-from dispatch_cli.answers.errors.reading.chain import ChainPlace, chain_places
-from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured, without_heads
+from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured
 from dispatch_cli.answers.errors.reading.table_lines import DumpLine, dump_lines
 from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
 
@@ -37,7 +35,7 @@ class ErrorText(NamedTuple):
     operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
     prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
     none. details: what else it names, by the names of
-    `template.HOLES`. available_cut: the text ends inside of the list. place: among errors that came of one another.
+    `template.HOLES`. available_cut: the text ends inside of the list.
     """
 
     kind: str
@@ -48,7 +46,6 @@ class ErrorText(NamedTuple):
     available: tuple[str, ...] | None
     details: tuple[tuple[str, str], ...] = ()
     available_cut: bool = False
-    place: ChainPlace = ChainPlace()
 
     def detail(self, name: str) -> str | None:
         """The value of a hole that is neither the operator nor the key; None where the text has none."""
@@ -82,42 +79,33 @@ CONTEXTS = {
         r"torch[/\\]_subclasses[/\\]fake_tensor\.py|torch\._subclasses\.fake_tensor\.|torch\._dynamo\.exc\.|"
         r"torch[/\\]_inductor[/\\]|torch[/\\]_?export[/\\]|calling torch\.export\.export"
     ),
-    "compile": re.compile(
-        r"backend='\w{1,60}' raised|BackendCompilerFailed|torch\._dynamo\.exc\.|torch[/\\]_inductor[/\\]|"
-        r"torch[/\\]_?export[/\\]|torch[/\\]_functorch[/\\](?:_aot_autograd[/\\]|aot_autograd\.py)"
-    ),
-    "of_library": re.compile(r"torch[/\\]_library[/\\]autograd\.py"),
+    "compile": re.compile(r"backend='\w{1,60}' raised|BackendCompilerFailed|torch\._dynamo\.exc\.|_aot_autograd[/\\]"),
     "autocast_function": re.compile(r"amp[/\\]autocast_mode\.py|decorate_(?:bwd|fwd)"),
     "inference": re.compile(r"\binference_mode\b|InferenceMode|(?i:inference tensors?\b)"),
 }
-"""Details that the traceback around a text shows.
-
-They are fake tensors, torch.compile or torch.export, a Function that PyTorch made for torch.library, one that autocast
-wraps, inference mode.
-"""
+"""Details of a kind that the text around an error shows: fake tensors, torch.compile, autocast, inference mode."""
 
 
 def find_errors(text: str) -> list[ErrorText]:
     """The errors in a text, the one to explain first, then the warnings; each operator and key once.
 
-    Of errors that came of one another, the one that the program ended with comes first, or its direct cause. What names
-    no operator is left out where another text of its kind there does. Lines that a terminal or a log broke are put
+    What names no operator is left out where another text of its kind does. Lines that a terminal or a log broke are put
     together again.
     """
     text = uncoloured(text[:MAX_CHARACTERS])
     best = _read(text, GAP)
     if "\n" in text and len(text) <= MAX_REARRANGED:
-        for other in (without_heads(text), rejoined(text)):
-            reading = None if other is None else _read(other.text, GAP)
-            if other is not None and reading is not None and reading.worth() > best.worth():
-                placed = [error._replace(line=other.begins[error.line - 1]) for error in reading.errors]
-                best = reading._replace(errors=placed)
+        other = rejoined(text)
+        reading = None if other is None else _read(other.text, GAP)
+        if other is not None and reading is not None and reading.worth() > best.worth():
+            best = reading._replace(
+                errors=[error._replace(line=other.begins[error.line - 1]) for error in reading.errors]
+            )
         if not best.errors:
             joined = _read(_HARD_BREAK.sub("", text), NO_GAP)
             best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
-    named = {(error.kind, error.place.chain) for error in best.errors if error.operator is not None}
-    kept = (error for error in best.errors if error.operator or (error.kind, error.place.chain) not in named)
-    return sorted(kept, key=_turn)
+    named = {error.kind for error in best.errors if error.operator is not None}
+    return sorted((error for error in best.errors if error.operator or error.kind not in named), key=_is_warning)
 
 
 def lines_of_table(text: str) -> int:
@@ -125,24 +113,22 @@ def lines_of_table(text: str) -> int:
     return sum(1 for _ in dump_lines(plain(text[:MAX_CHARACTERS]).text))
 
 
-def _turn(error: ErrorText) -> tuple[object, ...]:
-    """Sort key of errors; where it is equal, they stay in the order of the text."""
-    message = MESSAGES[error.kind]
-    # a call for which vmap falls back to a loop is warned about, and succeeds
-    is_warning = message.warning or error.detail("loops") is not None
-    return is_warning, *error.place
+def _is_warning(error: ErrorText) -> bool:
+    """True for a warning; a call for which vmap falls back to a loop is warned about, and succeeds."""
+    return MESSAGES[error.kind].warning or error.detail("loops") is not None
 
 
 def _read(pasted: str, gap: str) -> _Reading:
     """One reading of a text. gap: what may stand between words."""
     shown = plain(pasted)
     text = shown.text
-    ordered = [*_with_frames(text, _apart(text, gap))]
+    ordered = _apart(text, gap)
     starts = [match.start for match in ordered] + [len(text)]
-    places = chain_places(text, starts)
     errors: dict[tuple[object, ...], ErrorText] = {}
     for position, match in enumerate(ordered):
         kind, start, end, _, operator, key, details = match
+        shown_by_text = (name for name in MESSAGES[kind].contexts if name not in dict(details))
+        details += tuple((name, "") for name in shown_by_text if CONTEXTS[name].search(text))
         # texts of several kinds about one slot are one error
         about_slot = operator is not None and MESSAGES[kind].rules
         what = (operator, key or MESSAGES[kind].key) if about_slot else (kind, operator, key, details)
@@ -150,7 +136,7 @@ def _read(pasted: str, gap: str) -> _Reading:
             rest = text[end : min(starts[position + 1], end + MAX_TABLE)]
             available, cut = _available(rest)
             table = dict(dump_lines(rest)), available
-            errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut, places[position])
+            errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut)
             if len(errors) == MAX_ERRORS:
                 break
     return _Reading([*errors.values()], sum(match.length for match in ordered))
@@ -175,22 +161,6 @@ def _apart(text: str, gap: str) -> list[Match]:
 def _precedence(match: Match) -> tuple[int, int, int, int]:
     flags = sum(not value for _, value in match.details)
     return match.start, -match.end, len(match.details) - flags, -flags
-
-
-def _with_frames(text: str, candidates: Iterable[Match]) -> Iterator[Match]:
-    """Matches with the contexts that the tracebacks show which are linked to them, as far as they matter."""
-    ordered = list(candidates)
-    chains = [place.chain for place in chain_places(text, [match.start for match in ordered])]
-    contexts = {name: _chains_with(text, pattern) for name, pattern in CONTEXTS.items()}
-    for match, chain in zip(ordered, chains, strict=True):
-        has = dict(match.details)
-        shown = [(name, "") for name in MESSAGES[match.kind].contexts if chain in contexts[name] and name not in has]
-        yield match._replace(details=(*match.details, *shown))
-
-
-def _chains_with(text: str, pattern: re.Pattern[str]) -> set[int]:
-    """The numbers of the chains of tracebacks that have what a pattern finds."""
-    return {place.chain for place in chain_places(text, [match.start() for match in pattern.finditer(text)])}
 
 
 def _available(rest: str) -> tuple[tuple[str, ...] | None, bool]:

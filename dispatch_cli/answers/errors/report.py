@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.errors.conclude import Fact
-from dispatch_cli.answers.errors.reading.chain import ChainLink
 from dispatch_cli.answers.errors.reading.version import TextVersion
 from dispatch_cli.answers.explain.report import ExplainReport
 from dispatch_cli.answers.shared.starting_state import StartsFrom
@@ -15,8 +14,7 @@ from dispatch_cli.answers.shared.starting_state import StartsFrom
 class OtherError(NamedTuple):
     """A further error of a text.
 
-    operator, key: None where it names none. line: where it begins, from 1. says: its kind in a clause. link: its
-    relation to the explained one; None where nothing shows one.
+    operator, key: None where it names none. line: where it begins, from 1. says: its kind in a clause.
     """
 
     kind: str
@@ -24,7 +22,6 @@ class OtherError(NamedTuple):
     key: str | None
     line: int
     says: str
-    link: ChainLink | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
@@ -137,27 +135,3 @@ def test_a_text_that_names_a_key_alone_is_about_tensors_of_that_key() -> None:
     report = answered("RuntimeError: Unimplemented backend QuantizedCPU")
     assert report.says == "the operator has no kernel at QuantizedCPU"
     assert report.user[0].startswith("Dequantize the tensor before the call")
-
-
-def test_a_function_of_the_files_is_compared_with_what_pytorch_passes(tmp_path: Path) -> None:
-    library = tmp_path / "library.py"
-    library.write_text(
-        """import torch
-
-
-@torch.library.custom_op("my::f", mutates_args=())
-def f(x: torch.Tensor) -> torch.Tensor:
-    return x + 1
-
-
-def setup(inputs, output):
-    pass
-
-
-f.register_autograd(lambda ctx, g: g, setup_context=setup)
-"""
-    )
-    text = b"TypeError: setup() got an unexpected keyword argument 'ctx'"
-    out = call("explain", "--from-error", "-", str(library), stdin=text).out
-    assert "my::f: setup does not take the keyword argument" in out
-    assert "library.py:13)" in out

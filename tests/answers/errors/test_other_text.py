@@ -8,10 +8,6 @@ from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.messages import OTHER_TEXT
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.support.cell import Verdict
-from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.support import SupportContext
 from tests.cli.support import call
 from tests.support import load_recording
 
@@ -39,8 +35,6 @@ def answered(text: str) -> ErrorReport:
             "mylib::f",
             "AutogradCUDA",
         ),
-        ("RuntimeError: Function 'GridSampler2DBackward0' is not supported here", "aten::grid_sampler_2d", None),
-        ("RuntimeError: Function 'MulBackward0' is not supported here", "aten::mul", None),
         ("RuntimeError: Function 'NoSuchThingBackward0' is not supported here", None, None),
     ],
 )
@@ -60,20 +54,6 @@ def test_the_operator_and_the_key_that_a_text_names(text: str, operator: str | N
 )
 def test_the_traceback_of_live_pytorch_shows_what_was_under_way(case: str, during: str) -> None:
     assert during in answered(UNKNOWN[case]).says
-
-
-@pytest.mark.parametrize(
-    ("file", "context"),
-    [("_functorch/vmap.py", SupportContext.VMAP), ("_dynamo/utils.py", SupportContext.COMPILE)],
-)
-@pytest.mark.parametrize("operator", ["aten::nonzero", "aten::add.Tensor", "aten::_local_scalar_dense"])
-def test_it_says_what_support_says(file: str, context: SupportContext, operator: str) -> None:
-    report = answered(FRAME.format(file, f"{operator} does not work on cpu:0"))
-    state, name = load_state([], bases=report.over), OperatorName.parse(operator)
-    (row,) = support_rows(state, [name], support_columns(state, [name], ["CPU"], [context]))
-    texts = [fact.text for fact in report.facts if fact.kind == "support"]
-    verdict = row.cells[0].verdict
-    assert ["fails" in text for text in texts] == [verdict.fails] * (verdict is not Verdict.NOT_KNOWN)
 
 
 def test_a_device_of_another_build_has_no_stated_kernels() -> None:

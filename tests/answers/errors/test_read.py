@@ -89,11 +89,6 @@ def escaped_and_cut(text: str) -> str:
     return cut_hard(repr(f"{text!r}"))
 
 
-def logged_and_wrapped(text: str) -> str:
-    """A service that logs each line of what it wrapped before."""
-    return logged(wrapped(text))
-
-
 def coloured(text: str) -> str:
     return "\n".join(f"\x1b[31m{line}\x1b[0m\r" for line in text.splitlines())
 
@@ -121,7 +116,7 @@ def typeset(text: str) -> str:
 
 
 TREATMENTS: tuple[Callable[[str], str], ...] = (
-    *(str, message, first_line, without_table, logged, logged_by_level, logged_and_wrapped, wrapped, cut_hard),
+    *(str, message, first_line, without_table, logged, logged_by_level, wrapped, cut_hard),
     *(quoted, escaped, escaped_for_html, escaped_twice, escaped_and_cut, repr, coloured, in_html, typeset),
 )
 
@@ -331,3 +326,22 @@ def test_an_escaped_error_is_found_at_the_end_of_a_long_escaped_log() -> None:
     noise = json.dumps({"message": "\n".join(["all is well"] * 100)})
     log = "\n".join([*[noise] * 5000, escaped(ARGUMENTS.format("a::b", "CUDA"))])
     assert [(match.operator, match.key, match.line) for match in find_errors(log)] == [("a::b", "CUDA", 5001)]
+
+
+def test_the_code_in_a_traceback_is_no_message() -> None:
+    """The line that raises has the words of the message, with names of Python in it."""
+    text = (
+        'Traceback (most recent call last):\n  File "f.py", line 3, in f\n'
+        '    raise RuntimeError(f"operator {name} does not exist")\nRuntimeError: operator a::b does not exist\n'
+    )
+    (error,) = find_errors(text)
+    assert (error.operator, error.line) == ("a::b", 4)
+
+
+def test_an_error_comes_before_a_warning_of_vmap_about_the_same_operator() -> None:
+    text = (
+        "UserWarning: There is a performance drop because we have not yet implemented the batching rule for m::f.\n"
+        "RuntimeError: Trying to backward through m.f.default but no autograd formula was registered.\n"
+    )
+    errors = find_errors(text)
+    assert [(error.kind, error.line) for error in errors] == [("no-derivative", 2), ("no-batching-rule", 1)]

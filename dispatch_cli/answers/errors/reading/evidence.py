@@ -9,8 +9,6 @@ from dispatch_cli.answers.errors.read import MAX_CHARACTERS, ErrorText
 from dispatch_cli.answers.errors.reading.pasted import plain
 from dispatch_cli.model.names import OperatorName
 
-BY_NAME = "by_name"
-"""The detail of an operator that is named by a function of Python, or by a node of autograd."""
 DURING = "during"
 """The detail that says in words what was under way."""
 CALLED, CUSTOM = "called", "custom"
@@ -21,7 +19,7 @@ TRACERS = frozenset(("compile", "fake", "traced", "vmap", "transform"))
 """Contexts whose frames go through torch.library, too."""
 _NO_DISPATCH = re.compile(r"(?:Import|ModuleNotFound|FileNotFound|Permission|OS|Syntax|Connection)Error")
 """Errors that no call of an operator and no registration raises."""
-OF_PYTORCH = frozenset(("exported", "layout", "autocast"))
+OF_PYTORCH = frozenset(("exported", "layout", "autocast", "twice"))
 """Contexts in which it does not matter who wrote an operator."""
 NO_CALL = frozenset(("registering", "schema"))
 """Contexts that are no call of an operator."""
@@ -44,15 +42,6 @@ _OPERATORS = tuple(
         r"\bOpOverload\w{0,6}\(op='(\w[\w.]{0,199})'",
         r"\bcall_function (?!torch\.)(\w{1,100}\.\w{1,100}(?:\.\w{1,100})?)\(",
         r"['\"`](?!(?:std|at|c10|torch|caffe2)::)(\w{1,100}::\w{1,100}(?:\.\w{1,100})?)['\"`]",
-    )
-)
-_FUNCTIONS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"<built-in (?:method|function) (\w{1,100})",
-        r"\b(?:torch|F|torch\._C\._nn|torch\.nn\.functional)\.([a-z]\w{1,100})\(",
-        r"(?m)(?:^|[:`] ?)([a-z]\w{1,100})\((?:\.\.\.)?\):? ",
-        r"\b([A-Z]\w{1,100}?)(?:Backward){1,2}\d?\b",
     )
 )
 _DEVICES = tuple(
@@ -129,10 +118,6 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     operator = _first(_OPERATORS, message) or _first(_OPERATORS, near)
     refuses = _REFUSES.search(message) is not None
     details = [*during]
-    if operator is None and (refuses or device is not None):
-        function = _first(_FUNCTIONS, message) or _first(_FUNCTIONS, near, last=True)
-        operator = None if function is None else f"aten::{function}"
-        details += [] if operator is None else [BY_NAME]
     if not (raised or refuses) or not (operator or during):
         return ()
     name = None if operator is None else OperatorName.parse_printed(operator)
@@ -145,10 +130,6 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     return (ErrorText(OTHER_TEXT, named, device, shown.line_at(begin), {}, None, shows),)
 
 
-def _first(patterns: tuple[re.Pattern[str], ...], text: str, last: bool = False) -> str | None:
-    """The first name, or the last one, that the first of the patterns finds which finds any."""
-    for pattern in patterns:
-        names = [match[1] for match in pattern.finditer(text)]
-        if names:
-            return names[-1 if last else 0]
-    return None
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> str | None:
+    """The first name that the first of the patterns finds which finds any."""
+    return next((match[1] for pattern in patterns if (match := pattern.search(text))), None)

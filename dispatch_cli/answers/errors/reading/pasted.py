@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 MAX_DEPTH = 4
@@ -13,14 +13,8 @@ NARROWEST = 40
 """Columns of the narrowest terminal whose cut lines are put together again."""
 WIDTHS = frozenset((80, 100, 120, 132))
 """Columns that terminals often have: there, one line of that length is enough."""
-NEARLY = 15
-"""Number of characters by which a line that ends with a whole word is shorter than the longest."""
-
-MAX_HEAD = 120
-"""Characters of what a log writes before each line."""
-_DIGITS = str.maketrans("123456789", "000000000")
-_OF_HEADS = re.compile(r"[0\[(]")
-
+HEAD = 5
+"""Characters of a line that tell lines of a log, which begin alike."""
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
@@ -57,54 +51,20 @@ def plain(text: str) -> Plain:
     return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
 
 
-def without_heads(text: str) -> Rearranged | None:
-    """A log without what each line begins with: time, level, process. None where lines begin with nothing of the kind.
-
-    It is what a line has in common with the one before or after it, but for digits, up to the end of a word. A line
-    that begins as its neighbour by chance loses that too, so that the text is to be read with its heads as well.
-    """
-    lines = text.split("\n")
-    shapes = [*map(_shape, lines)]
-    shared = [0, *map(_shared, shapes, shapes[1:]), 0]
-    heads = [*map(max, shared, shared[1:])]
-    if not any(heads):
-        return None
-    short = "\n".join(line[head:] for line, head in zip(lines, heads, strict=True))
-    return Rearranged(short, tuple(range(1, len(lines) + 1)))
-
-
-def _shape(line: str) -> str:
-    return line[:MAX_HEAD].translate(_DIGITS)
-
-
-def _shared(shape: str, other: str) -> int:
-    """Length of the head that two lines have, which has a digit or a bracket: ``[rank0]:``; 0 for none."""
-    pairs = zip(shape, other, strict=False)
-    alike = next((at for at, (first, second) in enumerate(pairs) if first != second), min(len(shape), len(other)))
-    length = shape.rfind(" ", 0, alike) + 1
-    return length if _OF_HEADS.search(shape, 0, length) else 0
-
-
 def rejoined(text: str) -> Rearranged | None:
     """A text that a terminal cut at its width, inside of words too, with the lines put together again.
 
-    None where the text does not look cut so: the longest lines are then as long as one another, and few are a little
-    shorter, as where words were kept whole. Lines with the same head are those of a log, and whole.
+    None where the text does not look cut so: several of its lines are then as long as the longest. Lines that begin
+    alike are those of a log, and whole.
     """
     lines = text.split("\n")
     width = max(map(len, lines))
-    full = sum(len(line) == width for line in lines)
-    nearly = sum(width - NEARLY <= len(line) < width for line in lines)
-    if width < NARROWEST or (full < 2 and width not in WIDTHS) or 2 * full < nearly:
+    is_cut = [len(line) == width and line[:HEAD] != after[:HEAD] for line, after in pairwise((*lines, ""))]
+    if width < NARROWEST or sum(is_cut) < (1 if width in WIDTHS else 2):
         return None
-    whole: list[list[str]] = [[]]
-    begins = [1]
-    for number, line in enumerate(lines, 1):
-        whole[-1].append(line)
-        if number < len(lines) and (len(line) != width or _shared(_shape(line), _shape(lines[number]))):
-            whole.append([])
-            begins.append(number + 1)
-    return Rearranged("\n".join("".join(parts) for parts in whole), tuple(begins))
+    begins = [number for number, was_cut in enumerate((False, *is_cut[:-1]), 1) if not was_cut]
+    joined = "".join(line if cut else f"{line}\n" for line, cut in zip(lines, is_cut, strict=True))
+    return Rearranged(joined, tuple(begins))
 
 
 def uncoloured(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors import answer, conclude
+from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.messages import MESSAGES
 
 STEPS = "steps"
@@ -39,7 +39,6 @@ def pieces() -> Iterator[Piece]:
         for sentence in (*message.user, *message.author):
             yield Piece(kind, re.sub(r"^\[!?\w+\] ", "", sentence))
     yield from (Piece(STEPS, sentence) for sentence in _reached_sentences(conclude, "_steps"))
-    yield Piece(STEPS, answer.AUTOGRAD_TOO)
 
 
 def _reached_sentences(module: ModuleType, function: str) -> Iterator[str]:

@@ -96,13 +96,6 @@ def autograd_key_without_a_kernel(advice):
         op(x)
 
 
-@tries("no-kernel", "Call it outside of `torch.inference_mode()`; you can use `torch.no_grad()` instead")
-def kernel_at_autograd_only(advice):
-    op = define("t::f", "(Tensor x) -> Tensor", Autograd=lambda x: x + 1)
-    with torch.no_grad() if advice else torch.inference_mode():
-        assert op(ONE).sum() == 8
-
-
 @tries(
     "no-tensors",
     "skip the call in this case",
@@ -219,38 +212,6 @@ def named_tensor(advice):
     assert x.nonzero().shape == (0, 2)
 
 
-untried("no-kernel", "Materialize the tensor before the call", "PyTorch has a fallback at these keys")
-
-
-class Foreign(torch.Tensor):
-    """A tensor of a device that this build does not have."""
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        return NotImplemented
-
-
-@tries(
-    "no-kernel",
-    "Register a kernel that computes the gradient at",
-    "or remove the kernel that displaces the math kernel",
-    "or at an alias key that covers it",
-)
-def math_kernel_displaced(advice):
-    math_kernel_displaced.kept = library = torch.library.Library("aten", "IMPL")
-    library.impl("abs", lambda x: x, "IPU")
-    if "remove" not in advice:
-        library.impl("absolute", lambda x: x, "IPU")
-    if "gradient" in advice:
-        library.impl("absolute", lambda x: x, "AutogradIPU")
-    elif "alias" in advice:
-        library.impl("absolute", lambda x: x, "Autograd")
-    x = torch.Tensor._make_wrapper_subclass(Foreign, (2, 2), device="ipu")
-    key, key_set = torch._C.DispatchKey, torch._C.DispatchKeySet
-    with torch._C._ExcludeDispatchKeyGuard(key_set(key.Python) | key_set(key.PythonTLSSnapshot)):
-        torch.absolute(x)
-
-
 MPS = "needs a build with MPS or XPU"
 untried("no-kernel", "if some are on another device, PyTorch may choose", "needs a second device with data")
 untried("no-kernel", "Before the call, load the library that the files describe", "the user's own library")
@@ -259,16 +220,12 @@ untried("no-kernel", "made for the installed PyTorch: the two versions must matc
 untried("no-kernel", "https://pytorch.org/get-started/locally/", "needs another build")
 untried("no-kernel", "Builds with MPS are for macOS only", MPS)
 untried("no-kernel", "before the first tensor is created", "needs the package of a backend")
-untried("no-kernel", "in a build for", "needs another build")
 untried("no-kernel", "Install or build the package again", "needs another build")
 untried("no-kernel", "Try a newer PyTorch, and a newer package", "no such version is known")
-untried("no-kernel", "To see which registration it is, load it here", "something to look at")
 untried("no-kernel", "If this is only a part of the error text", "something to look at")
 untried("no-kernel", "Create the tensor on", "needs another build")
 untried("no-kernel", "for this call: ", "needs another build")
 untried("no-kernel", "Turn autocast off around the call", "no kernel is missing at an autocast key of this build")
-untried("no-tensors", "A caller cannot fix this. Show this text", "something to tell its authors")
 untried("no-tensors", "Find out why", "as `skip the call in this case`, which is tried")
-untried("no-meta", "Import the Python module that has its fake implementation", "needs C++ to name the module")
 untried("no-kernel", "Install a newer PyTorch", "needs another version")
 untried("no-kernel", "This is a build for macOS", MPS)
