@@ -24,7 +24,7 @@ from tests.capture.support import live_universe, torch_python
 
 pytestmark = pytest.mark.live
 SEED = "DISPATCH_CLI_LIVE_SEED"
-DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "60"))
+DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "30"))
 TENSORS = {
     "CPU": "cpu",
     "SparseCPU": "cpu sparse",

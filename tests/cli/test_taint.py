@@ -36,10 +36,12 @@ pytestmark = pytest.mark.slow
 
 TAINTS = {
     "control": "\x1b]0;owned\x07\x9b31m\x7f\r\n::error::pwned",
-    "direction": "\u202eb\u2066c\u200bd\ufeffe\U000e0041",
-    "invisible": "\u034fa\u115f\u17b4\u180b\u180f\u2065\u3164\ufe0f\uffa0\ufff0b\U000e0100\ufdd0a\ufffe\U0001ffff",
-    "commands": "::error::pwned ##[error]pwned ##vso[task.x]y",
+    "unseen": "::error::pwned ##[error]pwned ##vso[task.x]y"
+    "\u202eb\u2066c\u200bd\ufeffe\U000e0041"
+    "\u034fa\u115f\u17b4\u180b\u180f\u2065\u3164\ufe0f\uffa0\ufff0b\U000e0100\ufdd0a\ufffe\U0001ffff",
 }
+"""Text with control characters, which YAML refuses; and text with commands of CI systems, and characters that turn the
+direction of writing or cannot be seen."""
 SUFFIX = "\u202e::error::\u200b##[error]\u3164\ufe0f\ufffe\U000e0100"
 """Harmful characters that the texts of declarations can have."""
 PAIR = re.compile(r"\\ud[89ab]..\\ud[c-f]..")
@@ -106,17 +108,14 @@ class Planted(NamedTuple):
 
 
 def planted(document: Any, taint: str, step: int = 1) -> Iterator[Planted]:
-    """The document with a taint of `TAINTS` in each text and each name in turn, behind it or in its place.
+    """The document with a taint of `TAINTS` in each text and each name in turn.
 
-    Places and taints take turns: each place sees two taints, one behind its text and one instead of it.
+    It stands behind the text and in its place by turns; where one taint stands behind, the other is in place.
 
     step: only in every so many of them.
     """
-    first = [*TAINTS].index(taint)
     text = TAINTS[taint]
-    for number, (path, is_name) in enumerate(list(_texts(document, ()))[::step], first):
-        if ((number - first) // 2 + first // 2) % 2:
-            continue
+    for number, (path, is_name) in enumerate(list(_texts(document, ()))[::step], [*TAINTS].index(taint)):
         tainted = (lambda _: text) if number % 2 else (lambda before: f"{before}{text}")
         yield Planted(".".join(map(str, path)), _changed(document, path, is_name, tainted))
 

@@ -17,11 +17,10 @@ from tests.page.states import state_of
 PAGES: dict[str, tuple[str, ...]] = {
     "a file over a base": ("examples/overlay.yaml",),
     "a state that is incomplete": ("--base", "torch-2.13", "--base", "torch-2.13-mps"),
-    "sources": ("examples/extension",),
     "a stale table": ("examples/stale.yaml",),
     "hostile names": ("tests/page/hostile.yaml",),
 }
-OPERATORS = 12
+OPERATORS = 6
 
 
 @needs_node

@@ -218,6 +218,7 @@ def test_what_came_there_during_the_work_is_left_alone(
     assert not [*tmp_path.rglob(".site.*")]
 
 
+@pytest.mark.slow
 def test_settings_of_the_project_are_not_those_of_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[tool.dispatch-cli]\nprivateuse1 = "npu"\nselect = ["all"]\nguards = ["not-there.yaml"]\n'

@@ -285,12 +285,12 @@ def log_line(number: int) -> str:
 
 
 LARGE: dict[str, Callable[[], str]] = {
-    "backslashes": lambda: "\\" * (8 << 20),
-    "line breaks": lambda: '{"m":"' + "\\\\n" * 2_000_000,
-    "letters": lambda: "\\u0041" * 1_300_000,
-    "beginnings": lambda: "Could not run\\n" * 500_000,
-    "a table": lambda: ARGUMENTS.format("a::b", "CUDA") + "\n" + "CPU: registered at /x.cpp:1 [kernel]\\n" * 200_000,
-    "errors": lambda: "\n".join(ARGUMENTS.format("a::b", "CUDA") for _ in range(120_000)),
+    "backslashes": lambda: "\\" * (1 << 20),
+    "line breaks": lambda: '{"m":"' + "\\\\n" * 300_000,
+    "letters": lambda: "\\u0041" * 200_000,
+    "beginnings": lambda: "Could not run\\n" * 80_000,
+    "a table": lambda: ARGUMENTS.format("a::b", "CUDA") + "\n" + "CPU: registered at /x.cpp:1 [kernel]\\n" * 30_000,
+    "errors": lambda: "\n".join(ARGUMENTS.format("a::b", "CUDA") for _ in range(20_000)),
     "a log": lambda: "\n".join(log_line(number) for number in range(60_000)),
     "lines of JSON": lambda: "\n".join(
         json.dumps({"m": f"{log_line(at)}\n{log_line(at + 1)}"}) for at in range(28_000)
