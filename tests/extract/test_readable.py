@@ -23,8 +23,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.worlds import exclude_each_other
 from tests.cli.support import call
 from tests.extract.random_extractions import RandomSources
-from tests.fuzz.hostile_cpp import write
-from tests.fuzz.hostile_trees import TREES
+from tests.fuzz.hostile import TREES, write
 
 HOSTILE = (
     "", " ", "(", ")", ")(", "a and b", "and", "not", "or not", "x" * 3000, "a\x1b[31m", "a\u2028b", "'", '"', "a  b",

@@ -13,8 +13,8 @@ from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.files import asked, git, paths, revision
 from tests.cli.support import call
-from tests.fuzz import hostile_trees as hostile
-from tests.fuzz.hostile_python import HEAD, OPERATOR
+from tests.fuzz import hostile
+from tests.fuzz.hostile import HEAD, OPERATOR
 
 
 @pytest.fixture(autouse=True)

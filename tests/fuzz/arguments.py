@@ -12,11 +12,11 @@ import click
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.output import FOR_CI
 from dispatch_cli.trace.recording import begins_so
-from tests.fuzz import built, calls, prompt, words
+from tests.fuzz import built, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
 LEFT_OUT = ("capture", "explore", "help")
-"""Commands that need a PyTorch, or a terminal; `prompt.HELP` asks for help."""
+"""Commands that need a PyTorch, or a terminal; `HELP` asks for help."""
 NOT_GIVEN = {
     "crossref": {"against", "python", "modules"},
     "trace": {"python", "is_module", "last"},
@@ -26,7 +26,8 @@ NOT_GIVEN = {
 }
 """Parameters that ask a PyTorch, run a program, or take half a minute: `_crossref` gives some for a stand-in with its
 answer ready. And tensors where `_call` and `_keys` choose those of a call."""
-EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
+COMPLETE, HELP = "complete", "help"
+EXTRA = {COMPLETE: words.SHELLS, HELP: ("",)}
 """Requests that are no command, and that the program answers as well."""
 Maker = Callable[[Inputs], str]
 
@@ -48,10 +49,10 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "further_old": (0.1, lambda inputs: inputs.declarations()),
     "further_new": (0.1, lambda inputs: inputs.declarations()),
     "key_globs": (0.3, _words(words.key_glob)),
-    "tensors": (0.1, _words(calls.tensor)),
-    "contexts": (0.4, _words(calls.context)),
+    "tensors": (0.1, _words(words.tensor)),
+    "contexts": (0.4, _words(words.context)),
     "options": (0.2, _words(words.argument)),
-    "keyset": (0.1, _words(calls.expression)),
+    "keyset": (0.1, _words(words.expression)),
     "devices": (0.3, _words(words.key)),
     "source_url": (
         0.2,
@@ -130,12 +131,12 @@ def formats(command: str) -> tuple[str, ...]:
 
 def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     """The arguments of a case, without its command and its format."""
-    if command == prompt.HELP:
-        return prompt.help_line(inputs.dice, inputs.dice.choice([*commands()]))
-    if command == prompt.COMPLETE:
+    if command == HELP:
+        return help_line(inputs.dice, inputs.dice.choice([*commands()]))
+    if command == COMPLETE:
         its = inputs.dice.choice([*commands()])
         line = [its, *command_line(its, formats(its)[0], inputs)]
-        inputs.asked = prompt.completion(inputs.dice, format_, line, inputs.careful)
+        inputs.asked = completion(inputs.dice, format_, line, inputs.careful)
         return []
     dice, arguments = inputs.dice, _positional(command, format_, inputs)
     options = [param for param in commands()[command].params if isinstance(param, click.Option)]
@@ -229,7 +230,7 @@ def _keys(inputs: Inputs) -> list[str]:
     kind = dice.choice(["universe", "expression", "expression", "call"])
     if kind == "call":
         return [part for text in inputs.tensors("") for part in ("--tensor", inputs.word(text))]
-    make = calls.expression if inputs.careful or dice.random() < 0.7 else calls.odd_expression
+    make = words.expression if inputs.careful or dice.random() < 0.7 else words.odd_expression
     return [inputs.word(make(dice))] if kind == "expression" else []
 
 
@@ -296,3 +297,45 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]
     return makers.get(command, lambda: files)()
+
+
+# requests without a command: completion in each shell, help, the version, commands that there are not
+
+VARIABLE, LINE, WORD = "_DISPATCH_CLI_COMPLETE", "_DISPATCH_CLI_LINE", "_DISPATCH_CLI_WORD"
+
+
+def completion(dice: random.Random, shell: str, line: list[str], careful: bool) -> dict[str, str]:
+    """The variables of the environment with which a shell asks: for a line that is cut somewhere."""
+    words_ = [*line[: dice.randrange(1, len(line) + 1)], dice.choice(_starts(dice))] if line else [""]
+    if not careful:
+        words_ = [words.sometimes_harmful(dice, word, 0.1) for word in words_]
+    quote = dice.choice(["", "", "", "'", '"'])
+    last = words_[-1][: dice.randrange(len(words_[-1]) + 1)]
+    asked = " ".join(["dispatch-cli", *words_[:-1], quote + last]).replace("\0", "")
+    return {VARIABLE: f"{shell}_complete", LINE: asked, WORD: last.rpartition(":")[2].replace("\0", "")}
+
+
+def _starts(dice: random.Random) -> list[str]:
+    """Texts whose beginnings are completed."""
+    places = ["higher_order::", "mode=", "transform=", "aten::", "torch.ops.", "--", "-", "", "a.y", "--op=aten::", "@"]
+    some = [words.operator(dice), words.key(dice), words.check(dice), words.base(dice), words.universe(dice)]
+    return [*places, *some, words.tensor(dice), words.context(dice), words.device(dice), f"--key={words.key(dice)}"]
+
+
+def help_line(dice: random.Random, command: str) -> list[str]:
+    """The arguments of a question about the program itself."""
+    lines = [
+        ["--help"],
+        ["-h"],
+        ["--version"],
+        [command, "--help"],
+        [command, "-h"],
+        ["--traceback", command, "--help"],
+        ["help"],
+        ["help", command],
+        ["help", dice.choice(("input", "sources", "output"))],
+    ]
+    odd = [[], [command[:-1]], [f"{command}s"], ["--nosuch"], ["-x"], ["--version=1"], [command, "--nosuch"]]
+    odd.append(["help", f"{command}s"])
+    odd.append([dice.choice(words.HARMFUL).replace("\0", "")])
+    return dice.choice(lines if dice.random() < 0.85 else odd)

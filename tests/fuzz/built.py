@@ -12,7 +12,7 @@ from typing import Any
 from dispatch_cli import universes
 from tests.capture.support import state_of, universe_data
 from tests.crossref.test_stand_in import with_higher_order
-from tests.fuzz import schemas, words
+from tests.fuzz import words
 
 SCRIPT = '#!/bin/sh\ncp answer.json "$2"\n'
 """In place of a Python: it gives the prepared answer."""
@@ -52,7 +52,7 @@ def _operator(dice: random.Random, declared: tuple[str, list[str]]) -> dict[str,
     imported = {"schema": True, "kernels": dict.fromkeys(kernels, 1), "python": dice.choice([[], [], ["CPU"]])}
     return {
         "name": schema.partition("(")[0],
-        "schema": schema if dice.random() < 0.9 else schemas.schema(dice),
+        "schema": schema if dice.random() < 0.9 else words.schema(dice),
         "debug": "registered at demo.cpp:1",
         "alias_analysis": "FROM_SCHEMA",
         "kernels": kernels,

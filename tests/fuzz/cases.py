@@ -3,65 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
+import resource
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from dispatch_cli.cli import output
-from tests.cli.support import COMMAND, ROOT, Result, call, environment
+from tests.cli.support import Result, call
 from tests.fuzz import inputs, verdict
 from tests.fuzz.arguments import EXTRA, command_line, commands, formats
-from tests.fuzz.counts import Counts
-from tests.fuzz.inputs import STDIN, Inputs
-
-_LAUNCHER = """
-import json, os, subprocess, sys
-for line in sys.stdin:
-    command, folder, variables, text = json.loads(line)
-    with open(text, "rb") as stdin:
-        null = subprocess.DEVNULL
-        process = subprocess.Popen(command, cwd=folder, env=variables, stdin=stdin, stdout=null, stderr=null)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    print(json.dumps([process.returncode, usage.ru_maxrss * 1024]), flush=True)
-"""
-
-
-class Used(NamedTuple):
-    """End of a process, and the bytes of memory that it had at most."""
-
-    code: int
-    memory: int
-
-
-@cache
-def _launcher() -> subprocess.Popen[str]:
-    """A small process that starts others: the kernel counts the memory of the one that starts a process, too."""
-    command = [sys.executable, "-I", "-S", "-c", _LAUNCHER]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def measure(command: Sequence[str], folder: str, variables: Mapping[str, str], stdin: str) -> Used:
-    """Run a command to its end. stdin: the file that it reads."""
-    launcher = _launcher()
-    assert launcher.stdin is not None
-    assert launcher.stdout is not None
-    launcher.stdin.write(json.dumps([[*command], folder, {**variables}, stdin]) + "\n")
-    launcher.stdin.flush()
-    return Used(*json.loads(launcher.stdout.readline()))
-
+from tests.fuzz.inputs import Inputs
 
 SECONDS = 5
 LONGEST = 60
@@ -71,9 +32,33 @@ OUTPUT = 5 << 20
 """So many characters of an answer may take as long once more: whoever asks for all tables of PyTorch gets them."""
 WRAPPED = 1 << 20
 """The same for an answer that is wrapped for a terminal."""
-BYTES = 500 << 20
+BYTES = 1 << 30
+"""Memory of a process that runs so many cases."""
 ALL_FORMATS = 0.07
 """Share of cases that are asked for in every format, and whose answers are compared."""
+
+
+@dataclass
+class Counts:
+    """Figures of many cases.
+
+    cases: how many there were of a command and a format, and how many of them were answered: past the parser, with exit
+        code 0 or 1. runs: those in every format as well. slowest: seconds of processor time, and the case.
+    """
+
+    cases: Counter[tuple[str, str]] = field(default_factory=Counter)
+    answered: Counter[tuple[str, str]] = field(default_factory=Counter)
+    runs: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    slowest: tuple[float, str] = (0, "")
+
+    def add(self, other: Counts) -> None:
+        """Add the figures of more cases."""
+        self.cases += other.cases
+        self.answered += other.answered
+        self.runs += other.runs
+        self.failures += other.failures
+        self.slowest = max(self.slowest, other.slowest)
 
 
 class Case(NamedTuple):
@@ -232,30 +217,22 @@ def _clean() -> None:
         Path(name).unlink(missing_ok=True)
 
 
-def _memory_of(case: Case, counts: Counts) -> None:
-    """Run a case in a process of its own, and count the memory that it takes."""
-    text = Path(STDIN).resolve()
-    text.write_bytes(case.stdin)
-    variables = environment(**dict(case.variables), PYTHONPATH=str(ROOT))
-    used = measure([*COMMAND, *case.line(case.format)], str(Path.cwd()), variables, str(text))
-    counts.measured += 1
-    counts.greatest = max(counts.greatest, (used.memory >> 20, case.name))
-    if used.memory > BYTES:
-        counts.failures.append(f"{case.name}: {used.memory >> 20} MB")
-    elif used.code not in (0, 1, 2):
-        counts.failures.append(f"{case.name}: exit code {used.code} in a process of its own")
-
-
-def run_chunk(seed: int, first: int, count: int, memory_every: int = 0) -> Counts:
-    """Cases by seed, first number and count. memory_every: of which cases the memory is measured, too."""
+def run_chunk(seed: int, first: int, count: int) -> Counts:
+    """Cases by seed, first number and count."""
     counts = Counts()
     for number in range(first, first + count):
         with case_in_folder(seed, number) as case:
-            if memory_every and number % memory_every == 0:
-                _memory_of(case, counts)
-                _clean()
             try:
                 try_case(case, counts)
             except Exception as error:
                 counts.failures.append(f"{case.name} cannot be judged: {type(error).__name__}: {str(error)[:300]}")
+    return counts
+
+
+def run_in_process(chunk: tuple[int, int, int]) -> Counts:
+    """The results of some cases, in a process that ran no others, with the memory that it took."""
+    counts = run_chunk(*chunk)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    if grown > BYTES:
+        counts.failures.append(f"{chunk[0]}:{chunk[1]} and the {chunk[2]} from there: {grown >> 20} MB")
     return counts

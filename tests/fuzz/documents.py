@@ -16,18 +16,18 @@ import yaml
 
 from dispatch_cli.declarations.json_schema import json_schema
 from tests.declarations.test_format import EVERY_FIELD
-from tests.fuzz import calls, schemas, words
+from tests.fuzz import words
 
 Schema = Mapping[str, Any]
 ROOT = Path(__file__).parents[2]
 MAX_DEPTH = 7
 
 WORDS: dict[str, Callable[[random.Random], str]] = {
-    "func": schemas.schema,
-    "custom_op": schemas.schema,
-    "triton_op": schemas.schema,
-    "define": schemas.schema,
-    "signature": lambda dice: schemas.schema(dice).partition("(")[2].join(("(", "")),
+    "func": words.schema,
+    "custom_op": words.schema,
+    "triton_op": words.schema,
+    "define": words.schema,
+    "signature": lambda dice: words.schema(dice).partition("(")[2].join(("(", "")),
     "name": words.operator,
     "impl#key": words.operator,
     "fake#key": words.operator,
@@ -50,8 +50,8 @@ WORDS: dict[str, Callable[[random.Random], str]] = {
     "generator": words.device,
     "layout": words.layout,
     "dtype": words.dtype,
-    "tensors": calls.tensor,
-    "contexts": calls.context,
+    "tensors": words.tensor,
+    "contexts": words.context,
     "checks": words.check,
     "select": words.check,
     "ignore": words.check,
@@ -206,7 +206,7 @@ def operators_of(data: Any) -> dict[str, int]:
 
 def other_file(dice: random.Random, data: Any) -> Any:
     """No declarations: a file of torchgen, another version, one value."""
-    functions = [{"func": schemas.schema(dice), "variants": "function", "dispatch": {"CPU": "f"}}]
+    functions = [{"func": words.schema(dice), "variants": "function", "dispatch": {"CPU": "f"}}]
     backend = {"backend": "XLA", "cpp_namespace": "torch_xla", "supported": ["abs"]}
     return dice.choice(
         [functions, backend, {**data, "dispatch": dice.choice([0, 2, "1", 1.5, None])}, [data], "x", None]

@@ -1,77 +1,443 @@
-"""``python -m tests.fuzz.hostile [NAME…] [--seconds N] [--sizes N]``
-
-Small inputs that ask for very much, for each reader of sources. Of each kind, `extract` and `check-invariants` read
-three sizes, each the double of the one before it, in processes of their own; processor seconds, megabytes and the exit
-code are printed.
-"""
+"""Sources that are small and ask for very much, by kind. Tests of the readers read them."""
 
 from __future__ import annotations
 
-import argparse
+import hashlib
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.fuzz.hostile_cpp import HOSTILE, Hostile, Used, measure, write
-from tests.fuzz.hostile_python import PYTHON
-from tests.fuzz.hostile_trees import REVISIONS, TREES, make_repository
+from tests.files.support import git, repository
+
+LIBRARY = "TORCH_LIBRARY(my, m) {"
+CPP_OPERATOR = 'm.def("a(Tensor x) -> Tensor");'
+BLOCK = f"{LIBRARY} {CPP_OPERATOR} }}\n"
 
 
-class Kind(NamedTuple):
-    """A kind of input. size: the greatest. make: makes a size of it in a folder, and says its bytes. path: of it."""
+class Hostile(NamedTuple):
+    """A kind of input. size: the greatest; files: makes the files of a size, by name."""
 
     size: int
-    make: Callable[[Path, int], int]
-    path: str = "src"
+    files: Callable[[int], Mapping[str, str]]
 
 
-def _of_files(kind: Hostile) -> Kind:
-    return Kind(kind.size, lambda folder, count: write(kind.files(count), str(folder)))
+def lines(template: str, count: int, between: str = "") -> str:
+    """The template with each number in place of ``@``, and the number before it in place of ``^``."""
+    return between.join(
+        template.replace("@", str(number)).replace("^", str(number - 1)) for number in range(1, count + 1)
+    )
 
 
-def _of_repository(size: int, make: Callable[[Path, int], None]) -> Kind:
-    return Kind(size, lambda folder, count: make_repository(folder, make, count), "HEAD:src")
+def cpp_text(make: Callable[[int], str]) -> Callable[[int], Mapping[str, str]]:
+    """One file, with a block that can be read behind what is made."""
+    return lambda count: {"a.cpp": f"{make(count)}\n"}
 
 
-KINDS: dict[str, Kind] = {
-    **{f"C++: {name}": _of_files(kind) for name, kind in HOSTILE.items()},
-    **{f"Python: {name}": _of_files(kind) for name, kind in PYTHON.items()},
-    **{f"files: {name}": _of_files(kind) for name, kind in TREES.items()},
-    **{f"git: {name}": _of_repository(*made) for name, made in REVISIONS.items()},
+def cpp_body(
+    make: Callable[[int], str], before: Callable[[int], str] = lambda _: ""
+) -> Callable[[int], Mapping[str, str]]:
+    """One block with the statements that are made."""
+    return lambda count: {"a.cpp": f"{before(count)}\n{LIBRARY}\n{make(count)}\n{CPP_OPERATOR}\n}}\n"}
+
+
+def stringified(count: int) -> str:
+    return f'm.impl({"S(" * count}"\\\\"{")" * count}, f);'
+
+
+def cpp_headers(content: str) -> Callable[[int], Mapping[str, str]]:
+    """Headers of which each includes the next three times."""
+
+    def files(count: int) -> Mapping[str, str]:
+        included = {f"h{number}.h": content.replace("@", f'#include "h{number + 1}.h"\n') for number in range(1, count)}
+        return {"a.cpp": f'#include "h1.h"\n{BLOCK}', **included, f"h{count}.h": "#define END 1\n"}
+
+    return files
+
+
+def blocks_of_namespaces(count: int) -> str:
+    return (
+        lines('TORCH_LIBRARY(namespace_of_operators_@, m) { m.def("a(Tensor x) -> Tensor"); }\n', count)
+        + lines('TORCH_LIBRARY_IMPL(namespace_of_operator_s_@, CPU, m) { m.impl("a", f@); }\n', count)
+    )  # fmt: skip
+
+
+HOSTILE: dict[str, Hostile] = {
+    # those of the report
+    "stringified backslashes": Hostile(40, cpp_body(stringified, lambda _: "#define S(x) S1(x)\n#define S1(x) #x")),
+    "headers three times": Hostile(32, cpp_headers("@@@")),
+    "headers under #if": Hostile(32, cpp_headers("#if A\n@#else\n@#endif\n@")),
+    "#elif with operators": Hostile(
+        100,
+        cpp_text(
+            lambda n: (
+                "#if B > 1 || (C && D)\n"
+                + LIBRARY
+                + "\n"
+                + CPP_OPERATOR
+                + "}\n"
+                + lines(
+                    "#elif X@ >= @ && (Y@ < 4 || !defined(Z@))\n"
+                    'TORCH_LIBRARY(my@, m) { m.def("a@(Tensor x) -> Tensor"); }\n',
+                    n,
+                )
+                + "#endif"
+            )
+        ),
+    ),
+    "nested #if": Hostile(400, cpp_text(lambda n: lines("#if A@\n", n) + BLOCK + "#endif\n" * n)),
+    "case arms": Hostile(
+        800,
+        cpp_body(lambda n: "switch (k()) {" + lines('case @: m.impl("op@", f@); break;\n', n) + "}"),
+    ),
+    "namespaces that nearly match": Hostile(800, cpp_text(blocks_of_namespaces)),
+    # macros
+    "macros that double": Hostile(
+        40, cpp_text(lambda n: "#define A0 1\n" + lines("#define A@ A^ A^\n", n) + f"{LIBRARY} A{n} }}")
+    ),
+    "macros that double by pasting": Hostile(
+        40,
+        cpp_body(
+            lambda n: f'm.impl({"P(" * n}x{")" * n}, f);',
+            lambda _: "#define P1(x) x##x\n#define P2(x) P1(x)\n#define P(x) P2(x)",
+        ),
+    ),
+    "arguments that double": Hostile(
+        40,
+        cpp_text(
+            lambda n: (
+                "#define F0(...) int x;\n"
+                + lines("#define F@(...) F^(__VA_ARGS__, __VA_ARGS__)\n", n)
+                + f"{LIBRARY} F{n}(1) }}"
+            )
+        ),
+    ),
+    "arguments used twice": Hostile(
+        40, cpp_body(lambda n: f"{'D(' * n}1{')' * n};", lambda _: "#define D(x) E(x) E(x)\n#define E(x) x")
+    ),
+    # texts and values
+    "constants that add up three": Hostile(
+        20,
+        cpp_body(
+            lambda n: f"m.def(s{n});",
+            lambda n: 'const std::string s0 = "a";\n' + lines("const std::string s@ = s^ + s^ + s^;\n", n),
+        ),
+    ),
+    "local conditions that double": Hostile(
+        40,
+        cpp_body(lambda n: "bool b0 = x;\n" + lines("bool b@ = b^ && !b^;\n", n) + f'if (b{n}) {{ m.impl("a", f); }}')
+    ),
+    # statements
+    "loops in loops": Hostile(
+        20, cpp_body(lambda n: lines("for (auto x@ : {1, 2, 3}) {", n) + 'm.impl("a", f);' + "}" * n)
+    ),
+    "lambdas that call twice": Hostile(
+        40,
+        cpp_body(
+            lambda n: (
+                'auto f0 = [&]() { m.impl("a", f); };\n'
+                + lines("auto f@ = [&]() { f^(); f^(); };\n", n)
+                + f"f{n}();"
+            )
+        ),
+    ),
+    "functions that call twice": Hostile(
+        40,
+        cpp_body(
+            lambda n: f"f{n}(m);",
+            lambda n: (
+                'void f0(torch::Library& m) { m.impl("a", f); }\n'
+                + lines("void f@(torch::Library& m) { f^(m); f^(m); }\n", n)
+            ),
+        ),
+    ),
+    "arguments of functions that double": Hostile(
+        40,
+        cpp_body(
+            lambda n: f"f{n}(m, 1);",
+            lambda n: (
+                'void f0(torch::Library& m, int x) { m.impl("a", f); }\n'
+                + lines("void f@(torch::Library& m, int x) { f^(m, x + x); }\n", n)
+            ),
+        ),
+    ),
+}  # fmt: skip
+
+
+def write(files: Mapping[str, str], folder: str) -> int:
+    """Write the files, and say how many bytes they have."""
+    for name, content in files.items():
+        path = Path(folder, "src", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return sum(len(content) for content in files.values())
+
+
+# Python
+
+HEAD = 'import os\nimport torch\nlib = torch.library.Library("my", "FRAGMENT")\n'
+OPERATOR = 'lib.define("a(Tensor x) -> Tensor")\n'
+
+
+def python_text(make: Callable[[int], str]) -> Callable[[int], Mapping[str, str]]:
+    """One module that registers an operator behind what is made. ``§`` stands for the sign of a decorator."""
+    return lambda count: {"a.py": f"{HEAD}{make(count)}\n{OPERATOR}".replace("§", "@")}
+
+
+def repeated(before: str, each: str, after: str) -> Callable[[int], Mapping[str, str]]:
+    """One module with a line again and again. ``@`` and ``^`` in it are as in `lines`."""
+    return python_text(lambda count: f"{before}{lines(each, count)}{after.replace('@', str(count))}")
+
+
+def classes(bases: str, after: str) -> Callable[[int], Mapping[str, str]]:
+    """Classes of which each inherits from the three before it."""
+
+    def make(count: int) -> str:
+        first = f"import enum\nclass C0{bases}:\n    x = 1\nclass C1(C0):\n    y = 1\nclass C2(C0, C1):\n    z = 1\n"
+        derived = (f"class C{n}(C{n - 1}, C{n - 2}, C{n - 3}):\n    a{n} = 1\n" for n in range(3, count))
+        return first + "".join(derived) + after.replace("@", str(count - 1))
+
+    return python_text(make)
+
+
+def modules(each: str, last: str = "X = 1\n", entry: str = "") -> Callable[[int], Mapping[str, str]]:
+    """Modules of which each uses the next one. ``@`` stands for the number of the next."""
+
+    def files(count: int) -> Mapping[str, str]:
+        importing = {f"m{number}.py": each.replace("@", str(number + 1)) for number in range(count)}
+        return {"a.py": f"{HEAD}{entry}{OPERATOR}", **importing, f"m{count}.py": last}
+
+    return files
+
+
+def tree_of_stars(count: int) -> Mapping[str, str]:
+    """Modules that take all names of the two next, which do the same."""
+    star = "from m@ import *\nfrom n@ import *\n"
+    importing = {f"{letter}{n}.py": star.replace("@", str(n + 1)) for n in range(count) for letter in "mn"}
+    return {"a.py": f"{HEAD}from m0 import *\nlib.define(nobody_has_this)\n{OPERATOR}", **importing}
+
+
+TEXT = 's = "a" * 20000\ns = s + s + s + s + s\n'
+ROWS = "x = list(range(20000))\n"
+PYTHON: dict[str, Hostile] = {
+    # those of the report
+    "lists that double, compared": Hostile(
+        60,
+        python_text(
+            lambda n: f"x = y = 1\n{lines('x = [x, x]', n, chr(10))}\n{lines('y = [y, y]', n, chr(10))}\nz = x == y\n"
+        ),
+    ),
+    "a tuple that doubles, as a key": Hostile(60, repeated("x = 1\n", "x = (x, x)\n", "z = {x: 1}[x]\n")),
+    "an attribute that no base has": Hostile(30, classes("", "C@.nobody_has_this\n")),
+    "bases that inherit from each other": Hostile(
+        30, repeated("class A: pass\nclass B(A): pass\n", "class A(B): pass\nclass B(A): pass\n", "A.no\nB().no\n")
+    ),
+    # values that are large as trees
+    "dictionaries that double": Hostile(60, repeated("x = 1\n", "x = {1: x, 2: x}\n", "z = x == {1: x}\n")),
+    "a list in itself": Hostile(60, repeated("x = []\n", "x.append(x)\n", "z = x == [x]\nx.index(x)\n")),
+    "types that double": Hostile(
+        60,
+        repeated(
+            "from typing import Tuple, Union\nT = int\n",
+            "T = Tuple[T, T]\nU = Union[T, T]\n",
+            '§torch.library.custom_op("my::f", mutates_args=())\ndef f(x: T) -> U: ...\nz = T == U\n',
+        ),
+    ),
+    "enumeration members that double": Hostile(
+        60,
+        python_text(
+            lambda n: (
+                "import enum\nx = 1\n" + lines("class E@(enum.Enum):\n    A = x\nx = (E@.A, E@.A)\n", n) + "{x: 1}\n"
+            )
+        ),
+    ),
+    "arguments that double": Hostile(40, python_text(lambda n: "def f(*a):\n    return f(*a, *a)\n" + "f(1)\n" * n)),
+    "arguments with stars": Hostile(
+        2000, python_text(lambda n: f"{ROWS}def f(*a): pass\nf({'*x, ' * n})\n[{'*x, ' * n}]\n")
+    ),
+    "zip of rows": Hostile(16_000, python_text(lambda n: f"{ROWS}y = [x] * {n}\nz = zip(*y)\n")),
+    "mergers of dictionaries": Hostile(
+        2000, python_text(lambda n: "d = {i: i for i in range(20000)}\n" + "e = {**d, **d}\n" * n)
+    ),
+    "copies of a list": Hostile(4000, python_text(lambda n: ROWS + lines("y@ = x + [@]\n", n))),
+    # texts
+    "texts that are kept": Hostile(8000, python_text(lambda n: TEXT + lines('t@ = s + "@"\n', n))),
+    "a format of long texts": Hostile(
+        16_000, python_text(lambda n: f'{TEXT}f = "{{0}}" * {n // 3}\nz = f.format(s)\n')
+    ),
+    "powers": Hostile(
+        8000, python_text(lambda n: "x = 9\n" + "x = x * x\n" * n + f"z = 9 ** {n} ** {n}\nw = 1 << {n}000000\n")
+    ),
+    "ranges": Hostile(8000, python_text(lambda n: "z = range(10**80)\n" * n + "for i in range(10**9): pass\n" * n)),
+    # loops and calls
+    "loops in loops": Hostile(
+        20, python_text(lambda n: "".join("  " * k + "for i in range(100):\n" for k in range(n)) + "  " * n + "x = 1\n")
+    ),
+    "functions that call twice": Hostile(
+        40, python_text(lambda n: "def f0(): return 1\n" + lines("def f@(): return f^() + f^()\n", n) + f"f{n}()\n")
+    ),
+    "decorators": Hostile(8000, python_text(lambda n: "def d(f): return f\n" + "@d\n" * n + "def g(): pass\n")),
+    "comprehensions in comprehensions": Hostile(
+        20, python_text(lambda n: f"x = [1 {' '.join(f'for a{k} in range(20000)' for k in range(n))}]\n")
+    ),
+    "a while that counts": Hostile(4000, python_text(lambda n: "i = 0\nwhile i < 1000000:\n    i = i + 1\n" * n)),
+    # conditions
+    "returns under if": Hostile(
+        4000,
+        python_text(
+            lambda n: (
+                "def f(lib):\n"
+                + lines('    if os.environ.get("A@"): return lib\n', n)
+                + "    return lib\n"
+                + "f(lib)\n" * 9
+            )
+        ),
+    ),
+    "ifs that register": Hostile(
+        4000, python_text(lambda n: lines('if os.environ["A@"]:\n    lib.define("op@(Tensor x) -> Tensor")\n', n))
+    ),
+    "imports that may fail": Hostile(
+        4000, python_text(lambda n: lines("try:\n    import x@\nexcept ImportError:\n    x@ = None\n", n))
+    ),
+    "a test with many parts": Hostile(
+        8000, python_text(lambda n: f'if {lines("a@", n, " or ")}:\n    lib.define("op() -> ()")\n')
+    ),
+    # many things
+    "custom operators": Hostile(
+        2000,
+        python_text(
+            lambda n: lines(
+                '§torch.library.custom_op("my::c@", mutates_args=())\ndef c@(x: torch.Tensor) -> torch.Tensor: ...\n', n
+            )
+        ),
+    ),
+    # many modules
+    "modules that import each other": Hostile(
+        400, modules(HEAD + "from m@ import *\nfrom m0 import *\nX = Y\n", entry="from m0 import *\nlib.define(Z)\n")
+    ),
+    "stars of stars": Hostile(40, tree_of_stars),
+    # what Python reads
+    "brackets": Hostile(100_000, python_text(lambda n: f"x = {'(' * n}1{')' * n}\n")),
+    "a long literal": Hostile(2_000_000, python_text(lambda n: f'lib.define("{"a" * n}(Tensor x) -> Tensor")\n')),
 }
 
 
-def figures(kind: Kind, seconds: int, sizes: int) -> Iterator[tuple[int, int, Used, Used]]:
-    """The size and the bytes of each case, and the resources that both commands used."""
-    for step in reversed(range(sizes)):
-        with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
-            count = max(kind.size >> step, 1)
-            written = kind.make(Path(folder), count)
-            extracted = measure(folder, ("extract", kind.path, "-o", "out.yaml"), seconds)
-            yield count, written, extracted, measure(folder, ("check-invariants", kind.path), seconds)
+# YAML of torchgen, build files, and repositories
+
+SOURCE = {"a.py": HEAD + OPERATOR, "b.cpp": BLOCK}
+NATIVE = "- func: f{n}(Tensor self) -> Tensor\n  dispatch:\n    CPU: f{n}\n"
 
 
-def main() -> None:
-    """Print the figures of the kinds whose names begin as it is said, or of all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.hostile")
-    parser.add_argument("names", nargs="*", default=[""], help="beginnings of names: 'git:', 'Python: a list'")
-    parser.add_argument("--seconds", type=int, default=60, help="of the processor, for each run")
-    parser.add_argument("--sizes", type=int, default=3)
-    options = parser.parse_args()
-    os.environ["PYTHONPATH"] = str(Path.cwd())
-    os.environ["DISPATCH_CLI_CACHE_DIR"] = "none"
-    print("kind | size | bytes | extract: s | MB | exit | check-invariants: s | MB | exit")
-    for name, kind in KINDS.items():
-        if name.startswith(tuple(options.names)):
-            for size, written, first, other in figures(kind, options.seconds, options.sizes):
-                print(
-                    f"{name} | {size:,} | {written:,} | {first.seconds:.1f} | {first.megabytes} | {first.code} | "
-                    f"{other.seconds:.1f} | {other.megabytes} | {other.code}",
-                    flush=True,
-                )
+def native(make: Callable[[int], str]) -> Callable[[int], Mapping[str, str]]:
+    return lambda count: {"native_functions.yaml": NATIVE.replace("{n}", "") + make(count), **SOURCE}
 
 
-if __name__ == "__main__":
-    main()
+def backend(make: Callable[[int], str]) -> Callable[[int], Mapping[str, str]]:
+    head = "backend: XLA\ncpp_namespace: torch_xla\n"
+    return lambda count: {"xla_native_functions.yaml": head + make(count), **SOURCE}
+
+
+def anchors(count: int) -> str:
+    head = "a0: &a0 [x, x]\n" + lines("a@: &a@ [*a^, *a^]\n", count)
+    return f"{head}supported:\n- add\n"
+
+
+TREES: dict[str, Hostile] = {
+    # YAML
+    "aliases that double": Hostile(60, native(lambda n: "- x: &a0 [a, a]\n" + lines("- x: &a@ [*a^, *a^]\n", n))),
+    "aliases that double, of a backend": Hostile(60, backend(anchors)),
+    "lists in each other": Hostile(4000, native(lambda n: f"- func: {'[' * n}{']' * n}\n")),
+    "mappings in each other": Hostile(4000, native(lambda n: f"- func: {'{a: ' * n}1{'}' * n}\n")),
+    # build files
+    "uses of one operator": Hostile(
+        1000,
+        lambda n: {
+            **{f"p{k}/setup.py": "x" for k in range(n)},
+            **{f"p{k}/a.cpp": BLOCK.replace("my", "TORCH_EXTENSION_NAME") for k in range(n)},
+            **{f"p{k}/u.py": f"torch.ops.n{k}.a\n" for k in range(n)},
+        },
+    ),
+}
+
+
+def written(folder: Path, kind: bytes, content: bytes) -> str:
+    """Write an object of git, and give its name."""
+    whole = kind + b" %d\0" % len(content) + content
+    name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+    path = folder / ".git" / "objects" / name[:2] / name[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(zlib.compress(whole))
+    return name
+
+
+def tree(folder: Path, entries: Iterable[tuple[str, bytes, str]]) -> str:
+    """Write a tree of modes, names and objects."""
+    content = b"".join(b"%s %s\0" % (mode.encode(), name) + bytes.fromhex(oid) for mode, name, oid in entries)
+    return written(folder, b"tree", content)
+
+
+def committed(folder: Path, top: str) -> None:
+    """Make a tree the folder ``src`` of the commit of a new repository, and check nothing out."""
+    whole = tree(folder, [("40000", b"src", top)])
+    git(folder, "update-ref", "refs/heads/main", git(folder, "commit-tree", "-m", "x", whole).strip())
+
+
+def trees_of_trees(folder: Path, count: int) -> None:
+    """2 to the power of *count* files in a few objects."""
+    blob = written(folder, b"blob", (HEAD + OPERATOR).encode())
+    top = tree(folder, [("100644", b"a.py", blob), ("100644", b"b.py", blob)])
+    for _ in range(count - 1):
+        top = tree(folder, [("40000", b"a", top), ("40000", b"b", top)])
+    committed(folder, top)
+
+
+def one_file_often(folder: Path, count: int) -> None:
+    """A large file under many names."""
+    blob = written(folder, b"blob", HEAD.encode() + b"# x\n" * 200_000)
+    committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k in range(count)]))
+
+
+def long_name(folder: Path, count: int) -> None:
+    """A name of *count* bytes."""
+    blob = written(folder, b"blob", (HEAD + OPERATOR).encode())
+    committed(folder, tree(folder, [("100644", b"a.py", blob), ("100644", b"b" * count + b".py", blob)]))
+
+
+def many_names(folder: Path, count: int) -> None:
+    """A folder of very many files."""
+    blob = written(folder, b"blob", b"x = 1\n")
+    committed(folder, tree(folder, [("100644", b"f%06d.py" % k, blob) for k in range(count)]))
+
+
+def large_links(folder: Path, count: int) -> None:
+    """Links whose targets are large."""
+    blob = written(folder, b"blob", b"a/" * 10_000_000)
+    committed(folder, tree(folder, [("120000", b"l%05d.py" % k, blob) for k in range(count)]))
+
+
+def pipe(folder: Path, count: int) -> None:
+    """Objects that are pipes."""
+    blobs = [written(folder, b"blob", b"%d\n" % k + HEAD.encode()) for k in range(count)]
+    committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k, blob in enumerate(blobs)]))
+    for blob in blobs:
+        path = folder / ".git" / "objects" / blob[:2] / blob[2:]
+        path.unlink()
+        os.mkfifo(path)
+
+
+def pipe_of_commit(folder: Path, _: int) -> None:
+    """The commit is a pipe."""
+    blob = written(folder, b"blob", HEAD.encode())
+    committed(folder, tree(folder, [("100644", b"a.py", blob)]))
+    name = git(folder, "rev-parse", "HEAD").strip()
+    path = folder / ".git" / "objects" / name[:2] / name[2:]
+    path.unlink()
+    os.mkfifo(path)
+
+
+def make_repository(folder: Path, make: Callable[[Path, int], None], count: int) -> int:
+    """A repository in a folder, and the bytes of its objects."""
+    make(repository(folder), count)
+    objects = (path for path in (folder / ".git" / "objects").rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in objects)

@@ -15,7 +15,7 @@ import yaml
 from dispatch_cli import universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.declarations.project import FIELDS
-from tests.fuzz import built, calls, code, documents, words
+from tests.fuzz import built, code, documents, words
 from tests.support import RECORDINGS, load_recording
 from tests.trace.support import every
 
@@ -73,7 +73,6 @@ REVISIONS = (
 """Revisions in git; there is no repository."""
 OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
 """Files that a command may write: its answer, the page of a CI job, findings that are known."""
-STDIN = "stdin.bin"
 REGISTERING = frozenset({"operators", "libraries", "higher_order_operators"})
 """The fields of declarations that register something: of those that register nothing everything is shown."""
 
@@ -136,7 +135,7 @@ class Inputs:
     def tensors(self, operator: str) -> list[str]:
         """Tensors for a call of an operator: as many as it takes, where a file declares it."""
         count = self.operators.get(operator, tensors_of(operator)) if self.careful else self.dice.randrange(4)
-        make = calls.good_tensor if self.careful else calls.tensor
+        make = words.good_tensor if self.careful else words.tensor
         first = make(self.dice)
         return [first if self.dice.random() < 0.7 else make(self.dice) for _ in range(count)]
 

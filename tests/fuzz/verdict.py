@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from dispatch_cli.render.printed import printed
 from tests.cli.support import Result, assert_valid
 from tests.cli.test_untrusted_names import DANGEROUS
-from tests.fuzz.prompt import SHELLS
+from tests.fuzz.words import SHELLS
 
 SARIF = Path(__file__).parents[1] / "render" / "schemas" / "sarif-2.1.0.json"
 COLOUR = re.compile("\x1b\\[[0-9;]*m")

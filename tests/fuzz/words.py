@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dispatch_cli import bases, universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 
 UNIVERSE = universes.load(universes.default_name())
 KEYS = (*UNIVERSE.runtime, *UNIVERSE.aliases)
@@ -58,6 +59,7 @@ HARMFUL = (
 KERNELS = ("fallthrough", "f_cpu", "f_cuda", "autograd_f", "g", "h", "registered at a/b.cpp:12", "mylib.ops.f")
 DEVICES = ("cpu", "cuda", "meta", "xla", "mps", "hpu", "xpu", "privateuseone", "npu", "cuda:0", "undefined", "none")
 Dice = random.Random
+SHELLS = ("bash", "zsh", "fish")
 
 
 def broken(dice: Dice, text: str) -> str:
@@ -234,3 +236,151 @@ def condition(dice: random.Random) -> str:
 def source_place(dice: random.Random) -> str:
     """A place in a source file."""
     return dice.choice(["a.cpp:1:1", "a.cpp:3", "a.yaml:2:3", "no.py:9:1", "/etc/passwd:1:1", "-:1:1", "a.cpp", "x:0"])
+
+
+# schemas of operators
+
+TYPES: dict[str, tuple[str, ...]] = {
+    "Tensor": (),
+    "Tensor?": ("None",),
+    "Tensor[]": (),
+    "Tensor(a!)": (),
+    "Tensor(a)": (),
+    "int": ("0", "-1"),
+    "int?": ("None", "2"),
+    "int[]": ("[]", "[1, 2]"),
+    "int[2]": ("1", "[0, 1]"),
+    "float": ("1.5", "1e-05"),
+    "bool": ("True", "False"),
+    "str?": ("None", "'x'"),
+    "str": ('"mean"',),
+    "Scalar": ("1", "0.5"),
+    "SymInt[]": ("[]",),
+    "Device?": ("None",),
+    "Layout?": ("None",),
+    "ScalarType?": ("None",),
+    "Generator?": ("None",),
+    "MemoryFormat": ("contiguous_format",),
+    "Dimname[]?": ("None",),
+    "Any": (),
+    "__torch__.torch.classes.m.C": (),
+}
+"""Type → defaults that an argument of it can have."""
+RARE_TYPES: dict[str, tuple[str, ...]] = {
+    "Dict(str, Tensor)": (),
+    "(int, Tensor)": (),
+    "(Tensor, (int, str))[]": (),
+    "Future(int)": (),
+    "Await(Tensor)": (),
+    "RRef(Tensor)": (),
+    "complex": ("1j", "2.5j", "-1j"),
+    "float?": ("None", "inf", "-inf", "nan", "1e400", "1e-320"),
+    "float[]?": ("None", "[1.5, inf]"),
+    "bool[3]": ("True", "[True, False, True]"),
+    "str[]": ("['a', 'b']", '["c\\n"]'),
+    "SymInt": ("0", "9223372036854775807"),
+    "SymInt[1]?": ("None", "0"),
+    "SymBool": (),
+    "Stream": (),
+    "QScheme": ("per_tensor_affine",),
+    "Tensor(a -> *)": (),
+    "Tensor(a! -> b)": (),
+    "Tensor(a!)[]": (),
+    "Tensor[][]": (),
+    "Tensor?[]": (),
+    "int??": ("None",),
+    "int[2147483649]": ("0",),
+    "NoneType": ("None",),
+    "number": ("1",),
+}
+ODD_TYPES = ("Storage", "t", "Dimname", "Tensor(a|b)", "Tensor(*)", "Tensor[][]", "Dict(str, int)", "Tensor!")
+ODD_DEFAULTS = ("=0", "=None", "=True", "=[]", "='x'", "=1.5", "=cpu")
+
+
+def schema(dice: Dice) -> str:
+    """An operator's schema."""
+    names = dice.sample("abcdexyz", dice.randrange(4))
+    arguments = sorted((_argument(dice, name) for name in names), key=lambda text: "=" in text)
+    if dice.random() < 0.7:
+        arguments.insert(0, f"{dice.choice(['Tensor', 'Tensor', 'Tensor(w!)'])} self")
+    if arguments and dice.random() < 0.15:
+        arguments.insert(dice.randrange(len(arguments)), "*")
+    returns = dice.choice(["Tensor", "Tensor", "Tensor", "()", "(Tensor, Tensor)", "Tensor(w!)", "Tensor[]", "int"])
+    return f"{operator(dice)}({', '.join(arguments)}) -> {returns}"
+
+
+def _argument(dice: Dice, name: str) -> str:
+    """An argument of a schema."""
+    if dice.random() < 0.04:
+        return f"{dice.choice([*ODD_TYPES, *TYPES])} {name}{dice.choice(ODD_DEFAULTS)}"
+    types = RARE_TYPES if dice.random() < 0.12 else TYPES
+    kind = dice.choice([*types])
+    defaults = types[kind] if dice.random() < 0.4 else ()
+    return f"{kind} {name}" + (f"={dice.choice(defaults)}" if defaults else "")
+
+
+# expressions of key sets, tensors and contexts
+
+
+def expression(dice: Dice) -> str:
+    """An expression of key sets."""
+    text = _term(dice)
+    for _ in range(dice.randrange(4)):
+        text = dice.choice([f"{text} {dice.choice('|&-')} {_term(dice)}", f"({text})"])
+    return text
+
+
+def odd_expression(dice: Dice) -> str:
+    """One with signs that mean nothing in it."""
+    first, other = key(dice), key(dice)
+    return dice.choice([f"~{expression(dice)}", f"{first} ^ {other}", f"({first}", f"{first} |"])
+
+
+def _term(dice: Dice) -> str:
+    calls = [f"FULL_AFTER({key(dice)})", f"runtime({alias(dice)})", f"DispatchKeySet({keys(dice)})"]
+    autograd = dice.choice(["backends(AutogradCPU)", "autograd(CPU)", "backends(AutogradOther)", "autograd(Sparse)"])
+    named = dice.choice(["FULL", "Dense", "CPUBit", "after_autograd", "default_included", "autogradother_backends"])
+    number = dice.choice(["0", "1", str(dice.randrange(1 << 62)), str((1 << 64) - 1)])
+    return dice.choice([key(dice), key(dice), key(dice), *calls, autograd, named, number])
+
+
+def alias(dice: Dice) -> str:
+    """An alias key."""
+    return dice.choice(tuple(UNIVERSE.aliases))
+
+
+def tensor(dice: Dice) -> str:
+    """A tensor as `resolve` takes it."""
+    chosen = [_named(dice, each) for each in dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))]
+    return " ".join([dice.choice(DEVICES), *chosen])
+
+
+LAYOUTS = ("strided", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "jagged")
+OTHERS = tuple(word for word in TENSOR_WORDS if word not in (*LAYOUTS, "undefined", "none"))
+
+
+def good_tensor(dice: Dice) -> str:
+    """One that there is, mostly."""
+    if dice.random() < 0.05:
+        return dice.choice(["undefined", "none"])
+    its = [dice.choice(LAYOUTS[:3])] if dice.random() < 0.1 else []
+    its += [_named(dice, each) for each in dice.sample(OTHERS, dice.choice([0, 0, 0, 0, 1, 1, 1, 2]))]
+    dice.shuffle(its)
+    return " ".join([dice.choice(("cpu", "cpu", "cuda", "cuda:0", "meta", "privateuseone", "xla", "mps")), *its])
+
+
+def _named(dice: Dice, one: str) -> str:
+    return one + {"subclass": f"={dice.choice(['S', 'MyTensor'])}", "fake": dice.choice(["", "=F"])}.get(one, "")
+
+
+def context(dice: Dice) -> str:
+    """A context of a call."""
+    takes = {
+        "autocast": f" {dice.choice(DEVICES)}",
+        "mode": f"={dice.choice(['M', 'FakeTensorMode', 'FakeTensorMode=2'])}",
+        "pre_dispatch_mode": "=M",
+        "include": f"={key(dice)}",
+        "exclude": f"={key(dice)}",
+    }
+    choice = dice.choice(CONTEXT_WORDS)
+    return choice + takes.get(choice, "")

@@ -11,7 +11,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
 from dispatch_cli.model.extracted import Extraction, SourceKind
 from tests.cli.support import call
-from tests.fuzz.hostile_cpp import HOSTILE, write
+from tests.fuzz.hostile import HOSTILE, write
 
 FINE = 'TORCH_LIBRARY(fine, m) { m.def("size(Tensor x) -> int"); }\n'
 ENDS = {

@@ -19,7 +19,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, NotUnderstood, SourceKind
 from tests.cli.support import call
 from tests.extract.python.reading import read_files, read_text
-from tests.fuzz.hostile_python import HEAD, OPERATOR, PYTHON
+from tests.fuzz.hostile import HEAD, OPERATOR, PYTHON
 from tests.steps import counted
 
 OF_REPORT = list(PYTHON)[:4]
