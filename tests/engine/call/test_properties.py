@@ -95,13 +95,3 @@ def test_every_included_key_ends(universe: str) -> None:
             for tensor in tensors:
                 contexts = [Context.parse("python_dispatcher"), Context.parse(f"include={key}")][number % 2 :]
                 check(simulate(state, name, [tensor], contexts))
-
-
-def test_deep_stacks_end() -> None:
-    loaded = universes.load("torch-2.15")
-    state, name = state_of(
-        loaded, 0, next(Generator(loaded, 1).operators(1, 0))._replace(schema="(Tensor x) -> Tensor")
-    )
-    contexts = [Context.parse(text) for text in ("vmap", "grad", "jvp", "functionalize") * 64]
-    call = simulate(state, name, [TensorSpec.parse("cpu" + " grad-wrapped" * 60)], contexts)
-    check(call)

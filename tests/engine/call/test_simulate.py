@@ -11,7 +11,7 @@ from dispatch_cli.answers.resolve.wording import raised_label
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
-from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Reached, Why
+from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
@@ -45,22 +45,6 @@ def path(result: Call) -> list[str]:
     return [f"{hop.slot} {hop.does.value}" for hop in result.hops]
 
 
-def test_one_common_mask() -> None:
-    result = call(dispatcher_of("CPU"), "cpu")
-    selection = result.selection
-    assert (selection.mask.kind, selection.mask.backend) == (MaskKind.COMMON, None)
-    assert selection.skipped == ("ADInplaceOrView", "BackendSelect")
-    assert str(selection.result) == "DispatchKeySet(CPU, AutogradCPU)"
-    assert path(result) == ["AutogradCPU redispatches", "CPU ends"]
-    first, second = result.hops
-    assert (first.reached, first.why, str(first.passes)) == (
-        Reached.CALL,
-        Why.CORE_FALLBACK,
-        "DispatchKeySet(CPU)",
-    )
-    assert (second.reached, second.why, second.selection) == (Reached.REDISPATCH, Why.BACKEND, None)
-
-
 def test_masks_that_differ_by_backend() -> None:
     """Sparse falls through on CUDA alone: the highest backend of the set decides."""
     dispatcher = dispatcher_of("SparseCPU", "CUDA", "-SparseCUDA")
@@ -85,33 +69,6 @@ def test_whose_backend_chooses_the_mask() -> None:
         assert call(dispatcher, "cpu", "include=Meta").end.kind is end
 
 
-def filled(
-    *kernels: str, schema: str = "(int n, *, Device device) -> Tensor", device: str | None = None, **options: str
-) -> list[str]:
-    result = simulate(dispatcher_of(*kernels, schema=schema), NAME, options=Options(device, **options))
-    return [
-        f"{hop.slot} {hop.why.value} {hop.chosen_by.device.value if hop.chosen_by else ''}".strip()
-        for hop in result.hops
-    ]
-
-
-def test_the_device_argument() -> None:
-    """A kernel at BackendSelect takes its key; live calls compare the key sets."""
-    kernels = ("BackendSelect", "CPU", "CUDA")
-    assert filled(*kernels) == ["BackendSelect convention cpu", "CPU backend"]
-    assert filled(*kernels, device="cuda:1") == ["BackendSelect convention cuda:1", "CUDA backend"]
-    default = '(int n, Device device="cuda") -> Tensor'
-    assert filled(*kernels, schema=default) == ["BackendSelect convention cuda", "CUDA backend"]
-    assert filled(*kernels, schema=default, device="cpu")[1] == "CPU backend"
-    assert filled(*kernels, schema="(Device? device=None) -> Tensor")[1] == "CPU backend"
-    without = filled(*kernels, "CompositeExplicitAutograd", schema="(int n) -> Tensor")
-    assert without == ["BackendSelect convention", "Undefined backend"]
-    assert filled("CPU", device="cpu") == ["Undefined no-kernel"]
-    for device, schema in (("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor"), ("", "(Device d) -> ()")):
-        with pytest.raises(CallError):
-            filled(*kernels, schema=schema, device=device)
-
-
 def test_a_sparse_factory_of_pytorch() -> None:
     """Live, it is called with a layout: its kernels are at sparse keys only."""
     base = bases.load("torch-2.15")
@@ -126,26 +83,6 @@ def test_a_sparse_factory_of_pytorch() -> None:
     assert strided.end.error is not None
     (chosen_by,) = [hop.chosen_by for hop in strided.hops if hop.chosen_by is not None]
     assert [*alternatives(dispatcher, name, chosen_by)] == [Alternative("layout", "sparse", "SparseCPU")]
-
-
-def test_undefined_tensors_and_none() -> None:
-    """An undefined tensor has keys of autograd; None has none. Live calls compare the key sets."""
-    dispatcher = dispatcher_of("AutogradOther", "CPU", schema="(Tensor x, Tensor? y) -> Tensor")
-    assert path(call(dispatcher, "undefined")) == ["AutogradOther redispatches", "Undefined raises"]
-    assert path(call(dispatcher, "undefined,cpu", "inference_mode")) == ["CPU ends"]
-    assert path(call(dispatcher, "cpu,none")) == ["AutogradCPU redispatches", "CPU ends"]
-    with pytest.raises(CallError, match="the type of 'x' in lib::op is Tensor, not Tensor"):
-        call(dispatcher, "none,cpu")
-
-
-def test_a_stale_slot() -> None:
-    """CompositeExplicitAutograd after CompositeImplicitAutograd: the math kernel stays live at AutogradCPU."""
-    result = call(dispatcher_of("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
-    (hop,) = result.hops
-    assert (hop.slot, hop.does) == ("AutogradCPU", Does.DECOMPOSES)
-    assert hop.canonical is not None
-    assert hop.canonical.rule.value == "fallback"
-    assert result.end.kind is EndKind.DECOMPOSITION
 
 
 def test_the_python_dispatcher() -> None:

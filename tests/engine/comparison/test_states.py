@@ -14,19 +14,15 @@ from dispatch_cli import api, universes
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.comparison.identity import captured_kernel, kernel_view, same_kernel
-from dispatch_cli.engine.comparison.operators import OperatorChange
 from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from tests import in_pytorch
 from tests.capture.support import torch_python
-
-OPPOSITE = {ChangeKind.ADDED: ChangeKind.REMOVED, ChangeKind.REMOVED: ChangeKind.ADDED}
 
 
 @cache
@@ -46,51 +42,6 @@ def test_nothing_differs_from_itself(name: str) -> None:
     for operator in ("aten::add.Tensor", "aten::sin", "aten::addmm"):
         assert taken_in.dispatcher.find(OperatorName.parse(operator)) is not None
     assert compare_states(embedded(name), taken_in).is_empty
-
-
-def test_the_other_direction_says_the_same() -> None:
-    forth, back = change("torch-2.4", "torch-2.15"), change("torch-2.15", "torch-2.4")
-    assert (forth.only_old, forth.only_new) == (back.only_new, back.only_old)
-    assert [(fallback.key, fallback.before, fallback.after) for fallback in forth.fallbacks] == [
-        (fallback.key, fallback.after, fallback.before) for fallback in back.fallbacks
-    ]
-    assert len(forth.operators) == len(back.operators)
-    for forward, other in zip(forth.operators, back.operators, strict=True):
-        assert _content(forward) == _mirrored(other)
-
-
-def _content(one: OperatorChange) -> object:
-    schema = one.schema and (one.schema.old, one.schema.new, one.schema.tags_added, one.schema.tags_removed)
-    return (
-        one.name,
-        one.change,
-        schema,
-        {(each.key, each.change, each.before, each.after) for each in one.registrations},
-        {(frozenset(each.old_keys), frozenset(each.new_keys)) for each in one.moves},
-        set(one.python_kernels),
-        {(key, slots.before, slots.after) for slots in one.slots for key in slots.keys},
-    )
-
-
-def _mirrored(one: OperatorChange) -> object:
-    registrations = (
-        each._replace(change=OPPOSITE.get(each.change, each.change), before=each.after, after=each.before)
-        for each in one.registrations
-    )
-    schema = one.schema
-    return _content(
-        one._replace(
-            change=OPPOSITE.get(one.change, one.change),
-            schema=schema
-            and schema._replace(
-                old=schema.new, new=schema.old, tags_added=schema.tags_removed, tags_removed=schema.tags_added
-            ),
-            registrations=tuple(registrations),
-            moves=tuple(each._replace(old_keys=each.new_keys, new_keys=each.old_keys) for each in one.moves),
-            python_kernels=tuple(each._replace(before=each.after, after=each.before) for each in one.python_kernels),
-            slots=tuple(each._replace(before=each.after, after=each.before) for each in one.slots),
-        )
-    )
 
 
 def state_of(universe: str, kernels: dict[str, Kernel], fallbacks: dict[str, Kernel]) -> State:
@@ -253,7 +204,6 @@ def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_anoth
 # The order of registrations: what calls run, where PyTorch's live table is stale, counts as the slot's answer.
 
 
-NAME = OperatorName.parse("my::op")
 KEYS = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "AutogradOther")
 CALLS = """
 import json, sys, torch
@@ -281,24 +231,6 @@ def state(folder: Path, keys: tuple[str, ...]) -> State:
 def differing(old: State, new: State) -> set[str]:
     changes = compare_states(old, new).operators
     return {key for change in changes for slots in change.slots for key in slots.keys}
-
-
-def test_slots_that_differ_are_those_of_the_live_tables(tmp_path: Path) -> None:
-    states = [state(tmp_path, keys) for number in (2, 3) for keys in permutations(KEYS, number)]
-    for case in states:
-        live = case.dispatcher.operator(NAME).live
-        assert all(entry == live[key] for key, entry in case.dispatcher.live_table(NAME).items())
-    stale = 0
-    for old in states[::3]:
-        for new in states:
-            operators = [case.dispatcher.operator(NAME) for case in (old, new)]
-            stale += bool(operators[0].live.stale() or operators[1].live.stale())
-            slots = old.dispatcher.universe.slots
-            before, after = ({key: answer(operator.live[key]) for key in slots} for operator in operators)
-            # the names of the kernels follow from the keys
-            changed = {key for key in slots if before[key][:2] != after[key][:2]}
-            assert differing(old, new) == changed
-    assert stale > 50
 
 
 @pytest.mark.live

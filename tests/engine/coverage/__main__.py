@@ -1,30 +1,26 @@
-"""Coverage against brute force: ``python -m tests.engine.coverage PYTHON...``.
+"""All classes on a live backend, judged: ``python -m tests.engine.coverage PYTHON [OPERATORS [SEED]]``.
 
-Each PYTHON has a PyTorch of which an embedded state is made.
+PYTHON has a PyTorch that can have a backend in Python (2.10 or newer). OPERATORS: of each class, 60 by default.
 """
 
 from __future__ import annotations
 
-import subprocess
+import random
 import sys
 
-from dispatch_cli import api
-from tests.engine.coverage.compare import compare, said_by
+from tests.capture.support import live_state
+from tests.engine.coverage.backend import FALLBACKS, answers, judged, live_dispatcher, plan, table
 
 
 def main() -> None:
-    for python in sys.argv[1:]:
-        ask = "import torch; print(torch.__version__)"
-        version = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
-        name = f"torch-{'.'.join(version.split('.')[:2])}"
-        report = compare(api.load_state((), bases=(name,)).dispatcher, said_by(python))
-        known = sorted({operator for _, operator in report.known})
-        print(
-            f"{version}: {report.operators} answers, {len(report.different)} different, {len(report.known)} by kernel"
-        )
-        print(f"  by kernel: {' '.join(known)}")
-        for difference in report.different[:20]:
-            print("  ", *difference)
+    python = sys.argv[1]
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
+    state = live_state(python)
+    for fallback in FALLBACKS:
+        asked, ours = plan(live_dispatcher(state), fallback, count, seed)
+        print(f"PyTorch {state['torch']}, fallback at PrivateUse1: {fallback}, seed {seed}")
+        print(table(judged(ours, answers(python, asked), fallback)), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dispatch_cli.capture.document import document
 from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Reach, Service, Training
 from dispatch_cli.engine.coverage.backend import backend_of
 from dispatch_cli.engine.coverage.coverage import Classifier
@@ -19,6 +20,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from tests import in_pytorch
+from tests.capture.support import read_document
 
 KEY, AUTOGRAD = "PrivateUse1", "AutogradPrivateUse1"
 TENSORS = {KEY: "backend", "MkldnnCPU": "mkldnn", "IPU": "ipu"}
@@ -53,6 +55,14 @@ class Tally(NamedTuple):
     not_makeable: int
     other: list[tuple[str, str]]
     wrong: list[tuple[str, str]]
+
+
+def live_dispatcher(state: dict[str, Any]) -> Dispatcher:
+    """A dispatcher with the operators that the probe found."""
+    dispatcher = read_document(document({**state, "higher_order_operators": []}))
+    for name in dispatcher.names():
+        dispatcher.settle(OperatorName.parse(name))
+    return dispatcher
 
 
 def class_of(backend: str, one: Covered) -> Class:

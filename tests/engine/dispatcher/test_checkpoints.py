@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from random import Random
 from typing import NamedTuple
 
@@ -129,27 +127,6 @@ def test_a_checkpoint_of_another_dispatcher_is_an_error() -> None:
     first, other = (Dispatcher(universes.load("torch-2.15")) for _ in range(2))
     with pytest.raises(ValueError, match="of another dispatcher"):
         first.restore(other.checkpoint())
-
-
-def test_what_was_kept_goes_when_nobody_holds_the_checkpoint() -> None:
-    dispatcher = Dispatcher(universes.load("torch-2.15"))
-    dispatcher.implement(NAME, "CPU", Kernel("first"))
-    checkpoint = dispatcher.checkpoint()
-    handle = weakref.ref(dispatcher.implement(NAME, "CPU", Kernel("second")))
-    dispatcher.restore(checkpoint)
-    assert handle() is None, "the state that was left is nobody's"
-    kept = weakref.ref(checkpoint)
-    gc.collect()
-    gc.disable()
-    try:
-        del checkpoint
-        assert kept() is None
-        gone = weakref.ref(dispatcher)
-        dispatcher.checkpoint()
-        del dispatcher
-        assert gone() is None, "no part of it holds another in a circle"
-    finally:
-        gc.enable()
 
 
 def test_an_operator_that_was_asked_for_before_does_no_harm() -> None:

@@ -217,26 +217,6 @@ def test_a_catch_all_refreshes_every_slot() -> None:
     assert [kernel.kernel.debug for kernel in slot.shortest] == ["catch all", "fn_QuantizedCPU"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("universe", UNIVERSES)
-def test_many_registrations_at_few_keys(universe: str) -> None:
-    """Very many kernels, each of a function of its own, are what a few of them are."""
-    keys = ["Autograd", CATCH_ALL, "NestedTensorCPU", "QuantizedCPU", "FuncTorchBatchedDecomposition"]
-    few, many = (Dispatcher(universes.load(universe)) for _ in range(2))
-    for dispatcher, count in ((few, 2), (many, 500)):
-        for key in keys:
-            for number in range(count):
-                dispatcher.implement(NAME, key, Kernel(f"{key} {number}"))
-    expected, slots = (Orders(dispatcher).sensitive_slots(NAME) for dispatcher in (few, many))
-    assert [shown(slot) for slot in slots] == [shown(slot) for slot in expected]
-    assert [[registration.key for registration in slot.shortest] for slot in slots] == [
-        [registration.key for registration in slot.shortest] for slot in expected
-    ]
-    for one in slots:
-        assert len(one.order) == 500 * len(keys)
-        assert run(Dispatcher(few.universe), one.order) >= {shown(one)}
-
-
 @pytest.mark.parametrize("base", UNIVERSES)
 def test_operators_of_pytorch(base: str) -> None:
     """Every answer about an embedded state, by its own order; a sample of the others by brute force."""
@@ -257,36 +237,6 @@ def test_operators_of_pytorch(base: str) -> None:
         slots = {slot.live.key for slot in orders.sensitive_slots(name)}
         if not dispatcher.header(name).overridden:
             assert slots == set(every_order(plain, calls).shortest)
-
-
-@pytest.mark.parametrize("universe", UNIVERSES)
-def test_fallbacks_do_nothing_that_having_them_first_does_not(universe: str) -> None:
-    """Orders of registrations and fallbacks together leave the same slots stale as those of registrations alone."""
-    random, layout = Random(universe), universes.load(universe)
-    sensitive = 0
-    for _ in range(80):
-        dispatcher = Dispatcher(layout, core_fallbacks=random.random() < 0.5)
-        calls = [random_call(random, layout, number) for number in range(random.randrange(1, 4))]
-        free = [
-            key for key in ("FuncTorchBatched", "NestedTensorCPU", "AutogradOther") if key not in dispatcher.fallbacks
-        ]
-        free += [key for key in ("AutogradNestedTensor", "CPU", "QuantizedCPU") if key not in dispatcher.fallbacks]
-        fallbacks = random.sample(free, random.randrange(1, 3))
-        start, stale = dispatcher.checkpoint(), set()
-        steps: list[Call | str] = [*calls, *fallbacks]
-        for order in permutations(steps):
-            for step in order:
-                if isinstance(step, Call):
-                    dispatcher.implement(NAME, step.key, step.kernel)
-                else:
-                    dispatcher.fall_back(step, Kernel(f"fallback {step}"))
-            stale |= {slot.slot for slot in stale_slots(dispatcher)}
-            dispatcher.restore(start)
-        for key in fallbacks:
-            dispatcher.fall_back(key, Kernel(f"fallback {key}"))
-        assert stale == set(every_order(dispatcher, [[call] for call in calls]).shortest)
-        sensitive += bool(stale)
-    assert sensitive > 10
 
 
 def sets_of(random: Random, universe: Universe, count: int) -> list[list[Call]]:

@@ -17,7 +17,6 @@ from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
 
 NEWER = "Expected all tensors to be on the same device, but found at least two devices, {} and {}!"
-OLDER = "Unhandled FakeTensor Device Propagation for {}, found two different devices {}, {}"
 ADD = "aten::add.Tensor"
 
 
@@ -46,12 +45,6 @@ def test_two_devices(operator: str, tensors: tuple[str, ...], devices: tuple[str
     else:
         assert error is not None
         assert (error.type, error.text) == ("FakeTensorDeviceMismatchError", NEWER.format(*devices))
-
-
-def test_an_older_pytorch() -> None:
-    error = end_of("aten::mm", "mps fake", "cuda fake", state=load_state([], bases=["torch-2.4"]))[1].error
-    assert error is not None
-    assert (error.type, error.text) == ("RuntimeError", OLDER.format("aten.mm.default", "mps", "cuda:0"))
 
 
 @pytest.mark.parametrize(
