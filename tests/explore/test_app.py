@@ -11,7 +11,6 @@ import pytest
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
-from textual.widgets._toast import Toast
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
@@ -19,16 +18,13 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.failed_view import FailedView
-from dispatch_cli.explore.filters import short_number
 from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 
-ROOT = Path(__file__).parents[2]
 ADD = Spot(OperatorName("aten::add", "Tensor"))
 
 
@@ -288,68 +284,6 @@ def test_messages_are_no_markup() -> None:
     drive(session(), steps)
 
 
-def test_a_copied_command_line_is_not_said_once_more() -> None:
-    """It stands at the bottom: a line above it is enough, and only for a moment. Another one is said, in one piece."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(ADD, "call")
-        await pilot.pause(0.2)
-        await pilot.press("y")
-        await pilot.pause(0.1)
-        (notice,) = app._notifications
-        assert notice.message.startswith("Copied (") and notice.timeout < 3
-        assert app.query_one(Toast).size.height == 1
-        await pilot.press("Y")
-        await pilot.pause(0.1)
-        assert "Copied: dispatch-cli keys --universe torch-2.15" in screen_text(app)
-
-    drive(session(), steps, (80, 24))
-
-
-@pytest.mark.parametrize(
-    ("number", "short"), [(999, "999"), (1000, "1.0k"), (8672, "8.7k"), (9949, "9.9k"), (9951, "10k"), (86_720, "87k")]
-)
-def test_short_numbers_are_rounded(number: int, short: str) -> None:
-    assert short_number(number) == short
-
-
-@pytest.mark.usefixtures("panes")
-def test_an_editor_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dispatch_cli.model.span import Span
-
-    monkeypatch.delenv("EDITOR", raising=False)
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("PATH", "")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        app.stage.views["table"].post_message(Pane.OpenPlace(Span(__file__, 3, 1)))
-        await until(pilot, lambda: len(app._notifications))
-        (notice,) = app._notifications
-        assert notice.message.startswith("No editor was found")
-        assert "editor" not in notice.title  # it is not said twice
-
-    drive(session(), steps)
-
-
-@pytest.mark.usefixtures("panes")
-@pytest.mark.parametrize("words", [1, 3, 40])
-def test_a_command_line_is_shown_whole_or_marked_as_cut(words: int) -> None:
-    """Words are not broken, so that a line can need more room than its letters do."""
-    command = ("explain", *(f"{'word' * 10}-{number}" for number in range(words)))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        view = app.stage.views["table"]
-        assert isinstance(view, Pane)
-        view.answered(PaneAnswer(None, command))
-        await until(pilot, lambda: "$ dispatch-cli explain word" in screen_text(app))
-        shown = flat(screen_text(app).partition("$ ")[2].rpartition("\n")[0])
-        whole = shown == " ".join(("dispatch-cli", *command))
-        assert whole == (words < 40)
-        assert whole or shown.endswith(" …")
-
-    drive(session(), steps, (80, 24))
-
-
 @pytest.mark.usefixtures("panes")
 def test_the_screen_comes_back_after_an_editor_that_cannot_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -380,47 +314,6 @@ def test_the_screen_comes_back_after_an_editor_that_cannot_start(
     assert steps_taken == ["lent", "back"]
 
 
-@pytest.mark.parametrize(
-    ("source", "title"),
-    [
-        ((str(ROOT / "examples/stale.yaml"),), f"{ROOT}/examples/stale.yaml (keys of torch-2.15)"),
-        (("--base", "torch-2.15"), "torch-2.15"),
-        (("whatever.yaml", "-k", "CPU", "--base", "torch-2.15"), "torch-2.15 + whatever.yaml"),
-    ],
-)
-def test_the_head_names_what_is_explored(source: tuple[str, ...], title: str) -> None:
-    """An embedded state is named only where there is one below the files."""
-    state = newest() if "--base" in source else load_state([source[0]])
-    assert Session(state, source).title == title
-
-
-INPUTS = {"slash": "OperatorInput", "1 f": "KeyFilter", "5 f": "Filter", "3 t": "CallLine", "4 a": "TextInput"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("keys", INPUTS)
-def test_what_is_typed_is_cleared_by_one_key(keys: str) -> None:
-    """Also what is behind the cursor."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press(*keys.split())
-        await until(pilot, lambda: isinstance(app.focused, TextInput))
-        field = app.focused
-        assert isinstance(field, TextInput)
-        await pilot.press(*"sparse", "left", "left", "ctrl+u")
-        await until(pilot, lambda: not field.value)
-
-    drive(session(), steps)
-
-
-async def help_of(app: ExploreApp, pilot: Pilot[None], key: str) -> str:
-    """Help text of a view."""
-    await pilot.press(key)
-    await until(pilot, lambda: app.front == next(entry.id for entry in PANES if entry.key == key))
-    await pilot.press("o")
-    return await help_here(app, pilot)
-
-
 async def help_here(app: ExploreApp, pilot: Pilot[None]) -> str:
     """Help text that is shown now."""
     await pilot.press("question_mark")
@@ -445,35 +338,3 @@ def test_help_begins_with_the_keys_of_the_part_that_has_the_focus() -> None:
             assert text.count(first) == 1
 
     drive(session(), steps)
-
-
-@pytest.mark.slow
-def test_help_says_what_each_key_and_mark_means() -> None:
-    """Each key with what it acts on; the marks of the view and of the list."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> dict[str, str]:
-        return {entry.id: await help_of(app, pilot, entry.key) for entry in PANES}
-
-    texts = drive(session(), steps, (80, 24))
-    for text in texts.values():
-        rows = [line for line in text.splitlines() if line.startswith("  ") and line[2:3].strip()]
-        assert rows and all(len(line[2:].split(maxsplit=1)) == 2 for line in rows)
-        assert max(map(len, text.splitlines())) <= 80
-        assert "Search operators" in text and "its findings: 2 errors, 1 warning, 3 notes" in text
-        sentences = [line[20:].strip() for line in rows if len(line) > 20]
-        assert not [sentence for sentence in sentences if " " not in sentence], sentences
-    for entry in PANES:
-        before, _, after = texts[entry.id].partition("Keys everywhere")
-        assert "Read the files again" in after
-        assert entry.id == "history" or f"Keys in the view “{entry.title}”" in before
-    assert "these files change the slot" in texts["table"] and "stale: a call runs something else" in texts["table"]
-    assert "Switch the registration off" in flat(texts["changes"])
-    assert "paste a command line of resolve" in flat(texts["call"])
-
-
-def test_the_same_sign_means_the_same_everywhere() -> None:
-    """All that a change on trial changes has one mark, in the list and in the tables."""
-    from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
-    from dispatch_cli.explore.catalogue import OWN, TRIED
-
-    assert len({OWN, TRIED, STALE, CHANGED, BOTH}) == 5

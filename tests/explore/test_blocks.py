@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from io import BytesIO, TextIOWrapper
 from typing import Any
 
 import pytest
@@ -19,12 +18,11 @@ from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.answers.table.registrations import document as registrations
 from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.explore.blocks import Blocks, LinesView, Rows
-from dispatch_cli.explore.line_looks import MARK, can_be_written
+from dispatch_cli.explore.line_looks import MARK
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.text import text
-from dispatch_cli.render.text_lines import Style, line_width
-from dispatch_cli.render.text_list import cut, list_layout
+from dispatch_cli.render.text_lines import Style
 
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\x1b[31m\u202e $foo {z}"
 ROWS = tuple(range(40))
@@ -68,21 +66,6 @@ def drive(app: App[None], steps: Callable[[Pilot[None]], Coroutine[Any, Any, Non
 def screen(app: App[None]) -> list[str]:
     """The lines of the screen."""
     return ["".join(segment.text for segment in strip).rstrip() for strip in app.screen._compositor.render_strips()]
-
-
-def test_a_view_that_is_as_high_as_its_rows_grows_with_them() -> None:
-    app = Shown(view := Rows())
-    view.styles.height, view.styles.max_height = "auto", 20
-
-    async def steps(pilot: Pilot[None]) -> None:
-        heights = []
-        for rows in (ROWS[:3], ROWS, ROWS[:7]):
-            view.show(TableBlock(TABLE.columns, rows))
-            await pilot.pause()
-            heights.append(view.size.height)
-        assert heights == [4, 20, 8]  # with the headers
-
-    drive(app, steps, (100, 30))
 
 
 def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
@@ -152,27 +135,3 @@ def test_a_list_makes_the_lines_that_are_looked_at() -> None:
         assert screen(app)[0].strip() == "Number"
 
     drive(app, steps, (40, 10))
-
-
-@pytest.mark.parametrize("room", range(10, 120, 7))
-def test_the_lines_of_a_list_have_room(room: int) -> None:
-    layout = list_layout(TABLE, room)
-    lines = [layout.header(), *map(layout.line, ROWS)]
-    least = 26 if layout.columns[-1].header == "Place" else 18
-    assert all(line_width(line) <= max(room, least) for line in lines)
-    assert layout.columns[0].header == "Number"
-
-
-def test_of_a_place_the_end_stays() -> None:
-    assert "".join(run.text for run in cut([Run("src/some/file.cpp:12", Tone.PLACE)], 10)) == "…le.cpp:12"
-    assert "".join(run.text for run in cut([Run("a long "), Run("sentence")], 10)) == "a long se…"
-    assert "".join(run.text for run in cut([Run("a_long_name::of_one")], 10)) == "a_lon…_one"
-    assert line_width(cut([Run("漢字漢字漢字")], 8)) == 8
-
-
-def test_the_sign_of_the_cursor_is_no_sign_of_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule that fired has the sign `>`. Where the terminal has only ASCII, the cursor has a sign of it, too."""
-    assert MARK[0].strip() not in ("", ">")
-    monkeypatch.setattr("sys.__stderr__", TextIOWrapper(BytesIO(), encoding="ascii"))
-    assert not can_be_written("\u258c")
-    assert can_be_written("|")

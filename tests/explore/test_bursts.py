@@ -1,30 +1,25 @@
-"""Keys that come together, before the first of them is done, do what they do one by one."""
+"""Keys that come together do what they do one by one; views follow a cursor that comes to rest."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from textual.events import Key, MouseDown, MouseEvent, MouseUp, Paste
+from textual.events import Key, Paste
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.choose import Choose
+from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.list_pane import ListPane
-from dispatch_cli.explore.panes.call import CallPane
-from dispatch_cli.explore.panes.coverage import CoveragePane
-from dispatch_cli.explore.panes.keys import KeysPane
-from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session
 from tests.explore.support import drive, newest, until
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 SESSION = ("--base", "torch-2.15")
 
 
@@ -68,88 +63,6 @@ def test_a_filter_gets_what_is_typed_with_its_key(key: str, together: bool) -> N
     drive(Session(newest(), SESSION), steps)
 
 
-def test_the_filter_of_the_table_and_the_keys_behind_escape_and_enter() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        burst(app, "1fCPU")
-        await until(pilot, lambda: isinstance(app.focused, Input) and value(app) == "CPU")
-        table = app.stage.views["table"]
-        assert isinstance(table, TablePane)
-        burst(app, "<enter>", "v", "fXLA", "<escape>", "v", "fMeta")
-        await until(pilot, lambda: isinstance(app.focused, Input) and value(app) == "Meta")
-        await until(pilot, lambda: table.options.keys == "Meta")
-        assert not table.options.grid
-
-    drive(Session(newest(), SESSION), steps)
-
-
-def test_a_search_is_opened_and_the_table_filtered() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        burst(app, "/aten::to.dtype", "<enter>", "fCUDA")
-        await until(pilot, lambda: isinstance(app.focused, Input) and value(app) == "CUDA")
-        assert str(app.spot.operator) == "aten::to.dtype"
-        burst(app, "<escape>", "<escape>", "/relu", "<escape>", "<down>")
-        await until(pilot, lambda: app.operators.list.has_focus and not app.operators.input.value)
-        await until(pilot, lambda: "--op aten::relu.out" in app.command_bar.line)
-
-    drive(Session(newest(), SESSION), steps)
-
-
-def test_a_list_to_choose_from_gets_what_is_typed_and_what_is_chosen_is_what_was_typed() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        burst(app, "7bxla", "<enter>", "fabs")
-        await until(pilot, lambda: isinstance(app.focused, Input) and value(app) == "abs")
-        pane = app.stage.views["coverage"]
-        assert isinstance(pane, CoveragePane)
-        assert pane.backend == "XLA"
-        assert not isinstance(app.screen, Choose)
-
-    drive(Session(newest(), SESSION), steps)
-
-
-def test_the_words_of_a_call() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        burst(app, "/aten::cat", "<enter>", "3cinference_m", "<tab>", "<enter>", "areq")
-        await until(pilot, lambda: isinstance(app.focused, Input) and value(app).endswith("req"))
-        pane = app.stage.views["call"]
-        assert isinstance(pane, CallPane)
-        assert "inference_mode" in str(pane.draft.contexts)
-
-    drive(Session(newest(), SESSION), steps)
-
-
-def test_two_lists_in_turn_and_undo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(os, "environ", {"PATH": "/"})
-    file = "examples/scenarios/10_sparse_bypass.yaml"
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        burst(app, "4aXLA", "<enter>", "my_kernel", "<enter>")
-        await until(pilot, lambda: app.session.has_tried and app.session.whatif.changes)
-        (change,) = app.session.whatif.changes
-        assert "XLA" in str(change)
-        assert "my_kernel" in str(change)
-        burst(app, "u6fcpu")
-        await until(pilot, lambda: isinstance(app.focused, Input) and value(app) == "cpu")
-        assert not app.session.whatif.changes
-        assert isinstance(app.stage.views["keys"], KeysPane)
-
-    drive(Session(load_state((file,)), (file,)), steps)
-
-
-def test_a_key_waits_only_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        monkeypatch.setattr(app.screen, "_callbacks", [(lambda: None, app)] * 3)
-        monkeypatch.setattr(type(app.screen), "_invoke_and_clear_callbacks", _nothing)
-        burst(app, "6")
-        await until(pilot, lambda: app.front == "keys")
-
-    drive(Session(newest(), SESSION), steps)
-
-
-async def _nothing(_: object) -> None:
-    pass
-
-
 def test_what_is_pasted_behind_a_key_is_in_the_line_that_it_opens() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         operators = app.operators.list
@@ -169,30 +82,58 @@ def test_what_is_pasted_behind_a_key_is_in_the_line_that_it_opens() -> None:
     drive(Session(newest(), SESSION), steps)
 
 
-def test_a_click_behind_keys_is_on_what_they_lead_to() -> None:
-    def mouse(kind: type[MouseEvent]) -> MouseEvent:
-        return kind(None, 9, 7, 0, 0, 1, False, False, False, screen_x=9, screen_y=7)
+RESTED = 0.3
+"""Seconds after which a cursor has rested."""
 
-    def click(app: ExploreApp) -> None:
-        app.post_message(mouse(MouseDown))
-        app.post_message(mouse(MouseUp))
 
+def session() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def calls_of(monkeypatch: pytest.MonkeyPatch, made: object, name: str) -> list[tuple[Any, ...]]:
+    """The arguments of calls of a method, which are made all the same."""
+    results: list[tuple[Any, ...]] = []
+    method: Callable[..., Any] = getattr(made, name)
+
+    def noted(*arguments: Any, **named: Any) -> Any:
+        results.append(arguments)
+        return method(*arguments, **named)
+
+    monkeypatch.setattr(made, name, noted)
+    return results
+
+
+def test_quick_moves_are_followed_at_once_and_when_they_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        operators = app.operators.list
+        await pilot.pause(RESTED)
+        opened = calls_of(monkeypatch, app.stage.views["table"], "open")
+        for _ in range(30):
+            app.operators.list.action_move(1)
+        assert opened == [(spot_of(app.catalogue.entries[1]),)]
+        await until(pilot, lambda: len(opened) > 1)
+        await pilot.pause(RESTED)
+        assert [spot for (spot,) in opened] == [spot_of(app.catalogue.entries[number]) for number in (1, 30)]
+        assert app.spot == opened[-1][0]
 
-        def is_clicked() -> bool:
-            return operators.query_text == "add" and operators.has_focus and operators.cursor > 0
+    drive(session(), steps)
 
-        burst(app, "/add")
-        await until(pilot, lambda: operators.query_text == "add" and operators.cursor == 0)
-        click(app)
-        await until(pilot, is_clicked)
-        row = operators.cursor
-        burst(app, "/", "<escape>")
-        await until(pilot, lambda: not operators.query_text and operators.has_focus)
-        burst(app, "/add")
-        click(app)
-        await until(pilot, is_clicked)
-        assert operators.cursor == row
 
-    drive(Session(newest(), SESSION), steps)
+def test_enter_right_after_a_letter_opens_what_it_finds() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        app.operators.input.value = "addten"
+        await app.operators.input.action_submit()
+        await until(pilot, lambda: app.spot.operator is not None and str(app.spot.operator) == "aten::add.Tensor")
+
+    drive(session(), steps)
+
+
+def test_keys_before_the_first_frame_count() -> None:
+    async def run() -> None:
+        app = ExploreApp(session())
+        for key in ("j", "j", "slash", *"abs."):
+            name = {".": "full_stop"}.get(key, key)
+            app.call_later(app.post_message, Key(name, key if len(key) == 1 else None))
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: app.operators.input.value == "abs.")
+
+    asyncio.run(run())

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -19,7 +18,6 @@ from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from tests.cli.support import call
 from tests.explore.support import drive as drive_app
 from tests.explore.support import flat, newest, screen_text, until
 
@@ -84,42 +82,6 @@ async def typed(pilot: Pilot[None], *keys: str) -> None:
 NAMED = ("enter", "escape", "tab", "down", "up", "end", "ctrl+u")
 
 
-def test_what_a_sparse_tensor_runs_in_inference_mode_and_with_gradients() -> None:
-    app = Host("aten::add.Tensor")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        await typed(pilot, "t", "ctrl+u", "--tensor 'cpu spa", "tab", " req", "tab", "' --tensor 'cpu spa", "tab")
-        sparse = "cpu sparse"
-        assert app.command == (
-            f"resolve aten::add.Tensor --base torch-2.15 --tensor {sparse} requires_grad --tensor {sparse}"
-        )
-        assert "Slots: AutogradCPU > SparseCPU" in app.text
-        await typed(pilot, "enter", "c", "inf", "tab", "enter")
-        assert app.command.endswith("--context inference_mode")
-        assert "The call ends in RegisterSparseCPU" in app.text
-        assert "AutogradCPU is excluded by the contexts" in app.text
-        assert "Slots" not in app.text, "one slot is no way"
-
-    drive(app, steps, (80, 20))
-
-
-def test_which_keys_a_nested_tensor_carries_under_autocast() -> None:
-    app = Host("aten::add.Tensor")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        await typed(pilot, "t", "ctrl+u", "--tensor 'cuda nested' --context 'autocast cu", "tab", "enter", "s")
-        assert app.command == "keys --universe torch-2.15 --tensor cuda nested --context autocast cuda"
-        carried = {row.key: row for row in app.answer.report.carried}
-        assert [*carried] == [
-            *("AutocastCUDA", "AutogradNestedTensor", "AutogradCUDA", "ADInplaceOrView", "BackendSelect"),
-            "NestedTensorCUDA",
-        ]
-        assert not carried["AutocastCUDA"].excluded
-        assert "NestedTensorCUDA      NestedTensor           tensor" in app.text
-
-    drive(app, steps, (120, 40))
-
-
 def test_words_that_do_not_go_together() -> None:
     """They are refused at once; the last answer stays, and says of which call it is; leaving takes that call."""
     app = Host("aten::add.Tensor")
@@ -141,33 +103,6 @@ def test_words_that_do_not_go_together() -> None:
         assert app.command.endswith("--tensor cpu --tensor cpu")
 
     drive(app, steps, (80, 20))
-
-
-def test_the_answer_stays_while_a_word_is_begun() -> None:
-    app = Host("aten::cat")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        before = app.text
-        await typed(pilot, "a", "cu")
-        assert app.text == before
-        assert "cuda" in str(app.pane.words.content)
-        await typed(pilot, "x")
-        assert "has no device 'cux'" in flat(app.text)
-
-    drive(app, steps, (120, 40))
-
-
-def test_a_command_line_is_pasted() -> None:
-    app = Host("aten::add.Tensor")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        await typed(pilot, "t", "ctrl+u")
-        app.post_message(Paste("dispatch-cli resolve aten::mm my.yaml --tensor 'cuda sparse' --tensor cpu"))
-        await pilot.pause()
-        assert app.went == [(Spot(OperatorName.parse("aten::mm")), None)]
-        assert app.command == "resolve aten::mm --base torch-2.15 --tensor cuda sparse --tensor cpu"
-
-    drive(app, steps, (120, 40))
 
 
 def test_steps_are_opened_and_edited() -> None:
@@ -203,44 +138,6 @@ def test_higher_order_operators_and_key_sets() -> None:
 
     app = Host(None)
     drive(app, of_nothing, (80, 24))
-
-
-def test_each_operator_keeps_its_call() -> None:
-    app = Host("aten::add.Tensor")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        await typed(pilot, "t", "ctrl+u", "--tensor xpu --tensor cpu", "enter")
-        app.pane.open(Spot(OperatorName.parse("aten::mm")))
-        assert app.pane.draft.tensors == ("xpu", "xpu"), "a new one begins like the last"
-        await typed(pilot, "t", "ctrl+u", "--tensor xpu", "enter")
-        app.pane.open(app.spot)
-        assert app.pane.draft.tensors == ("xpu", "cpu")
-        app.pane.open(Spot(OperatorName.parse("aten::mm")))
-        assert app.pane.draft.tensors == ("xpu",)
-
-    drive(app, steps, (120, 40))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-def test_that_gradients_are_lost_is_on_the_screen(size: tuple[int, int]) -> None:
-    """In no_grad, nothing is. What a live PyTorch does then is compared in the tests of the engine."""
-    session = Session(api.what_if_state(["CPU"]), ("-k", "CPU"))
-    text = "No autograd kernel: AutogradCPU holds PyTorch's own fallback."
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse("__test__::foo")), "call")
-        await pilot.pause()
-        assert "No autograd kernel" not in screen_text(app)
-        await typed(pilot, "t", "ctrl+u", "--tensor 'cpu req", "tab", "enter")
-        await until(pilot, lambda: text in shown(app))
-        answer = app.answer
-        assert answer is not None and answer.command[-2:] == ("--tensor", "cpu requires_grad")
-        assert text in flat(call(*answer.command).out)
-        await typed(pilot, "c", "no_g", "tab", "enter")
-        await until(pilot, lambda: "no_grad" in app.command_bar.line)
-        assert "No autograd kernel" not in screen_text(app)
-
-    drive_app(session, steps, size)
 
 
 def shown(app: ExploreApp) -> str:

@@ -15,21 +15,16 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.table import tried_slots
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.bars import CommandBar
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes.table import Detail
-from dispatch_cli.explore.problems_screen import ProblemsScreen
 from dispatch_cli.explore.session import CannotRead, Session, Spot
-from dispatch_cli.explore.slot_blocks import ToAdvice, ToRegistration, ToSwitchedOff
+from dispatch_cli.explore.slot_blocks import ToAdvice, ToRegistration
 from dispatch_cli.explore.slot_view import ExplainedSlot
 from dispatch_cli.model.change import RegistrationName, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
 from tests.cli.support import call
-from tests.explore.support import drive, flat, newest, screen_text, until
+from tests.explore.support import drive, flat, screen_text, until
 
 pytestmark = pytest.mark.slow
 
@@ -48,20 +43,6 @@ def list_line(app: ExploreApp, row: int) -> str:
     at = app.operators.list.region
     strips = app.screen._compositor.render_strips()
     return strips[at.y + row].crop(at.x, at.right).text
-
-
-def test_the_sentence_below_a_table_that_was_not_shown_meanwhile(tmp_path: Path) -> None:
-    """Moved behind the other kernel, the first one leaves the autograd slots stale."""
-    file = tmp_path / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("enter", "G", "4", "down", "left_square_bracket")
-        assert app.session.whatif.changes
-        await pilot.press("1")
-        await until(pilot, lambda: "Stale: a call runs my_math" in flat(str(app.query_one(Detail).content)))
-
-    drive(Session(load_state([str(file)]), (str(file),)), steps)
 
 
 def test_the_list_shows_the_findings_that_are_left() -> None:
@@ -138,33 +119,6 @@ def test_a_broken_file_shows_its_errors_and_the_state_stays(tmp_path: Path, monk
     drive(session_of(file), steps)
 
 
-def test_the_box_of_errors_says_its_keys_in_a_small_terminal() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        app.push_screen(ProblemsScreen(CannotRead("There is no file."), lambda: None))
-        await until(pilot, lambda: "There is no file." in screen_text(app))
-        shown = screen_text(app)
-        assert "The files cannot be read" in shown
-        assert "f5 reads again, esc closes; what was read before is still shown" in shown
-
-    drive(Session(newest(), ("--base", "torch-2.15")), steps, (80, 24))
-
-
-def test_what_is_read_again_can_have_other_keys(tmp_path: Path) -> None:
-    file = tmp_path / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("3", "6")
-        file.write_text(f"universe: torch-2.4\n{OPERATOR}", encoding="utf-8")
-        await pilot.press("f5")
-        await until(pilot, lambda: "torch-2.4" in app.crumb.parts[0])
-        assert app.session.state.dispatcher.universe.name == "torch-2.4"
-        await pilot.press("1")
-        await until(pilot, lambda: "my_explicit" in screen_text(app))
-
-    drive(session_of(file), steps)
-
-
 def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
     file = tmp_path / "my.yaml"
     file.write_text(OPERATOR, encoding="utf-8")
@@ -177,37 +131,6 @@ def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
         file.write_text(f"{OPERATOR}\n", encoding="utf-8")
         app.post_message(AppFocus())
         await until(pilot, lambda: "my.yaml changed on disk: f5 reads the files again" in said(app))
-
-    drive(session_of(file), steps)
-
-
-def test_a_file_that_changed_is_named_beside_the_command_line_until_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next key finds it: without a key nothing looks."""
-    file = tmp_path / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-    monkeypatch.setattr("dispatch_cli.explore.reading._LOOKS_EVERY", 0)
-
-    def bar(app: ExploreApp) -> str:
-        return app.query_one(CommandBar).note
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: app.changed_files() == [] and app._stamps)
-        await pilot.press("enter", "2")
-        assert "on disk" not in bar(app)
-        file.write_text("dispatch: [", encoding="utf-8")
-        await pilot.press("down")
-        await until(pilot, lambda: f"({file} changed on disk: f5 reads the files again)" in bar(app))
-        app.clear_notifications()
-        await pilot.press("f5")
-        await until(pilot, lambda: isinstance(app.screen, ProblemsScreen))
-        assert "changed on disk" in app.screen_stack[0].query_one(CommandBar).note
-        await pilot.press("escape", "1")
-        await until(pilot, lambda: "changed on disk" in bar(app))
-        file.write_text(OPERATOR, encoding="utf-8")
-        await pilot.press("f5")
-        await until(pilot, lambda: not bar(app))
 
     drive(session_of(file), steps)
 
@@ -231,18 +154,6 @@ def test_what_the_editor_changed_is_read_again(tmp_path: Path, monkeypatch: pyte
         await until(pilot, lambda: "new_kernel" in screen_text(app))
 
     drive(session_of(file), steps)
-
-
-def test_another_key_takes_back_the_wish_to_leave() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("enter", "x")
-        assert app.session.unsaved
-        await pilot.press("q", "escape", "down", "q")
-        await pilot.pause()
-        assert app.is_running
-        assert app.return_code is None
-
-    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)
 
 
 def test_advice_is_tried_by_enter() -> None:
@@ -311,41 +222,6 @@ def test_advice_with_a_fake_implementation_is_tried_and_written(
     assert fake.code == 0 and "b_fake" in fake.out, fake.out
 
 
-@pytest.mark.parametrize(
-    ("name", "slot", "key"),
-    [("aten::add.Tensor", "CPU", "CPU"), ("aten::add.Tensor", "AutogradCPU", "Autograd"), ("aten::mm", "CPU", "CPU")],
-)
-def test_the_cursor_stays_on_the_registration_that_is_switched_off_and_on(name: str, slot: str, key: str) -> None:
-    """However many registrations concern the slot."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse(name), slot), "slot")
-        view = app.query_one(ExplainedSlot)
-
-        def is_on_it() -> bool:
-            return isinstance(view.target, ToRegistration) and view.target.concerned.key == key
-
-        await until(pilot, is_on_it)
-        for _ in range(2):
-            await pilot.press("x")
-            await until(pilot, lambda: isinstance(view.target, ToSwitchedOff))
-            assert [str(change.which.key) for change in app.session.whatif.changes] == [key]
-            await pilot.press("x")
-            await until(pilot, is_on_it)
-            assert not app.session.whatif.changes
-
-    drive(Session(newest(), ("--base", "torch-2.15")), steps, size=(120, 60))
-
-
-def test_columns_that_stand_below_each_other_are_all_named() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> str:
-        await app.go(Spot(OperatorName.parse("aten::add.Tensor"), "CPU"), "slot")
-        await pilot.pause()
-        return app.query_one(ExplainedSlot).text
-
-    assert "Registered at / Kernel " in drive(Session(newest(), ("--base", "torch-2.15")), steps, size=(80, 24))
-
-
 def reordered(folder: Path, name: OperatorName) -> Session:
     """A file in which, on trial, a kernel is registered so late that a slot of the operator is stale."""
     file = folder / "my.yaml"
@@ -364,111 +240,3 @@ def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> No
     assert list(tried) == [slot.key for slot in session.whatif.slots]
     assert tried["AutogradCPU"].rule is Rule.FALLBACK
     assert "CPU" not in tried
-
-
-def test_a_slot_that_became_stale_is_not_said_to_have_held_what_it_shows(tmp_path: Path) -> None:
-    """AutogradCPU is to hold PyTorch's fallback before the trial and after it; only what calls find differs."""
-    name = OperatorName.parse("my::op")
-    session = reordered(tmp_path, name)
-    assert session.state.dispatcher.table(name)["AutogradCPU"].rule is Rule.FALLBACK
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(name, "AutogradCPU"), "table")
-        await until(pilot, lambda: "Before the trial: not stale." in str(app.query_one(Detail).content))
-        assert "before the trial: not stale" in screen_text(app)
-        await app.go(Spot(name, "AutogradCPU"), "slot")
-        view = app.query_one(ExplainedSlot)
-        await until(pilot, lambda: "Before the changes on trial, AutogradCPU was not stale." in flat(view.text))
-
-    drive(session, steps, size=(200, 60))
-
-
-def test_a_filter_that_hides_what_is_searched_for_is_named() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("f", "slash", *"linear")
-        await until(pilot, lambda: "no operator so marked matches" in list_line(app, 0))
-        assert "f in the list: other marks" in list_line(app, 1)
-
-    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)
-
-
-def test_a_sentence_that_is_cut_says_so(tmp_path: Path) -> None:
-    folder = tmp_path / ("a_long_name_of_a_folder_" * 6)
-    folder.mkdir()
-    file = folder / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("enter")
-        await until(pilot, lambda: " …\n> " in app.query_one(Detail).render().plain)  # above the line of the file
-
-    drive(session_of(file), steps, size=(80, 24))
-
-
-def test_a_file_that_went_is_read_again_from_the_box_that_says_so(tmp_path: Path) -> None:
-    file = tmp_path / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("f5")
-        await until(pilot, lambda: len(app._notifications) == 1)
-        file.unlink()
-        await pilot.press("f5")
-        await until(pilot, lambda: "does not exist" in flat(screen_text(app)))
-        assert not app._notifications
-        box = app.screen.query_one(Blocks)
-        assert "dispatch: 1" not in box.text
-        file.write_text(OPERATOR, encoding="utf-8")
-        await pilot.press("f5")
-        await until(pilot, lambda: len(app._notifications) == 1)
-        assert "does not exist" not in screen_text(app)
-
-    drive(session_of(file), steps)
-
-
-@pytest.mark.parametrize("keys", [[], ["f"], ["slash", "o", "p"]])
-def test_the_list_keeps_its_place_when_operators_are_added(keys: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "my.yaml"
-
-    def write(*names: str) -> None:
-        operators = "".join(f"  - func: my::{name}(Tensor a) -> Tensor\n" for name in names)
-        file.write_text(f"dispatch: 1\nextends: torch-2.4\noperators:\n{operators}", encoding="utf-8")
-
-    later = [f"op_m{number}" for number in range(60)]
-    write(*later)
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press(*keys, *["down"] * 45)
-        await pilot.pause(0.2)
-        before = app.operators.list.entry
-        assert before is not None
-        write(*[f"op_a{number}" for number in range(40)], *later)
-        await pilot.press("f5")
-        await until(pilot, lambda: app.catalogue.entries[0].name == "my::op_a0")
-        await pilot.pause(0.2)
-        shown = app.operators.list
-        assert shown.entry == before
-        assert before.name in list_line(app, shown.cursor - round(shown.scroll_y))
-        assert app.spot == spot_of(before)
-
-    drive(session_of(file), steps, (120, 24))
-
-
-@pytest.mark.parametrize("lines", [24, 26, 40])
-def test_the_cursor_begins_at_the_rule_that_fired_also_where_nothing_is_registered(lines: int) -> None:
-    """Rule 10, that nothing fills the slot, looks at no key."""
-    spot = Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(spot, "slot")
-        view = app.query_one(ExplainedSlot)
-        await until(pilot, lambda: view.choices() and app.screen.has_class("-in-view"))
-        await pilot.pause(0.2)
-        first = "".join(run.text for run in view.line_at(view.choice(view.cursor).first))
-        listed = isinstance(view.target, ToRegistration) and not view.target.by_rule
-        assert listed or (first.startswith(">") and first[1:].split()[0] == "10"), first
-        assert lines > 24 or not listed
-        await pilot.press("enter")
-        assert app.spot == spot or listed
-
-    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, (80, lines))

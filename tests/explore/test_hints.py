@@ -1,28 +1,28 @@
-"""Hints on the screen for keys, and for the slot that is meant where a row stands for several."""
+"""Hints on the screen for keys, and words of the views in small places."""
 
 from __future__ import annotations
 
-from functools import partial
+import os
+import re
+from pathlib import Path
 
 import pytest
-from rich.color import Color
 from textual.pilot import Pilot
 
 from dispatch_cli.answers.table.registrations.report import registrations_report
+from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import KeyBar
-from dispatch_cli.explore.marks import Found
-from dispatch_cli.explore.palette import ExploreCommands
-from dispatch_cli.explore.panes.call import CallPane
+from dispatch_cli.explore.blocks import Blocks
+from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.panes.keys import KeysPane
-from dispatch_cli.explore.panes.table import TablePane
+from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.slot_blocks import ToRegistration, ToSlot
+from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.severity import Severity
 from tests.explore.support import drive, flat, newest, screen_text, until
 from tests.explore.test_trace import REAL, session_of
-
-pytestmark = pytest.mark.slow
 
 ABS = Spot(OperatorName("aten::abs"))
 MESHGRID = Spot(OperatorName("aten::meshgrid", "indexing"))
@@ -36,22 +36,7 @@ def keys_below(app: ExploreApp) -> str:
     return app.query_one(KeyBar).render().plain
 
 
-def titles(app: ExploreApp) -> list[str]:
-    return [command.title for command in ExploreCommands(app.screen)._commands()]
-
-
-def contrast(one: Color, other: Color) -> float:
-    """Contrast of a text of one colour on the other (WCAG 2.2)."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(color: Color) -> float:
-    parts = [part / 255 for part in color.get_truecolor()]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
+@pytest.mark.slow
 def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         for keys in (["slash"], ["escape", "8", "f"], ["escape", "6", "f"], ["escape", "1", "f"]):
@@ -65,65 +50,7 @@ def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
     drive(session(), steps)
 
 
-def _has_last(app: ExploreApp, texts: tuple[str, ...]) -> bool:
-    """True if the last line of the screen has all of the texts."""
-    last = screen_text(app).splitlines()[-1]
-    return all(text in last for text in texts)
-
-
-def test_the_keys_of_a_view_come_first_where_there_is_little_room() -> None:
-    """All of them, and those that copy and help; others that are the same everywhere are in help."""
-    wanted = {
-        "1": ("v Grid", "a All slots", "p Python", "f Filter", "e Edit", "x Off"),
-        "2": ("h Previous", "l Next", "e Edit", "x Off/on"),
-        "3": ("a Add tensor", "c Add context", "t Type", "s Key set/call", "e Edit"),
-        "4": ("x Off/on", "a Add", "[ Earlier", "] Later", "b Fallbacks", "e Edit"),
-        "5": ("v Severity", "c Check", "t Operator", "i Summary", "f Filter", "e Edit"),
-        "6": ("m All keys", "r Operators there", "f Filter", "e Edit"),
-        # there is no room for "f Filter": the line of the filter, above the list, names that key
-        "7": ("b Backend", "m All", "v Served by", "n Missing", "i Counts", "e Edit"),
-        "8": ("b Compare with", "a All", "t Operator", "f Filter", "e Edit"),
-        "0": ("v Only", "t Operator", "i Findings", "x Explain", "f Filter", "e Edit"),
-    }
-    recorded = session_of(REAL)
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("enter")
-        for key, texts in wanted.items():
-            await pilot.press(key, *("b", *"cuda", "enter") * (key == "7"))
-            await until(pilot, partial(_has_last, app, (*texts, "y Copy", "? Help")))
-
-    drive(recorded, steps, (80, 24))
-
-
-def test_with_a_change_on_trial_there_is_room_for_undo() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(ABS._replace(key="CPU"), "table")
-        await pilot.press("enter", "x")
-        for key in "1234":
-            await pilot.press(key)
-            await pilot.pause(0.1)
-            wanted = ("u Undo", "y Copy", "? Help", "e Edit")
-            assert all(text in keys_below(app) for text in wanted), keys_below(app)
-            if key == "1":
-                assert all(text in keys_below(app) for text in ("v Grid", "a All slots", "p Python", "x Off"))
-
-    drive(session(), steps, (80, 24))
-
-
-def test_the_palette_has_each_view_once_and_no_key_that_moves_the_cursor() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for keys in ([], ["enter"], ["2"], ["5"], ["slash"]):
-            await pilot.press(*keys)
-            await pilot.pause(0.1)
-            hints = [title.lower() for title in titles(app)]
-            assert sum(text.endswith("coverage") for text in hints) == 1
-            moves = ("scroll", "page", "cursor to", "cursor up", "cursor down", "up", "down", "select", "move")
-            assert not [text for text in hints if text.startswith(moves)], keys
-
-    drive(session(), steps)
-
-
+@pytest.mark.slow
 def test_the_slots_of_an_alias_key_are_those_that_register_counts() -> None:
     covers = {
         row.key: row.covers
@@ -145,20 +72,7 @@ def test_the_slots_of_an_alias_key_are_those_that_register_counts() -> None:
     drive(session(), steps)
 
 
-def test_a_row_of_several_slots_says_which_one_is_explained() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(ABS._replace(key="CUDA"), "table")
-        await pilot.pause(0.2)
-        pane = app.stage.views["table"]
-        assert isinstance(pane, TablePane)
-        place = pane.place
-        assert place is not None
-        text = f"{len(place.keys)} slots with this answer; the view Slot explains CUDA. CUDA holds"
-        assert text in flat(screen_text(app).replace("\N{RIGHT ONE EIGHTH BLOCK}", " "))
-
-    drive(session(), steps, (200, 60))
-
-
+@pytest.mark.slow
 def test_python_s_choice_is_explained_beside_its_table() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(MESHGRID._replace(key="Meta"), "table")
@@ -172,52 +86,7 @@ def test_python_s_choice_is_explained_beside_its_table() -> None:
     drive(session(), steps, (260, 60))
 
 
-def _has_contexts(pane: CallPane, *texts: str) -> bool:
-    return pane.draft.contexts == texts
-
-
-def test_the_context_that_is_offered_first_is_of_the_call_s_device() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(ABS, "call")
-        pane = app.stage.views["call"]
-        assert isinstance(pane, CallPane)
-        await until(pilot, lambda: pane.has_focus_within)
-        for device in ("cuda", "cpu"):
-            await pilot.press("t", "ctrl+u", *f"--tensor 'sparse {device}:0'", "enter", "c", *"autoc")
-            await until(pilot, lambda: pane.line.value.endswith("autoc"))
-            await pilot.press("tab", "enter")
-            await until(pilot, partial(_has_contexts, pane, f"autocast {device}"))
-
-    drive(session(), steps)
-
-
-def test_marks_can_be_read_on_the_row_of_the_cursor() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        shown = app.operators.list
-        counts: Found = {shown.catalogue.entries[0].name: dict.fromkeys(Severity, 2)}
-        for theme in ("textual-light", "textual-dark", "nord", "gruvbox", "solarized-light"):
-            app.theme = theme
-            for key in ("o", "enter"):
-                await pilot.press(key)
-                await pilot.pause(0.1)
-                shown.catalogue.found = counts
-                shown.marks_changed()
-                strip = shown.render_line(0)
-                assert "2E 2W 2i" in strip.text
-                looks = {
-                    (segment.style.color, segment.style.bgcolor, segment.style.reverse)
-                    for segment in strip
-                    if segment.style
-                }
-                assert len(looks) == 1, (theme, key, looks)
-                ((front, back, _),) = looks
-                assert front is not None and back is not None
-                # other themes' own cursor can have less
-                assert contrast(front, back) >= 4.5 or not theme.startswith("textual"), (theme, key)
-
-    drive(session(), steps)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", [["7", "b"], ["4", "a"], ["question_mark"], ["8", "b"]])
 def test_a_screen_in_front_keeps_all_keys(opening: list[str]) -> None:
     """None of them does something to what is behind it, nor puts something else before it."""
@@ -240,3 +109,129 @@ def test_a_screen_in_front_keeps_all_keys(opening: list[str]) -> None:
         assert app.screen is app.screen_stack[0]
 
     drive(session(), steps)
+
+
+def of_newest() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def said(app: ExploreApp) -> list[str]:
+    """The notices that are on the screen."""
+    return [notification.message for notification in app._notifications]
+
+
+LINEAR = OperatorName("aten::linear")
+
+
+def test_x_on_the_page_of_an_alias_key_switches_its_kernel_off_and_on() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(LINEAR, "CompositeImplicitAutograd"), "slot")
+        await until(pilot, lambda: "CompositeImplicitAutograd has the kernel" in flat(screen_text(app)))
+        await pilot.press("x")
+        await until(pilot, lambda: app.session.has_tried)
+        (change,) = app.session.whatif.changes
+        assert isinstance(change, Removal)
+        assert (change.which.operator, change.which.key) == (LINEAR, "CompositeImplicitAutograd")
+        await until(pilot, lambda: "Switched off on trial" in screen_text(app))
+        assert not said(app)
+        await pilot.press("x")
+        await until(pilot, lambda: not app.session.whatif.changes)
+        await app.go(Spot(LINEAR, "CompositeExplicitAutograd"), "slot")
+        await pilot.press("x")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["Nothing is registered at CompositeExplicitAutograd: there is nothing to switch off."]
+
+    drive(of_newest(), steps)
+
+
+def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(LINEAR, "CompositeImplicitAutograd"), "slot")
+        await pilot.press("x", "4", "home", "enter")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["A change on trial is in no file yet: w writes it."]
+        await pilot.press("w", "enter")
+        await pilot.pause()
+        app.clear_notifications()
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["The changes on trial are in whatif.yaml."]
+
+    drive(of_newest(), steps)
+
+
+def test_views_name_no_option_but_those_of_a_call_and_of_a_whole_command() -> None:
+    state = load_state((), bases=("torch-2.15",))
+    state.over_assumed = True
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for view in ("table", "slot", "call", "coverage", "findings", "keys", "differences", "history", "trace"):
+            await app.go(Spot(OperatorName("aten::add", "Tensor"), "MPS"), view)
+            await until(pilot, lambda: "Checking" not in screen_text(app))
+            blocks = [shown.text for shown in app.stage.views[view].query(Blocks)]
+            texts = flat(" ".join((*blocks, *(str(head.content) for head in app.stage.views[view].query(FittedText)))))
+            whole = re.sub(r"`[^`]*`", "", texts)
+            assert set(re.findall(r"--\w[\w-]*", whole)) <= {"--tensor", "--argument"}, (view, whole)
+
+    recorded = session_of(REAL)
+    drive(Session(state, ("--base", "torch-2.15"), trace=recorded.trace), steps)
+
+
+ROOT = Path(__file__).parents[2]
+NO_PLACE = "There is no place in a file here."
+
+
+def taken_notices(app: ExploreApp) -> list[str]:
+    """Notices that are shown now; afterwards there are none."""
+    texts = [notification.message for notification in app._notifications]
+    app.clear_notifications()
+    return texts
+
+
+@pytest.mark.parametrize(("key", "what"), [("u", "undo"), ("ctrl+r", "redo"), ("w", "write")])
+def test_without_a_change_on_trial(key: str, what: str) -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        for view in "14":
+            await pilot.press(view, key)
+            await pilot.pause()
+            assert taken_notices(app) == [f"There is no change to {what}."]
+            assert what not in app.query_one(KeyBar).render().plain.lower()
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps)
+
+
+def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(os, "environ", {"PATH": "/"})
+    file = "examples/scenarios/10_sparse_bypass.yaml"
+    norm = OperatorName("mylib::norm")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(norm, "CPU"), "slot")
+        await pilot.pause()
+        pane = app.stage.views["slot"]
+        assert isinstance(pane, SlotPane)
+        shown = []
+        for number in range(pane.view.choices()):
+            pane.view.move_to(number)
+            target = pane.view.target
+            pane.action_edit()
+            await pilot.pause()
+            (text,) = taken_notices(app)
+            shown.append(text)
+            if isinstance(target, ToRegistration) or (isinstance(target, ToSlot) and target.by_rule):
+                span = next(
+                    registration.span
+                    for registration in pane.answer.report.what.registrations
+                    if registration.kernel == "norm_math"
+                )
+                assert f"The place is {span}." in text, target
+        assert NO_PLACE in shown
+        pane.open(Spot())
+        pane.action_edit()
+        await pilot.pause()
+        assert taken_notices(app) == [NO_PLACE]
+
+    drive(Session(load_state((file,)), (file,)), steps)

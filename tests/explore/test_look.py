@@ -1,10 +1,14 @@
-"""The crumb line, the view at the next start, folded namespaces, lines of files, fixes, bars."""
+"""The first frame, recorded screens, the view at the next start, folded namespaces, fixes."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -14,15 +18,13 @@ from dispatch_cli.api import load_state
 from dispatch_cli.explore import left_place
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.finding_rows import FindingFix
+from dispatch_cli.explore.first_frame import late
 from dispatch_cli.explore.left_place import LeftPlace
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.source import source_lines
-from dispatch_cli.explore.trace_blocks import BAR
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
-from dispatch_cli.render.text_lines import line_width
+from tests.explore.layout import FOLDER, SCREENS, path_of, screens
 from tests.explore.support import drive, flat, newest, screen_text, until
 
 FILE = "tests/explore/layouts/operators.yaml"
@@ -31,19 +33,6 @@ SCALE = Spot(OperatorName.parse("mine::scale"))
 
 def session() -> Session:
     return Session(load_state([FILE]), (FILE,))
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_the_crumb_line_says_where_one_is_and_shortens_the_state(width: int) -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> str:
-        await app.go(SCALE._replace(key="CUDA"), "slot")
-        await pilot.pause()
-        return screen_text(app).splitlines()[1]
-
-    line = drive(session(), steps, (width, 24))
-    assert line.strip().endswith("> mine::scale > CUDA > Slot")
-    assert (FILE in line) is (width == 200)
-    assert ("…" in line) is (width != 200)
 
 
 def test_namespaces_fold_and_unfold() -> None:
@@ -108,34 +97,6 @@ def test_a_fix_of_a_finding_is_tried_with_enter() -> None:
     drive(session(), steps)
 
 
-def test_the_lines_around_a_place_are_shown_as_they_are(tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    long = "# " + "x" * 500
-    file.write_text(
-        f"dispatch: 1\noperators:\n  - func: m::f(Tensor a) -> Tensor\n    {long}\n    dispatch: {{CPU: k}}\n"
-    )
-    load_state([str(file)])
-    lines = [*source_lines(Span(str(file), 5, 16), 60)]
-    texts = ["".join(run.text for run in line) for line in lines]
-    assert texts[1:3] == ["  3 | - func: m::f(Tensor a) -> Tensor", texts[2]]
-    assert texts[3] == "> 5 |   dispatch: {CPU: k}"
-    assert texts[2].endswith("…") and all(line_width(line) <= 60 for line in lines)
-    (low,) = source_lines(Span(str(file), 5, 16), 60, low=True)
-    assert "".join(run.text for run in low) == "> 5 | dispatch: {CPU: k}"
-    assert not [*source_lines(Span("never-read.cpp", 1, 1), 60)] and not [*source_lines(None, 60)]
-
-
-@pytest.mark.parametrize("view", ["table", "slot", "findings"])
-def test_at_24_lines_the_line_of_the_file_is_shown(view: str) -> None:
-    file = "examples/scenarios/01_composite_override.yaml"
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse("aten::to.dtype"), "PrivateUse1"), view)
-        await until(pilot, lambda: "17 | PrivateUse1: to_npu" in screen_text(app))
-
-    drive(Session(load_state([file]), (file,)), steps, (80, 24))
-
-
 def test_the_palette_finds_the_coverage_of_a_backend() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("ctrl+p")
@@ -150,13 +111,72 @@ def test_the_palette_finds_the_coverage_of_a_backend() -> None:
     drive(session(), steps)
 
 
-def test_the_longest_call_has_the_longest_bar() -> None:
-    from tests.explore.test_trace import REAL, session_of, shown_in
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+def test_the_first_frame_has_the_list_the_table_and_the_command(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames: list[str] = []
+    monkeypatch.setattr(ExploreApp, "post_display_hook", lambda app: frames.append(screen_text(app)))
 
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> list[int]:
-        pane = await shown_in(app, pilot)
-        lines = pane.list.text.splitlines()[1:]
-        return [line.count(BAR) for line in lines]
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:  # noqa: ARG001
+        first = frames[0]
+        assert "aten::abs.out" in first
+        assert "aten::abs(Tensor self) -> Tensor" in first
+        assert "SparseCPU" in first
+        assert "$ dispatch-cli table" in first
 
-    bars = drive(session_of(REAL), steps, (160, 40))
-    assert max(bars) == 10 and min(bars) == 0
+    drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
+
+
+def test_the_terminal_stays_as_it_is_until_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
+        def __init__(self, app: object) -> None:  # noqa: ARG002
+            self.written: list[str] = []
+
+        def write(self, text: str) -> None:
+            self.written.append(text)
+
+    app = SimpleNamespace()
+    driver: Any = late(Terminal)(app)  # type: ignore[arg-type]
+    driver.write("another screen, ")
+    driver.write("a frame")
+    assert driver.written == []
+    app.show_first_frame()
+    driver.write("the next one")
+    assert driver.written == ["another screen, a frame", "the next one"]
+    frames: list[str] = []
+    monkeypatch.setattr(ExploreApp, "post_display_hook", lambda app: frames.append(screen_text(app)))
+    shown: list[str] = []
+    monkeypatch.setattr(ExploreApp, "show_first_frame", lambda _: shown.append(frames[-1]))
+
+    async def steps(_: ExploreApp, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: bool(shown))
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps)
+    assert len(shown) == 1 and "SparseCPU" in shown[0]
+
+
+FIRST_FRAME = Path(__file__).with_name("first_frame.py")
+
+
+def test_modules_for_what_was_not_asked_for_are_imported_after_the_first_frame() -> None:
+    done = subprocess.run([sys.executable, str(FIRST_FRAME)], capture_output=True, text=True, check=True, timeout=60)
+    imported = {name.removeprefix("dispatch_cli.") for name in done.stdout.split()}
+    assert {"explore.panes.table", "answers.table.report"} <= imported
+    later = {"model.declarations", "model.change", "whatif", "declarations", "checks", "explore.panes.slot"}
+    assert not later & imported
+
+
+@pytest.mark.parametrize("size", SCREENS)
+def test_the_screens_are_as_they_were(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m tests.explore.layout` records them anew; read each change."""
+    monkeypatch.chdir(Path(__file__).parents[2])
+    for view, text in screens(size).items():
+        lines = text.split("\n")
+        assert len(lines) == size[1] + 1
+        assert max(map(len, lines)) <= size[0]
+        assert lines == path_of(size, view).read_text(encoding="utf-8").split("\n"), view
+
+
+def test_every_recording_is_compared() -> None:
+    assert {*FOLDER.glob("*.txt")} == {path_of(size, view) for size, views in SCREENS.items() for view in views}

@@ -86,20 +86,3 @@ def test_no_colour_is_written_and_a_typed_text_has_a_cursor() -> None:
             assert all(style is None or style.bgcolor is None or style.bgcolor.is_default for _, style, _ in strip)
 
     drive(Session(load_state([FILE]), (FILE,)), steps)
-
-
-@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
-def test_in_the_terminals_own_colours_the_other_cursor_is_underlined(
-    theme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_COLOR")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        app.theme = theme
-        names, table = app.query_one(OperatorList), app.query_one(TablePane).view
-        await until(pilot, lambda: len(underlined_lines(app, table)) == 2)  # a changed slot has two lines
-        await pilot.press("enter")
-        await until(pilot, lambda: table.has_focus and len(underlined_lines(app, names)) == 1)
-        assert not underlined_lines(app, table)
-
-    drive(Session(load_state([FILE]), (FILE,)), steps)

@@ -10,7 +10,7 @@ from shutil import copy
 import pytest
 from click.testing import CliRunner
 
-from dispatch_cli import api, bases, universes
+from dispatch_cli import api, universes
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
@@ -95,13 +95,6 @@ def test_registrations_and_fallbacks(session: Session) -> None:
         assert_prints(registrations_answer(session, owner, there))
 
 
-@pytest.mark.parametrize(
-    ("version", "nearest"), [("torch-2.15", "torch-2.14"), ("torch-2.13", "torch-2.12"), ("torch-2.4", "torch-2.5")]
-)
-def test_a_state_is_compared_with_the_version_before_it(version: str, nearest: str) -> None:
-    assert olds(Session(api.load_state((), bases=(version,)), ("--base", version)))[0] == Old(nearest)
-
-
 def test_differences(session: Session) -> None:
     known = olds(session)
     if session.source == ("--base", "torch-2.15"):
@@ -124,12 +117,6 @@ def test_history() -> None:
     for name in random.Random(SEED).sample(versions.higher_order_operators(), 1):
         assert_prints(history_answer(Spot(higher_order=name), versions))
     assert history_answer(Spot(OperatorName.parse("my::own")), versions) is None
-
-
-def test_what_the_files_change_is_first() -> None:
-    session = loaded(str(EXAMPLES / FILES[0]))
-    assert olds(session)[0] == Old(session.state.over[0])
-    assert {version.version for version in olds(session)} == {*bases.names()}
 
 
 @pytest.mark.parametrize("file", [None, FILES[0]])
@@ -200,44 +187,3 @@ def test_a_universe_file_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.Mo
     for answer in (keys_answer(session), key_answer(session, "AutogradCPU")):
         assert answer is not None
         assert_prints(answer)
-
-
-def test_a_universe_in_a_file_of_declarations_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    document = {"dispatch": 1, "universe": own_universe()}
-    Path("decl.json").write_text(json.dumps(document), encoding="utf-8")
-    session = Session(api.load_state(["decl.json"]), ("decl.json",))
-    answer = keys_answer(session)
-    assert answer.command == ("keys", "--universe", "decl.json") and answer.report.universe == "mine"
-    assert_prints(answer)
-    assert_prints(key_answer(session, "AutogradCPU"))
-
-
-def test_the_universe_of_a_recording_is_named_to_keys() -> None:
-    recording = "tests/trace/recordings/train.trace"
-    session = Session(api.load_state((), bases=(recording,)), ("--base", recording))
-    answer = keys_answer(session)
-    assert answer.command == ("keys", "--universe", recording)
-    assert_prints(answer)
-
-
-def test_a_base_with_an_overlay_is_compared_by_the_name_of_the_overlay() -> None:
-    named = ("torch-2.15", "torch-2.15-mps")
-    session = Session(api.load_state((), bases=named), ("--base", named[0], "--base", named[1]))
-    old = Old("torch-2.14")
-    states = ComparedStates(old_state(session, old, session.original), session.original)
-    answer = diff_answer(session, old, None, states)
-    assert answer is not None and answer.command == ("diff", "torch-2.14", "torch-2.15-mps")
-    assert answer.report.counts.slots
-    assert_prints(answer)
-
-
-def test_a_file_over_a_base_with_an_overlay_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("both.yaml").write_text("dispatch: 1\nextends: [torch-2.15, torch-2.15-mps]\n", encoding="utf-8")
-    session = Session(api.load_state(["both.yaml"]), ("both.yaml",))
-    old = Old("torch-2.14")
-    states = ComparedStates(old_state(session, old, session.original), session.original)
-    answer = diff_answer(session, old, None, states)
-    assert answer is not None and answer.command[:3] == ("diff", "torch-2.14", "both.yaml")
-    assert_prints(answer)

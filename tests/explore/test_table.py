@@ -24,22 +24,19 @@ from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_ans
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.cells_view import CellsView
 from dispatch_cli.explore.choose import Choose
-from dispatch_cli.explore.other_rows import differing_rows
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import ToRegistration, ToSwitchedOff
 from dispatch_cli.explore.switch import filling, switch_off
-from dispatch_cli.explore.table_layout import flow
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
-from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
 from tests.cli.support import call
 from tests.explore.support import drive as drive_app
-from tests.explore.support import flat, newest, until
+from tests.explore.support import newest, until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BASE = ("--base", "torch-2.15")
@@ -112,23 +109,12 @@ def test_keys_without_a_slot() -> None:
     assert slot_answer(session, Spot(OperatorName.parse("aten::add.Tensor"), "Nothing")) is None
 
 
-def test_an_operator_without_overload_is_one_operator() -> None:
-    answer = same(table_answer(session_of("the base"), Spot(OperatorName.parse("aten::bmm"))))
-    assert [operator.operator for operator in answer.report.operators] == ["aten::bmm"]
-    assert "aten::bmm.default" in answer.command
-
-
 def test_higher_order_operators() -> None:
     session = session_of("the base")
     for name in ("cond", "while_loop", "flex_attention"):
         same(table_answer(session, Spot(higher_order=name), TableOptions(True, False, Resolver.PYTHON)))
         for key in ("CUDA", "AutogradCPU", "Autograd", "FakeTensorMode", "transform=Vmap"):
             same(slot_answer(session, Spot(None, key, name)))
-
-
-def test_nothing_matches() -> None:
-    spot = Spot(OperatorName.parse("aten::add.Tensor"))
-    assert table_answer(session_of("the base"), spot, TableOptions(keys="nokey")) is None
 
 
 class Panes(App[None]):
@@ -275,20 +261,6 @@ def test_the_cursor_goes_to_the_key_and_the_slot_follows_it() -> None:
     drive(session_of("the base"), ADD, steps, (160, 40))
 
 
-def test_the_cell_cursor_moves_in_two_directions() -> None:
-    async def steps(app: Panes, pilot: Pilot[None]) -> None:
-        await pilot.press("v")
-        keys = []
-        for key in ("right", "down", "left", "up", "end", "home"):
-            await pilot.press(key)
-            await pilot.pause()
-            assert app.table.place is not None
-            keys.append(app.table.place.keys[0])
-        assert keys == ["HIP", "QuantizedHIP", "QuantizedCUDA", "CUDA", "AutocastMAIA", "CPU"]
-
-    drive(session_of("the base"), ADD, steps, (200, 60))
-
-
 def test_a_click_goes_to_a_cell_and_a_second_one_opens_it() -> None:
     async def steps(app: Panes, pilot: Pilot[None]) -> None:
         await pilot.press("v")
@@ -420,21 +392,6 @@ def test_x_asks_which_of_the_registrations_of_a_row(tmp_path: Path, keys: tuple[
     drive(session, spot, steps, (120, 50))
 
 
-def test_x_asks_nothing_where_one_registration_fills_all_slots_of_a_row() -> None:
-    file = "examples/scenarios/10_sparse_bypass.yaml"
-    session = Session(api.load_state([file]), (file,))
-
-    async def steps(app: Panes, pilot: Pilot[None]) -> None:
-        assert app.table.place is not None
-        assert len(app.table.place.keys) > 1
-        await pilot.press("x")
-        (change,) = session.whatif.changes
-        assert isinstance(change, Removal)
-        assert change.which.key == "CompositeImplicitAutograd"
-
-    drive(session, Spot(OperatorName.parse("mylib::norm"), "AutogradCPU"), steps, (120, 50))
-
-
 def test_the_command_line_with_changes_reads_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session(api.load_state((), bases=("torch-2.15",)), BASE)
@@ -490,48 +447,6 @@ def test_names_of_kernels_are_data(tmp_path: Path) -> None:
         assert f"{HOSTILE} 2" in " ".join(app.slot.view.text.split())
 
     drive(session, Spot(OperatorName.parse("my::op"), "CPU"), steps, (200, 40))
-
-
-@pytest.mark.parametrize("width", [1, 2, 7, 80])
-def test_text_in_lines_loses_nothing_but_blanks(width: int) -> None:
-    """Also where a word, a sign, or the blanks between two words are wider than the line."""
-    dice = random.Random(width)
-    texts = ["".join(dice.choice("ab  漢 (") for _ in range(60)) for _ in range(200)]
-    texts += ["a" + " " * 300 + "b", " " * 300 + "x", "漢" * 40, "x" * 100_000 + " " * 100_000]
-    for text in texts:
-        lines = flow(text, width)
-        assert "".join("".join(run.text for line in lines for run in line).split()) == "".join(text.split())
-        assert max(map(line_width, lines)) <= max(width, 2 if "漢" in text else 1)
-
-
-@pytest.mark.parametrize("width", [40, 50, 78, 100, 115, 160])
-def test_where_python_differs_is_never_cut(width: int) -> None:
-    """A cell below its header does not repeat that, and what has no room beside the keys is below them."""
-    session = session_of("the base")
-    spot = Spot(OperatorName.parse("aten::randn_like"))
-    answer = table_answer(session, spot, TableOptions(resolver=Resolver.DIFFERENCES))
-    assert answer is not None
-    shown = differing_rows(answer.report.operators[0], session.state.dispatcher.universe, width)
-    lines = ["".join(run.text for run in line) for line in [*shown.top, *shown.lines]]
-    text = "\n".join(lines)
-    assert text.count("CompositeImplicitAutogradNestedTensor") == 2 or width == 40
-    assert flat(text).count("the kernel at CompositeExplicitAutograd") == 2 and "Te…" not in text
-    assert not ("C++ chooses" in text and any(line.split()[:2] == ["Key", "C++"] for line in lines))
-
-
-@pytest.mark.parametrize(("operator", "key"), [("aten::add.Tensor", "CUDA"), ("aten::abs", "CPU")])
-@pytest.mark.parametrize("lines", [20, 24, 50])
-def test_the_cursor_begins_at_the_registrations_or_at_the_rule_that_fired(operator: str, key: str, lines: int) -> None:
-    """At the rule where the registrations are below the screen."""
-
-    async def steps(app: Panes, pilot: Pilot[None]) -> None:  # noqa: ARG001
-        view = app.slot.view
-        shown = "".join(run.text for run in view.line_at(view.choice(view.cursor).first))
-        listed = isinstance(view.target, ToRegistration) and not view.target.by_rule
-        assert listed or (view.target.by_rule and shown.startswith(">"))
-        assert view.choice(view.cursor).end <= view.size.height
-
-    drive(session_of("the base"), Spot(OperatorName.parse(operator), key), steps, (160, lines))
 
 
 def test_the_table_of_another_operator_stands_below() -> None:

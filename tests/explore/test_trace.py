@@ -12,7 +12,6 @@ from textual.pilot import Pilot
 from dispatch_cli import api
 from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.cli.recorded import with_recording
-from dispatch_cli.explore.answers import trace as answers
 from dispatch_cli.explore.answers.call import Draft, call_answer
 from dispatch_cli.explore.answers.coverage import coverage_answer
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer
@@ -26,7 +25,6 @@ from dispatch_cli.explore.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import TracePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.trace.facts import CallFact
 from tests.cli.support import call
@@ -106,21 +104,6 @@ def test_other_views_over_the_state_of_a_recording_print_their_answers() -> None
     states = ComparedStates(old_state(session, old, session.original), snapshot(session.state))
     assert_prints(diff_answer(session, old, Spot(OperatorName.parse("aten::linear")), states))
     assert_prints(call_answer(session, Spot(OperatorName.parse("mylib::twice")), Draft(("cpu requires_grad",))))
-
-
-def test_too_many_lines_are_cut_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "MOST_LINES", 5)
-    shown = calls_answer(session_of(REAL), AskedCalls(), told)
-    assert shown is not None
-    assert shown.cut
-    assert sum(line.row is not None for line in shown.lines) == 5
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        pane = await shown_in(app, pilot)
-        assert "only the first" in screen_text(app)
-        assert "prints all lines; here the first" in pane.remark
-
-    drive(session_of(REAL), steps)
 
 
 def test_operators_are_counted_as_they_were_called() -> None:
@@ -216,22 +199,6 @@ def test_a_call_leads_to_the_table_of_its_operator_at_the_slot_of_its_first_kern
     drive(session_of(OWN), steps)
 
 
-def test_a_call_is_explained_and_a_step_leads_to_its_slot() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        pane = await shown_in(app, pilot)
-        await go_to(pane, pilot, 3)
-        await pilot.press("x")
-        await until(pilot, lambda: command(pane) == f"trace {OWN} --explain 3")
-        for _ in range(20):
-            if getattr(pane.detail.target, "key", None) == "CPU":
-                break
-            await pilot.press("down")
-        await pilot.press("enter")
-        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == ("mylib::twice", "CPU"))
-
-    drive(session_of(OWN), steps)
-
-
 def test_calls_are_chosen_by_operator_fact_and_words() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await shown_in(app, pilot)
@@ -253,35 +220,6 @@ def test_calls_are_chosen_by_operator_fact_and_words() -> None:
     drive(session_of(OWN), steps)
 
 
-def test_findings_of_the_trace(recorded: Path) -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        pane = await shown_in(app, pilot)
-        report = pane.answer.report  # type: ignore[union-attr]
-        await pilot.press("i")
-        assert [*pane.list.rows] == [*report.findings]
-        assert report.findings
-        first = pane.list.target
-        await until(pilot, lambda: first.operator in pane.detail.text)
-        await pilot.press("enter")
-        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (first.operator, first.key))
-        assert app.front == "slot"
-
-    drive(session_of(recorded), steps)
-
-
-def test_the_editor_opens_the_line_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Span] = []
-    monkeypatch.setattr(ExploreApp, "on_pane_open_place", lambda _, message: opened.append(message.span))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        pane = await shown_in(app, pilot)
-        await go_to(pane, pilot, 21)
-        await pilot.press("e")
-        await until(pilot, lambda: opened == [Span("/home/me/train.py", 8, 1)])
-
-    drive(session_of(OWN), steps)
-
-
 def test_the_list_of_operators_marks_those_that_were_called() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await shown_in(app, pilot)
@@ -292,35 +230,6 @@ def test_the_list_of_operators_marks_those_that_were_called() -> None:
         assert listed == {*recorded_counts(OWN)}
         line = next(line for line in screen_text(app).splitlines() if "aten::copy_" in line)
         assert f"{CALLED}{recorded_counts(OWN)['aten::copy_']}" in line
-
-    drive(session_of(OWN), steps)
-
-
-def test_without_a_recording_there_is_no_such_view() -> None:
-    session = session_of(OWN)
-    session.trace = None
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        assert "0 Trace" not in screen_text(app)
-        await pilot.press("0")
-        assert app.front == "table"
-        assert Marked.CALLED not in app.catalogue.marks
-        await pilot.press("question_mark")
-        await pilot.pause()
-        assert "View: Trace" not in screen_text(app)
-
-    drive(session, steps)
-
-
-def test_help_and_palette_know_the_view() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await shown_in(app, pilot)
-        await pilot.press("question_mark")
-        await until(pilot, lambda: "Show the call alone, explained" in screen_text(app))
-        await pilot.press("escape", "1")
-        await until(pilot, lambda: app.front == "table")
-        await pilot.press("0")
-        await until(pilot, lambda: app.front == "trace")
 
     drive(session_of(OWN), steps)
 
@@ -364,45 +273,3 @@ def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch:
     result = call("explore", "--trace", str(OWN), "--base", "torch-2.15")
     assert result.code == 2
     assert "--trace has a state of its own" in result.err
-
-
-def test_calls_whose_end_is_not_recorded_are_counted(tmp_path: Path) -> None:
-    cut = tmp_path / "cut.trace"
-    cut.write_bytes(REAL.with_name("train.trace").read_bytes()[:6539])
-    (line,) = [line for line in call("trace", str(cut)).out.splitlines() if "Unfinished" in line]
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        text = line.replace("Unfinished", "").strip()
-        short = f"{text.split()[0]} unfinished"  # on one line with the other notes, where there is no room for all
-        await until(pilot, lambda: f"Unfinished: {text}" in screen_text(app) or short in screen_text(app))
-
-    drive(session_of(cut), steps, (140, 40))
-
-
-def test_what_a_cut_recording_lacks_has_one_line_on_a_narrow_screen(tmp_path: Path) -> None:
-    cut = tmp_path / "cut.trace"
-    cut.write_bytes(REAL.with_name("train.trace").read_bytes()[:6539])
-    printed = call("trace", str(cut)).out.splitlines()
-    whole = [
-        text.removeprefix(label)
-        for label in ("Unfinished", "Not recorded")
-        for text in printed
-        if text.startswith(label)
-    ]
-    assert len(whole) == 2
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: "Trace of" in screen_text(app))
-        pane = app.stage.views["trace"]
-        assert isinstance(pane, TracePane)
-        assert pane.head.size.height <= 3
-        (line,) = [line for line in screen_text(app).splitlines() if "unfinished" in line]
-        assert "parts not recorded" in line
-        assert line.strip().endswith(": see ?")
-        await pilot.press("question_mark")
-        await pilot.pause()
-        text = " ".join(str(app.screen.query_one("Static").content).split())
-        for sentence in whole:
-            assert sentence.strip() in text
-
-    drive(session_of(cut), steps, (80, 24))

@@ -1,0 +1,241 @@
+"""Operators that a search finds, in their order, and the nearest where it finds none; short names; likely keys."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from dispatch_cli import bases
+from dispatch_cli.api import load_state
+from dispatch_cli.explore.catalogue import Catalogue
+from dispatch_cli.explore.fuzzy import Matcher, matched
+from dispatch_cli.explore.likely_keys import likely_keys
+from dispatch_cli.explore.nearest import nearest
+from dispatch_cli.explore.short_names import CUT, short_name
+from tests.cli.support import call
+from tests.ends import ends
+from tests.explore.support import newest
+from tests.steps import counted
+from tests.support import MISSPELT
+
+NAMES = list(newest().dispatcher.names())
+
+
+def is_in(word: str, name: str) -> bool:
+    """True if the letters of a word are in a name, in order."""
+    letters = iter(name.lower())
+    return all(letter in letters for letter in word.lower())
+
+
+def queries() -> list[str]:
+    dice = random.Random(7)
+    results = []
+    for _ in range(60):
+        name = dice.choice(NAMES)
+        places = sorted(dice.sample(range(len(name)), min(len(name), dice.randint(1, 6))))
+        results.append("".join(name[at] for at in places).replace(" ", ""))
+    return [*results, "zzzz", "q::", ".out", "add tensor", "tensor add"]
+
+
+@pytest.mark.parametrize("query", queries())
+def test_what_is_found(query: str) -> None:
+    matcher = Matcher(NAMES)
+    names = {NAMES[number] for number in matcher.find(query)}
+    assert names == {name for name in NAMES if all(is_in(word, name) for word in query.split())}
+    for name in list(names)[:50]:
+        letters = [name[at].lower() for at in matched(name, query)]
+        assert all(is_in(word, "".join(letters)) for word in query.split())
+
+
+def test_typing_on_finds_the_same_as_asking_at_once() -> None:
+    matcher, whole = Matcher(NAMES), "linalgnorm"
+    for end in [*range(1, len(whole) + 1), 4, 2]:
+        assert matcher.find(whole[:end]) == Matcher(NAMES).find(whole[:end])
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("add.tensor", "aten::add.Tensor"),
+        ("addten", "aten::add.Tensor"),
+        ("torch.ops.aten.add.Tensor", "aten::add.Tensor"),
+        ("aten.bmm.default", "aten::bmm"),
+        ("softmax", "aten::softmax.int"),
+        ("to.dtype", "aten::to.dtype"),
+        ("linear", "aten::linear"),
+        ("conv2d", "aten::conv2d"),
+        ("BMM", "aten::bmm"),
+    ],
+)
+def test_the_best_comes_first(query: str, first: str) -> None:
+    assert NAMES[Matcher(NAMES).find(query)[0]] == first
+
+
+def test_nothing_asked_is_everything_in_order() -> None:
+    assert Matcher(NAMES).find("  ") == [*range(len(NAMES))]
+
+
+def test_long_queries_and_names_take_no_long() -> None:
+    names = ["a" * 5_000 + "b", "ab" * 2_000]
+    assert Matcher(names).find("a" * 500 + "c") == [0, 1]  # the letters that count are all there
+    assert Matcher(names).find("a" * 60 + "c") == []
+    assert Matcher(["a" * 1_000_000]).find("ab") == []  # the name is gone through once
+
+
+@pytest.mark.parametrize(
+    "glob",
+    [
+        "aten::add*",
+        "*.out",
+        "aten::ad?",
+        "aten::to*.default",
+        "aten.mm*",
+        "torch.ops.aten.add*",
+        "*[Tt]ensor*",
+        "ATEN*",
+    ],
+)
+def test_a_glob_finds_what_it_finds_for_op(glob: str) -> None:
+    printed = call("register", "--base", "torch-2.15", "--op", glob, "--format", "json")
+    expected = [operator["operator"] for operator in json.loads(printed.out)["operators"]] if printed.code == 0 else []
+    assert bool(expected) != (glob == "ATEN*")
+    matcher = Matcher(NAMES)
+    assert [NAMES[number] for number in matcher.find(glob)] == expected
+    both = {NAMES[number] for number in matcher.find(f"{glob} or")}
+    assert both == {name for name in expected if is_in("or", name)}
+    assert len(matcher.find("add")) > 10  # what is typed next is looked for in all names
+
+
+def test_a_glob_finds_higher_order_operators() -> None:
+    matcher = Matcher(["aten::cond_like", "cond", "while_loop"])
+    assert matcher.find("higher_order::c*") == [1]
+    assert matcher.find("*loop") == [2]
+    assert matched("aten::cond_like", "aten::c* like") == [11, 12, 13, 14]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("aten::ad.Tensro", "aten::add.Tensor"),
+        ("sofmtax", "aten::softmax.int"),
+        ("aten::adf", "aten::add.Scalar"),
+        ("aten::convolution_bakward", "aten::convolution_backward"),
+        ("torch.ops.aten.sofmtax.int", "aten::softmax.int"),
+        ("matmull", "aten::matmul"),
+        ("ad Tensro", "aten::add.Tensor"),
+        ("aten::ADD.T*", "aten::add.Tensor"),
+    ],
+)
+def test_the_nearest_comes_first(query: str, first: str) -> None:
+    numbers, _ = nearest(NAMES, query)
+    assert numbers
+    assert len(numbers) == len(set(numbers))
+    assert first in [NAMES[number] for number in numbers[:2]]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "key"),
+    [
+        ("add.Tensor AutogradCUDA", "aten::add.Tensor", "AutogradCUDA"),
+        ("aten::abs  CPU", "aten::abs", "CPU"),
+        ("Meta addten", "aten::add.Tensor", None),
+    ],
+)
+def test_a_key_behind_a_name_is_of_the_slot(query: str, name: str, key: str | None) -> None:
+    catalogue = Catalogue(newest())
+    matches, _ = catalogue.search(query)
+    assert (catalogue.entries[matches[0]].name, catalogue.key_in(query)) == (name, key)
+
+
+@pytest.mark.parametrize(("query", "first"), MISSPELT)
+def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there(query: str, first: str) -> None:
+    catalogue = Catalogue(newest())
+    matches, near = catalogue.search(query)
+    assert catalogue.entries[matches[0]].name == first
+    assert near == ("the nearest:" if catalogue.find(query) else "none; the nearest:")
+    assert set(matches) >= set(catalogue.find(query))
+    assert len(matches) == len(set(matches))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["addten", "sparsemm", "idxput", "conv2d", "to.dt", "nested", "sdpa", "bnbwd", "softm", "lnear", "layernorm"],
+)
+def test_abbreviations_find_what_their_letters_find(query: str) -> None:
+    catalogue = Catalogue(newest())
+    assert catalogue.search(query) == (catalogue.find(query), "")
+
+
+def test_few_names_are_compared_letter_by_letter() -> None:
+    """To compare two names of ten letters takes some hundred steps."""
+    catalogue = Catalogue(newest())
+    for query in ("lienar", "convoluiton", "a_" * 40, "torch.ops.aten.lienar"):
+        with counted() as steps:
+            catalogue.search(query)
+        assert len(NAMES) < steps[0] < 50 * len(NAMES)
+
+
+def test_nothing_is_near() -> None:
+    assert nearest(NAMES, "qqqqqqq")[0] == []
+    assert nearest(NAMES, "zz*qq")[0] == []
+    assert nearest([], "add")[0] == []
+
+
+@pytest.mark.parametrize(
+    "query", ["a_" * 4000, "*?" * 4000, "[" * 4000, "a." * 4000, "aten::" + "add" * 2000, ":" * 9000]
+)
+def test_a_long_search_takes_no_longer(query: str) -> None:
+    names = [*NAMES, *(f"{name}_more" for name in NAMES)][:5000]
+    with counted() as steps, ends():
+        nearest(names, query)
+    assert 0 < steps[0] < 50 * len(names)
+
+
+WHAT = "div", "mul", "addcdiv"
+FOREACH = [f"aten::_foreach_{what}_.{which}" for what in WHAT for which in ("ScalarList", "Scalar")]
+
+
+def text(name: str, room: int, beside: list[str]) -> str:
+    return "".join(CUT if at is None else name[at] for at in short_name(name, room, beside))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [FOREACH, ["mine::prepack_weights_of_a_layer", "other::prepack_weights_of_a_layer"]])
+def test_names_that_stand_together_differ(names: list[str]) -> None:
+    for room in range(19, 40):
+        shown = [text(name, room, names) for name in names]
+        assert len({*shown}) == len(names), (room, shown)
+        assert all(len(name) <= room for name in shown)
+    assert [text(name, 60, names) for name in names] == names
+
+
+@pytest.mark.slow
+def test_there_is_always_room() -> None:
+    hostile = ["", "::", "a::", "…" * 50, "x::" + "…y" * 30, "\u202e" * 40]
+    for room in range(4, 30):
+        for name in (*FOREACH, *hostile):
+            assert len(text(name, room, [*FOREACH, *hostile])) <= room
+
+
+def names(state_keys: tuple[tuple[str, int], ...], count: int | None = None) -> list[str]:
+    return [key for key, _ in state_keys[:count]]
+
+
+def test_keys_of_the_files_come_before_all_others() -> None:
+    """The file registers at PrivateUse1, so that the other keys of that backend's tensors follow."""
+    state = load_state(["examples/scenarios/01_composite_override.yaml"])
+    assert names(likely_keys(state, True), 3) == ["PrivateUse1", "AutocastPrivateUse1", "AutogradPrivateUse1"]
+
+
+@pytest.mark.parametrize("base", bases.names()[::8])
+def test_every_key_is_there_once_with_its_operators(base: str) -> None:
+    state = load_state((), bases=(base,))
+    dispatcher = state.dispatcher
+    keys = dict(likely_keys(state, True))
+    universe = dispatcher.universe
+    assert {*keys} == {key for key in universe.parseable if key in universe.slot or key in universe.aliases}
+    for key in ("CPU", "Autograd", "CompositeImplicitAutograd", "FPGA"):
+        there = [*dispatcher.registered_at((key,))]
+        assert keys[key] == len(there)
