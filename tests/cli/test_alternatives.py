@@ -98,11 +98,6 @@ def test_modules_that_one_module_imports(files: dict[str, str], known: bool, mak
     assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
 
 
-def test_a_file_in_one_language_is_an_alternative_to_one_in_another(make: Make) -> None:
-    make({"one.cpp": ONE, "two.py": PYTHON.format(kind="DEF")})
-    assert checked(".") == ["alternative-files"]
-
-
 def test_only_what_contradicts_has_a_condition(make: Make) -> None:
     make(
         {
@@ -142,8 +137,3 @@ def test_more_files_than_can_be_compared_are_not_understood(make: Make) -> None:
     assert 0 < len(result.not_understood) < 400
     assert "more than 24 files register the same" in result.not_understood[0].why
     assert set(checked(".")) == {"alternative-files"}
-
-
-def test_names_that_look_like_words_of_conditions(make: Make) -> None:
-    make({"a or b/not.cpp": ONE, "and/two.cpp": TWO})
-    assert checked(".") == ["alternative-files"]

@@ -97,18 +97,6 @@ def test_an_unknown_check_is_a_mistake(args: tuple[str, ...], message: str) -> N
     assert check("a.yaml", *args) == Result(2, "", f"{USAGE}Error: {message}\n")
 
 
-def test_an_unknown_check_in_a_file_is_shown_there() -> None:
-    write("b.yaml", f"{DANGLING}check: {{ignore: [stail-live-table]}}\n")
-    result = check("b.yaml")
-    assert (result.code, result.out) == (2, "")
-    assert result.err == (
-        "b.yaml:7:18: error[unknown-check]: there is no check 'stail-live-table'\n"
-        "  7 | check: {ignore: [stail-live-table]}\n"
-        "    |                  ^\n"
-        "  help: did you mean stale-live-table?\n\n1 error; nothing was done.\n"
-    )
-
-
 def test_all_unknown_checks_are_told_at_once() -> None:
     write(
         "b.yaml",
@@ -241,26 +229,6 @@ def test_the_places_of_what_a_project_file_names() -> None:
     ]
 
 
-def test_very_many_names_of_no_check() -> None:
-    names = ",".join(f"x{number}" for number in range(5_000))
-    write("b.yaml", f"{DANGLING}# dispatch-cli: ignore[{names}] REASON\n")
-    result = check("b.yaml")
-    assert result.code == 2
-    assert result.err.count("error[unknown-check]") == 100
-    assert "error[more-problems]: and 4900 more names of no check" in result.err
-    for text in (f"select = '{names}'", f"ignore = {names.split(',')}", "\n".join(f"x{n} = 1" for n in range(5_000))):
-        write("pyproject.toml", f"[tool.dispatch-cli]\n{text}\n")
-        result = check("a.yaml")
-        assert result.code == 2
-        assert "has more than 1000 entries" in result.err
-        assert result.err.endswith("1 error; nothing was done.\n")
-    names = ",".join(f"x{number}" for number in range(1_000))
-    write("pyproject.toml", f"[tool.dispatch-cli]\nselect = '{names}'\n")
-    result = check("a.yaml")
-    assert (result.code, result.err.count("error[unknown-check]")) == (2, 100)
-    assert "and 900 more problems in this file" in result.err
-
-
 def test_guards_of_the_project() -> None:
     write("pyproject.toml", "[tool.dispatch-cli]\nguards = ['g.yaml']\n")
     write("g.yaml", "dispatch: 1\nguards:\n  - {op: demo::a, key: CPU, rule: kernel}\n")
@@ -314,39 +282,6 @@ def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_th
     assert check("b.yaml", "--select", "DC101,DC004").out == (
         "2 suppressed\nAll checks passed: 2 operators, 2 checks (torch-2.15)\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("comment", "shown"),
-    [
-        ("ignore[sparse-bypass]", "ignore[sparse-bypass]"),
-        ("ignore[ guard,DC1 ]", "ignore[guard,DC1]"),
-        ("ignore[" + "guard," * 20 + "]", "ignore[" + "guard," * 10 + "…]"),
-    ],
-)
-def test_a_comment_without_a_reason_names_the_checks_that_stand_there(comment: str, shown: str) -> None:
-    write("b.yaml", f"{DANGLING}# dispatch-cli: {comment}\n")
-    assert f"  help: write # dispatch-cli: {shown} REASON\n" in check("b.yaml").err
-
-
-def test_comments_where_an_entry_begins_speak_of_the_whole_entry() -> None:
-    write(
-        "b.yaml",
-        "dispatch: 1\n"
-        "operators:\n"
-        "  # dispatch-cli: ignore[dangling] defined elsewhere\n"
-        "  - name: demo::a\n    dispatch:\n      CPU: a\n"
-        "  - name: demo::b\n    dispatch:\n      CPU: b\n"
-        "libraries:\n"
-        "  - kind: IMPL  # dispatch-cli: ignore[dangling] defined elsewhere\n"
-        "    namespace: demo\n    dispatch_key: CPU\n"
-        "    impl:\n      c: c\n      d: d\n"
-        "  - {kind: IMPL, namespace: demo, dispatch_key: CPU, impl: {e: e}}\n",
-    )
-    assert finding_rows("b.yaml", "--select", "DC101,DC903") == [
-        ("dangling-implementation", "demo::b"),
-        ("dangling-implementation", "demo::e"),
-    ]
 
 
 def test_the_section_suppresses_by_operator_and_key() -> None:
@@ -443,31 +378,6 @@ def test_a_baseline_counts() -> None:
     assert document(*only)["baseline"]["fixed"][0]["count"] == 1  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("digits", [21, 4_300])
-def test_a_count_that_is_no_count(digits: int) -> None:
-    """Python neither adds up nor prints very long numbers; those of 64 bits are taken."""
-
-    def counts(number: str) -> str:
-        entry = {"check": "guard", "operator": "demo::a"}
-        return json.dumps(
-            {
-                "report": "baseline",
-                "schema_version": 1,
-                "findings": [{**entry, "key": str(n), "count": -1} for n in (1, 2)],
-            },
-            indent=1,
-        ).replace("-1", number)
-
-    write("known.json", counts("9" * digits))
-    for form in ("text", "json", "markdown"):
-        result = check("a.yaml", "--baseline", "known.json", "--format", form)
-        assert result.code == 2
-        assert "the number at line 9, column 13 has more than 20 digits" in result.err
-    write("known.json", counts("9" * 20))
-    result = check("a.yaml", "--select", "guard", "--baseline", "known.json", "--format", "markdown")
-    assert (result.code, f"1{'9' * 19}8" in result.out.replace("<!-- -->", "")) == (0, True)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -526,13 +436,6 @@ def test_the_summary() -> None:
         assert check("a.yaml", "--view", "summary", "--format", format_).code == 2
 
 
-def test_operators_of_guards_count_as_looked_at() -> None:
-    guards = "guards:\n  - {op: demo::a, key: CPU, rule: kernel}\n"
-    write("b.yaml", f"dispatch: 1\nextends: [./a.yaml]\noperators:\n  - func: demo::c(Tensor x) -> Tensor\n{guards}")
-    result = check("b.yaml", "--select", "guard", "--view", "summary")
-    assert result.out.splitlines()[-1] == "1 error in 1 operator; checked: 2 operators, 1 check (torch-2.15)"
-
-
 def test_checks_of_another_command_say_so() -> None:
     Path("x.yaml").write_text("dispatch: 1\noperators: [{func: a::b(Tensor x) -> Tensor}]\n", encoding="utf-8")
     needs = "needs a built library (`dispatch-cli crossref FILE --against live`)"
@@ -541,3 +444,43 @@ def test_checks_of_another_command_say_so() -> None:
     )
     result = call("check-invariants", "x.yaml", "--select", "DC005,drift-missing")
     assert result.out.endswith("All checks passed: 1 operator, 1 check (torch-2.15)\n")
+
+
+def test_very_many_names_of_no_check() -> None:
+    names = ",".join(f"x{number}" for number in range(5_000))
+    write("b.yaml", f"{DANGLING}# dispatch-cli: ignore[{names}] REASON\n")
+    result = check("b.yaml")
+    assert result.code == 2
+    assert result.err.count("error[unknown-check]") == 100
+    assert "error[more-problems]: and 4900 more names of no check" in result.err
+    for text in (f"select = '{names}'", f"ignore = {names.split(',')}", "\n".join(f"x{n} = 1" for n in range(5_000))):
+        write("pyproject.toml", f"[tool.dispatch-cli]\n{text}\n")
+        result = check("a.yaml")
+        assert result.code == 2
+        assert "has more than 1000 entries" in result.err
+        assert result.err.endswith("1 error; nothing was done.\n")
+
+
+@pytest.mark.parametrize("digits", [21, 4_300])
+def test_a_count_that_is_no_count(digits: int) -> None:
+    """Python neither adds up nor prints very long numbers; those of 64 bits are taken."""
+
+    def counts(number: str) -> str:
+        entry = {"check": "guard", "operator": "demo::a"}
+        return json.dumps(
+            {
+                "report": "baseline",
+                "schema_version": 1,
+                "findings": [{**entry, "key": str(n), "count": -1} for n in (1, 2)],
+            },
+            indent=1,
+        ).replace("-1", number)
+
+    write("known.json", counts("9" * digits))
+    for form in ("text", "json", "markdown"):
+        result = check("a.yaml", "--baseline", "known.json", "--format", form)
+        assert result.code == 2
+        assert "the number at line 9, column 13 has more than 20 digits" in result.err
+    write("known.json", counts("9" * 20))
+    result = check("a.yaml", "--select", "guard", "--baseline", "known.json", "--format", "markdown")
+    assert (result.code, f"1{'9' * 19}8" in result.out.replace("<!-- -->", "")) == (0, True)

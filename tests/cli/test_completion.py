@@ -21,7 +21,6 @@ import click
 import pytest
 
 from dispatch_cli import bases
-from dispatch_cli.checks import CHECKS
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.completion import operator_segments
 from dispatch_cli.cli.shells import Line, read_line
@@ -150,20 +149,6 @@ def test_in_a_shell(shell: Shell, line: str, completed: list[str] | None, tail: 
     assert shell.completed(f"dispatch-cli {line}", tail) == ["dispatch-cli", *completed]
 
 
-@pytest.mark.parametrize("name", NAMES[::97])
-def test_every_operator_is_reached_by_segments(name: str) -> None:
-    """Going on from segment to segment reaches each name."""
-    for written in (name, name.replace("::", "."), f"torch.ops.{name.replace('::', '.')}"):
-        start = "torch.ops." if written.startswith("torch") else "" if "::" in written else f"{written.split('.')[0]}."
-        text, segments = start, dict[str, bool]()
-        while written not in segments:
-            segments = dict(operator_segments(NAMES, text))
-            longer = [word for word in segments if written.startswith(word)]
-            assert len(longer) >= 1, (text, written)
-            text = max(longer, key=len) if len(max(longer, key=len)) > len(text) else written[: len(text) + 1]
-        assert segments[written]
-
-
 def test_segments() -> None:
     assert dict(operator_segments(NAMES, "at")) == {"aten::": False}
     assert dict(operator_segments(NAMES, "aten::softm")) == {"aten::softmax.": False}
@@ -231,11 +216,6 @@ def test_tensors_and_contexts() -> None:
     assert offered("support --context tr", "tr") == ["plain\ttrain"]
     vmaps = offered("support --context vm", "vm")
     assert vmaps == ["plain\tvmap"] and offered("support --context incl", "incl") == ["part\tinclude="]
-
-
-def test_checks_by_id_and_code() -> None:
-    assert offered("check-invariants --select guard,", "guard,") == [f"plain\tguard,{check.id}" for check in CHECKS]
-    assert "plain\tDC004" in offered("checks DC00", "DC00")
 
 
 def test_nothing_is_said_where_completion_fails() -> None:

@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases
-from dispatch_cli.answers.coverage.overview import GroupCell
-from dispatch_cli.answers.coverage.overview_document import PARTS, bar, percent_word
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.schema_kind import SchemaKind, schema_kind
-from tests.cli.support import call, in_terminal
+from tests.cli.support import call
 
 BACKEND = "examples/out_of_tree_backend.yaml"
 
@@ -100,24 +98,6 @@ def test_kinds_of_schemas_agree_with_tags() -> None:
             assert ("out" in tags, "inplace" in tags) == (kind is SchemaKind.OUT, kind is SchemaKind.INPLACE), schema
 
 
-@pytest.mark.parametrize(
-    ("percent", "word"), [(None, "-"), (0.0, "0"), (0.2, "<1"), (99.98, "99"), (100.0, "100"), (50.5, "50")]
-)
-def test_a_share_is_never_better_than_it_is(percent: float | None, word: str) -> None:
-    assert percent_word(percent) == word
-
-
-def test_a_bar_has_all_that_is_there() -> None:
-    for _ in range(200):
-        counts = [random.choice((0, 1, 5, 3000)) for _ in Service]
-        fields = {one.value.replace("-", "_"): count for one, count in zip(Service, counts, strict=True)}
-        marks = bar(GroupCell(backend="CPU", served=0, percent=None, command="", **fields))
-        assert sum(marks.values()) == (PARTS if any(counts) else 0)
-        assert {one for one, size in marks.items() if size > 0} == {
-            one for one, count in zip(Service, counts, strict=True) if count
-        }
-
-
 @pytest.mark.parametrize("format_", ["text", "markdown", "html", "csv", "svg"])
 def test_the_overview_in_every_format(format_: str) -> None:
     result = call("coverage", f"./{BACKEND}", "--format", format_)
@@ -125,12 +105,6 @@ def test_the_overview_in_every_format(format_: str) -> None:
     assert "PrivateUse1" in result.out
     if format_ != "csv":
         assert "schema:functional" in result.out
-
-
-def test_the_overview_fits_a_terminal() -> None:
-    lines = in_terminal(80, "coverage", "--tag", "core", NO_COLOR="1").out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert any(line.startswith("all ") and "100 ████▓▓" in line for line in lines)
 
 
 def test_tags() -> None:
@@ -213,52 +187,16 @@ def test_exit_codes() -> None:
     assert call("coverage", "CPU", BACKEND, "--fail-under", "101").code == 2
 
 
-def test_families_fold_what_has_one_answer(tmp_path: Path) -> None:
-    file = tmp_path / "d.yaml"
-    file.write_text(
-        "dispatch: 1\noperators:\n"
-        + "".join(
-            f"- {{func: 'm::{name}(Tensor x) -> Tensor', dispatch: {{{key}: k}}}}\n"
-            for name, key in (("a", "CPU"), ("a.out", "CPU"), ("a_", "CPU"), ("a.b", "CUDA"), ("c__", "CPU"))
-        ),
-        encoding="utf-8",
-    )
-    operators = {operator["operator"]: operator["family"] for operator in data("CPU", str(file))["operators"]}
-    assert operators == {"m::a": "m::a", "m::a.out": "m::a", "m::a_": "m::a", "m::a.b": "m::a", "m::c__": "m::c__"}
-    rows = [line.split() for line in call("coverage", "CPU", str(file)).out.splitlines() if line.startswith("m::")]
-    assert [row[0] for row in rows] == ["m::a", "m::a.b", "m::c__"]
-    assert " ".join(rows[0]).endswith(f"-, .out, _ {file}:3:54 and 2 more")
-
-
 def text(*args: str) -> list[str]:
     result = call("coverage", *args)
     assert result.code == 0, result.err
     return result.out.splitlines()
 
 
-def test_why_a_share_is_not_enough(tmp_path: Path) -> None:
-    args = ("coverage", "PrivateUse1", "--base", "torch-2.15", "--tag", "core")
-    under = call(*args, "--fail-under", "90")
-    assert under.code == 1
-    assert "159 of 193 operators are served (82.4 %), which is under 90 %: 0 by own kernels, 159 by" in under.err
-    assert call(*args, "--fail-under", "80").err == ""
-    file = tmp_path / "coverage.txt"
-    written = call(*args, "-o", str(file))
-    assert (written.out, written.err) == ("", f"{file}: PrivateUse1: 159 of 193 operators are served (82.4 %)\n")
-
-
 def test_what_is_not_known_is_said() -> None:
     base = ("--base", "torch-2.15", "--base", "torch-2.15-mps", "--tag", "core")
     result = call("coverage", "mps", *base, "--served-by", "nothing", "--fail-under", "100")
     assert (result.code, result.err) == (0, "note: --fail-under leaves out 59 of 193 operators: not known\n")
-
-
-def test_registrations_at_a_first_vmap_are_not_in_embedded_states() -> None:
-    note = "Embedded states are from before a first vmap"
-    assert any(
-        line.startswith(note) for line in text("CPU", "--base", "torch-2.15", "--op", "aten::addr", "--context", "vmap")
-    )
-    assert note not in "\n".join(text("PrivateUse1", BACKEND, "--context", "vmap"))
 
 
 def test_files_that_extend_a_state_are_not_applied_to_an_older_one(tmp_path: Path) -> None:

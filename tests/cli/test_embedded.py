@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli import api, bases
+from dispatch_cli import bases
 from tests.cli.support import Result, call
 
 PATCH = "torch-2.9.1"
@@ -32,12 +32,6 @@ def test_options(line: str) -> None:
     assert call(*line.format(PATCH).split()) == Result(expected.code, expected.out, NOTE + expected.err)
 
 
-def test_sources_against_a_state() -> None:
-    Path("a.cpp").write_text('TORCH_LIBRARY(a, m) {\n  m.def("b(Tensor x) -> Tensor");\n}\n', encoding="utf-8")
-    expected = call("crossref", "a.cpp", "--against", "torch-2.9")
-    assert call("crossref", "a.cpp", "--against", PATCH) == Result(expected.code, expected.out, expected.err + NOTE)
-
-
 def test_files() -> None:
     text = "dispatch: 1\nuniverse: {}\nextends: [{}]\noperators:\n  - func: a::b(Tensor x) -> Tensor\n"
     Path("a.yaml").write_text(text.format("torch-2.9", "torch-2.9"), encoding="utf-8")
@@ -47,12 +41,6 @@ def test_files() -> None:
     notes = f"note: a.yaml:2:11: {note}note: a.yaml:3:11: {note}"
     assert sorted(call("table", "a.yaml").err.splitlines()) == notes.splitlines()
     assert (call("table", "a.yaml").out, expected.err) == (expected.out, "")
-
-
-def test_in_programs() -> None:
-    state = api.load_state([], bases=[PATCH])
-    assert (state.over, state.dispatcher.universe.name) == (("torch-2.9",), "torch-2.9")
-    assert [(note.span, f"note: {note.message}\n") for note in state.declarations.notes] == [(None, NOTE)]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from dispatch_cli import __version__, api
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.cli import _COMMANDS, cli
+from dispatch_cli.cli import cli
 from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
 
 USAGE = "Usage: dispatch-cli {0} [OPTIONS] [FILE]...\nTry 'dispatch-cli {0} --help' for help.\n\nError: {1}\n"
@@ -30,15 +30,6 @@ def test_clean_and_findings() -> None:
         "34 errors, 1 info (--severity info shows it) in 2 operators; checked: 3 operators, 1 check (torch-2.15)\n"
     )
     assert call("table", "examples/stale.yaml").code == 0
-
-
-@pytest.mark.parametrize("command", ["register", "table", "check-invariants"])
-def test_nothing_to_load(command: str) -> None:
-    message = (
-        "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
-        "PyTorch's own operators."
-    )
-    assert call(command) == refused_by_usage(command, message)
 
 
 def test_what_if_and_files_exclude_each_other() -> None:
@@ -66,13 +57,6 @@ def test_unknown_operator() -> None:
     assert call("table", "examples/stale.yaml", "--op", "stale::fin") == shown("stale::fin", similar)
     assert call("table", "examples/stale.yaml", "--op", "zzz") == shown("zzz", "")
     assert call("table", "examples/stale.yaml", "--op", "stale::fine", "--op", "zzz") == shown("zzz", "")
-
-
-def test_unknown_runtime_key() -> None:
-    result = call("table", "examples/stale.yaml", "--key", "AutogradCUDAA")
-    similar = "Did you mean AutogradCUDA or AutocastCUDA?"
-    message = f"Invalid value for '--key': no runtime key matches 'AutogradCUDAA'. {similar}"
-    assert result == refused_by_usage("table", message)
 
 
 def test_unknown_key_of_a_what_if() -> None:
@@ -154,18 +138,6 @@ def test_an_override_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [line.split(",")[3:5] for line in result.out.splitlines()[1:]] == [["new", "active"], ["old", "overridden"]]
 
 
-def test_an_override_that_pytorch_misnames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Live PyTorch 2.13 prints "no debug info" of Python kernels."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("1.yaml", "2.yaml"):
-        text = "dispatch: 1\noperators: [{name: 'a::b', dispatch: {CPU: {kernel: k, python: true}}}]\n"
-        (tmp_path / name).write_text(text.replace("k,", f"k{name[0]},"), encoding="utf-8")
-    result = call("register", "1.yaml", "2.yaml", "--format", "csv")
-    assert result.err.splitlines()[0].endswith(
-        'previous kernel: k1; new kernel: k2; PyTorch\'s own warning says "previous kernel: no debug info"'
-    )
-
-
 def test_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("first line\nsecond line \x1b[31m")
@@ -198,18 +170,6 @@ def test_version_and_the_ways_to_call() -> None:
     runner = CliRunner()
     result = runner.invoke(cli, ["--version"])
     assert (result.exit_code, result.output) == (0, f"dispatch-cli {__version__}\n")
-
-
-def test_help_lists_every_command() -> None:
-    result = call("--help")
-    assert (result.code, result.err) == (0, "")
-    commands = result.out.partition("Start here:\n")[2]
-    names = [line.split()[0] for line in commands.splitlines() if line.startswith("  ") and line[2:3].strip()]
-    assert names == [*_COMMANDS]
-    for name in names:
-        answer = call(name, "--help")
-        assert (answer.code, answer.err) == (0, "")
-        assert answer.out.startswith(f"Usage: dispatch-cli {name} ")
 
 
 @pytest.mark.parametrize(
@@ -246,3 +206,31 @@ def test_an_encoding_that_lacks_a_sign() -> None:
     whole = call(*line).out
     assert result.out == whole.replace("…", "\\u2026")
     assert whole != result.out
+
+
+@pytest.mark.parametrize("command", ["register", "table", "check-invariants"])
+def test_nothing_to_load(command: str) -> None:
+    message = (
+        "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
+        "PyTorch's own operators."
+    )
+    assert call(command) == refused_by_usage(command, message)
+
+
+def test_unknown_runtime_key() -> None:
+    result = call("table", "examples/stale.yaml", "--key", "AutogradCUDAA")
+    similar = "Did you mean AutogradCUDA or AutocastCUDA?"
+    message = f"Invalid value for '--key': no runtime key matches 'AutogradCUDAA'. {similar}"
+    assert result == refused_by_usage("table", message)
+
+
+def test_an_override_that_pytorch_misnames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live PyTorch 2.13 prints "no debug info" of Python kernels."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("1.yaml", "2.yaml"):
+        text = "dispatch: 1\noperators: [{name: 'a::b', dispatch: {CPU: {kernel: k, python: true}}}]\n"
+        (tmp_path / name).write_text(text.replace("k,", f"k{name[0]},"), encoding="utf-8")
+    result = call("register", "1.yaml", "2.yaml", "--format", "csv")
+    assert result.err.splitlines()[0].endswith(
+        'previous kernel: k1; new kernel: k2; PyTorch\'s own warning says "previous kernel: no debug info"'
+    )

@@ -68,13 +68,6 @@ def test_places(key: str, found: str, kernel: str | None) -> None:
     assert (answer["advice"] is not None) is (found == "error")
 
 
-@pytest.mark.parametrize("key", ["Autograd", "CompositeExplicitAutograd", "Dense", "Quantized"])
-def test_keys_without_a_slot(key: str) -> None:
-    answer = asked("whole", key)
-    assert answer["answer"] is None
-    assert len(answer["slots"]) >= 16
-
-
 def test_advice_is_declarations_that_help() -> None:
     """Pasted below the file, the declarations make the finding go away."""
     (change,) = asked("half", "FunctionalTensorMode")["advice"]["changes"]
@@ -124,16 +117,6 @@ def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
     assert "An ordinary call in FakeTensorMode fails at AutogradCPU, before it reaches the mode." in out
 
 
-def test_the_finding_says_which_calls_fail() -> None:
-    """As live PyTorch 2.13: make_fx works, torch.export and make_fx(pre_dispatch=True) do not."""
-    Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
-    (finding,) = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)["findings"]
-    assert finding["message"] == (
-        "ho has no implementation for ProxyTorchDispatchMode, so tracing above autograd fails (torch.export, "
-        "make_fx(pre_dispatch=True))"
-    )
-
-
 def test_names_that_are_none() -> None:
     for key in ("FakeTensorMod", "mode=", "subclass=a b", "[bold]x[/bold]", "transform=Vmp"):
         refused = call("explain", "whole", key, "hops.yaml")
@@ -151,24 +134,6 @@ def test_checks_choose_count_and_suppress() -> None:
     whole = json.loads(call("check-invariants", "hops.yaml", "--op", "whole", "--format", "json").out)
     assert (whole["operators"], whole["findings"]) == (1, [])
     assert call("check-invariants", "hops.yaml", "--op", "whol").code == 2
-
-
-def test_files_over_a_base_and_what_they_add_to() -> None:
-    """PyTorch's own are not reported, nor what was lacking before a file added to one of them."""
-    overlay = "dispatch: 1\nextends: [torch-2.15]\nhigher_order_operators:\n"
-    Path("own.yaml").write_text(
-        f"{overlay}  - {{name: run_and_save_rng_state, add: true, dispatch: {{XLA: mine}}}}\n"
-        "  - {name: new, dispatch: {CPU: mine}}\n",
-        encoding="utf-8",
-    )
-    report = json.loads(call("check-invariants", "own.yaml", "--format", "json").out)
-    assert {finding["operator"] for finding in report["findings"]} == {"new"}
-    assert (report["operators"], report["not_checked"]["pytorch"]) == (2, 3624 + 48 - 1)
-    pytorch = json.loads(call("check-invariants", "own.yaml", "--pytorch", "--select", "DC6", "--format", "json").out)
-    assert {finding["operator"] for finding in pytorch["findings"] if finding["check"] == "higher-order-mode"} == {
-        "control_deps",
-        "run_and_save_rng_state",
-    }
 
 
 GUARDS = """\

@@ -79,12 +79,6 @@ def test_in_a_terminal_that_cannot_place_text() -> None:
     assert "explore needs a terminal that can place text; TERM is 'dumb'" in output
 
 
-def test_a_theme_in_the_environment_that_is_none() -> None:
-    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TEXTUAL_THEME="no-such")
-    assert code == 2
-    assert "TEXTUAL_THEME is 'no-such', which is none of" in output
-
-
 def test_without_textual() -> None:
     code, output = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
     assert code == 2
@@ -120,14 +114,6 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     (tmp_path / "inc").mkdir()
     context = command.make_context("explore", [*arguments])
     assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
-
-
-def test_the_settings_of_the_project_file_are_read(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.dispatch-cli]\nno-such = 1\n", encoding="utf-8")
-    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", folder=tmp_path)
-    assert code == 2
-    assert "no-such" in output
-    assert "\x1b[?1049h" not in output
 
 
 @pytest.mark.slow

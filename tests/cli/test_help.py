@@ -1,12 +1,17 @@
-"""The help of the commands: what fits on a screen, what is found from there, and what to write for a removed option."""
+"""Help, and the commands that answer from documentation: checks and rules."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
+from pathlib import Path
 
 import click
 import pytest
 
+from dispatch_cli.checks import CHECKS
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.help import GROUPS
 from dispatch_cli.cli.removed_options import REMOVED
@@ -14,7 +19,6 @@ from tests.cli.support import call, process
 
 CONTEXT = click.Context(cli)
 COMMANDS = cli.list_commands(CONTEXT)
-MOST_OPTIONS = 64
 LINES = 24
 LONGER = {"trace": 40}
 """Commands whose own options do not fit on a screen."""
@@ -32,12 +36,6 @@ def names_of(command: str) -> set[str]:
 
 def named_in(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", text))
-
-
-def test_there_are_not_too_many_options() -> None:
-    """A name counts once, however many commands have it; one with a short form counts once, too."""
-    names = {max(option.opts, key=len) for command in COMMANDS for option in options_of(command)}
-    assert len(names - {"-o"}) <= MOST_OPTIONS, sorted(names)
 
 
 def test_the_commands_are_in_sections() -> None:
@@ -67,13 +65,6 @@ def test_every_option_can_be_found(command: str) -> None:
     for option in options_of(command):
         assert {*option.opts} & named_in(short), option.name
         assert {*option.opts} <= explained, option.name
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_help_about_shared_options(group: str) -> None:
-    result = call("help", group)
-    assert result.code == 0
-    assert {*GROUPS[group].options} <= named_in(result.out)
 
 
 def test_help_about_everything_and_about_nothing() -> None:
@@ -107,7 +98,111 @@ def test_an_option_that_no_command_had_is_no_removed_one() -> None:
     assert "No such option" in result.err
 
 
-def test_programs_are_told_what_to_write_as_well() -> None:
-    result = call("check-invariants", "examples/add.yaml", "--no-config", "--format", "json")
-    assert result.code == 2
-    assert "write --config none" in result.out
+@pytest.mark.parametrize("name", ["stale-live-table", "DC004", "dc004", "stale"])
+def test_one_check(name: str) -> None:
+    out = call("checks", name).out
+    assert out.startswith("stale-live-table (DC004)\nSeverity error.\n\nThe live table equals the canonical one.\n")
+    assert "\n    dispatch: 1\n    operators:\n" in out
+    assert "```" not in out
+
+
+def test_the_whole_documentation_is_there_in_every_format() -> None:
+    documents = json.loads(call("checks", "all", "--format", "json").out)["checks"]
+    markdown = call("checks", "all", "--format", "markdown").out
+    text = " ".join(call("checks", "all").out.split())
+    assert [document["documentation"] for document in documents] == [check.documentation.strip() for check in CHECKS]
+    for check in CHECKS:
+        assert f"## {check.id} ({check.code})\n" in markdown
+        assert check.documentation.strip() in markdown
+        for paragraph in check.documentation.strip().replace("```yaml", "").replace("```", "").split("\n\n"):
+            assert " ".join(paragraph.split()) in text
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gaurd", "there is no check 'gaurd'; did you mean guard?"),
+        ("zzz", "there is no check 'zzz'; `dispatch-cli checks` lists the checks"),
+        ("\x1b[31m", "there is no check '\\x1b[31m'; `dispatch-cli checks` lists the checks"),
+    ],
+)
+def test_an_unknown_check(name: str, message: str) -> None:
+    result = call("checks", name)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith(f"Error: {message}\n")
+
+
+NAMES = [
+    *("kernel", "default backend kernel", "default backend kernel", "backend kernel?", "nested kernel"),
+    *("math kernel", "autograd kernel", "batched kernel", "backend fallback", "missing"),
+]
+
+
+def test_the_list_has_ten_rules() -> None:
+    result = call("rules")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()[3:13]
+    assert [line[:4].strip() for line in lines] == [str(number) for number in range(1, 11)]
+    assert all(line[4:].startswith(name) for line, name in zip(lines, NAMES, strict=True))
+
+
+def test_a_rule_in_depth() -> None:
+    out = call("rules", "7").out
+    assert out.startswith(
+        "Rule 7: autograd kernel\n"
+        "looks at    Autograd\n"
+        "fires when  it has a kernel, and it covers the key\n\n"
+        "    dispatch: 1\n"
+        "    operators:\n"
+        "      - func: demo::op(Tensor x) -> Tensor\n"
+        "        dispatch:\n"
+        "          Autograd: op_autograd\n"
+        "          CPU: op_cpu\n\n"
+        "AutogradCPU holds op_autograd, from Autograd (rule 7, autograd kernel).\n"
+    )
+    assert "> 7  autograd kernel         Autograd                                fired\n" in out
+
+
+def test_a_fallback_of_the_declarations_is_not_pytorchs_own() -> None:
+    assert "PrivateUse1 holds the backend fallback cpu_fallback (rule 9, backend fallback).\n" in call("rules", "9").out
+
+
+def test_every_format_has_the_rules_that_are_asked_for() -> None:
+    document = json.loads(call("rules", "6", "10", "--format", "json").out)
+    assert (document["schema_version"], document["report"], document["universe"]) == (3, "rules", "torch-2.15")
+    assert [(rule["rule_number"], rule["rule"], rule["alias"]) for rule in document["rules"]] == [
+        (6, "math", "CompositeImplicitAutograd"),
+        (10, "missing", None),
+    ]
+    assert (document["rules"][0]["name"], document["rules"][0]["words"]["where"]) == (
+        "math kernel",
+        "CompositeImplicitAutograd",
+    )
+    rows = list(csv.DictReader(io.StringIO(call("rules", "6", "10", "--format", "csv").out)))
+    assert [(row["rule_number"], row["key"], row["kernel"], row["filled_by"]) for row in rows] == [
+        ("6", "AutogradCPU", "op_math", "6"),
+        ("6", "AutogradOther", "ambiguous_autogradother", "6"),
+        ("10", "CUDA", "", "10"),
+    ]
+    markdown = call("rules", "6", "10", "--format", "markdown").out
+    assert markdown.startswith("## Rule 6: math kernel\n\n- looks at: CompositeImplicitAutograd\n")
+    assert "\n## Rule 10: missing\n" in markdown
+    assert "<h1>Rule 6: math kernel</h1>" in call("rules", "6", "--format", "html").out.replace(
+        '<span class="head">', ""
+    ).replace("</span>", "")
+
+
+@pytest.mark.parametrize("number", ["0", "11", "x", "\x1b[31m"])
+def test_there_are_ten(number: str) -> None:
+    result = call("rules", number)
+    assert (result.code, result.out) == (2, "")
+    assert "Invalid value for '[N]...'" in result.err
+    assert "\x1b" not in result.err
+
+
+def test_a_number_that_is_no_rule_is_written_where_the_answer_would_be(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    result = call("rules", "99", "--format", "json", "-o", str(out))
+    assert (result.code, result.out) == (2, "")
+    (problem,) = json.loads(out.read_text(encoding="utf-8"))["problems"]
+    assert problem["message"] == "Invalid value for '[N]...': 99 is not in the range 1<=x<=10."

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
 import pytest
 
 from dispatch_cli import bases
-from tests.cli.support import Result, call
+from tests.cli.support import call
 
 VERSIONS = [*reversed(bases.names())]
 
@@ -32,23 +30,11 @@ def test_every_embedded_version_is_looked_at_the_oldest_first() -> None:
     assert report["operators"][0]["or_earlier"] is True
 
 
-def test_a_name_with_overloads_only() -> None:
-    assert names("aten::squeeze_") == ["aten::squeeze_"]
-    assert {"aten::add.Tensor", "aten::add.out"} <= set(names("aten::add"))
-
-
 @pytest.mark.parametrize("text", ["cond", "higher_order.cond", "torch.ops.higher_order.cond"])
 def test_a_higher_order_operator(text: str) -> None:
     (operator,) = data(text, "CompositeExplicitAutograd")["operators"]
     assert (operator["operator"], operator["higher_order"], operator["schema"]) == ("cond", True, None)
     assert [row["function"] for row in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
-
-
-def test_a_glob_has_a_line_for_each_operator() -> None:
-    lines = call("history", "aten::*softmax").out.splitlines()
-    matching = [line for line in lines if line.startswith("aten::")]
-    assert [line.split()[0] for line in matching] == names("aten::*softmax")
-    assert len(matching) > 3
 
 
 @pytest.mark.parametrize(
@@ -87,29 +73,6 @@ def test_only_changes_of_one_kind() -> None:
 
 
 HEAD = ("version", "since", "change", "registered_at")
-
-
-def rows(result: Result) -> list[dict[str, str]]:
-    return [*csv.DictReader(io.StringIO(result.out))]
-
-
-def test_csv_has_a_row_for_each_change() -> None:
-    table = rows(call("history", "aten::_scaled_mm", "--format", "csv"))
-    (operator,) = data("aten::_scaled_mm")["operators"]
-    assert {row["version"] for row in table if row["what"] == "schema"} == set(operator["schema_changed_in"])
-    assert {row["version"] for row in table if row["what"] == "slots"} == set(operator["slots_changed_in"])
-    whole = next(row for row in table if (row["what"], row["where"]) == ("schema", ""))
-    assert whole["after"] == operator["schema"]
-
-
-def test_an_operator_that_is_gone() -> None:
-    """The first version without it, and the overloads of its name that are left, as the states themselves have them."""
-    output = call("history", "aten::all.dimname").out
-    having = [name for name in VERSIONS if "aten::all.dimname" in bases.load(name).names]
-    last, gone = having[-1].removeprefix("torch-"), VERSIONS[len(having)].removeprefix("torch-")
-    assert having == VERSIONS[: len(having)]
-    assert f"Gone since {gone}; {last} is the last version that has it." in output
-    assert "has other overloads of its name: aten::all, aten::all.all_out" in output
 
 
 def test_the_picture_of_many_operators_says_what_the_json_says() -> None:

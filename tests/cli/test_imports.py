@@ -52,12 +52,6 @@ def test_the_help_of_a_command_imports_no_engine(command: str) -> None:
     assert packages(imported(command, "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
 
 
-def test_custom_operators_are_read_where_there_are_some() -> None:
-    readers = {f"dispatch_cli.declarations.{name}" for name in ("custom_ops", "custom_op_rules", "torch_library")}
-    assert not readers & imported("register", "examples/add.yaml")
-    assert readers <= imported("register", "examples/custom_ops.yaml")
-
-
 @pytest.mark.parametrize("format_", ["json", "csv", "markdown", "raw"])
 def test_machine_formats_do_not_import_rich(format_: str) -> None:
     assert "rich" not in imported("table", "-k", "CPU", "--format", format_)
@@ -79,12 +73,6 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
         module for module in modules if module.startswith("dispatch_cli") and any(part in module for part in parts)
     ] == []
     assert ".checks" in "".join(imported("explain", "aten::add.Tensor", "NestedTensorXPU"))
-
-
-@pytest.mark.slow
-def test_reports_for_ci_do_not_import_rich() -> None:
-    for format_ in ("sarif", "github", "junit"):
-        assert "rich" not in imported("check-invariants", "examples/custom_library.yaml", "--format", format_)
 
 
 RUNS = {
@@ -127,21 +115,3 @@ def test_no_other_command_imports_textual() -> None:
     subprocess.run(
         [sys.executable, "-c", ALL, json.dumps(runs)], capture_output=True, check=True, cwd=ROOT, env=environment()
     )
-
-
-def test_explore_imports_textual_only_when_it_runs() -> None:
-    assert "textual" not in imported("explore", "--help")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("assert not stop.code, stop.code", "pass"), "explore"],
-        capture_output=True, text=True, check=True, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert "explore needs a terminal" in done.stderr
-    assert "textual" not in set(done.stderr.split("\n")[-2].split())
-
-
-def test_the_package_alone_imports_nothing() -> None:
-    script = "import sys, dispatch_cli; print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment(), cwd=ROOT
-    )
-    assert packages(set(done.stderr.split())) == {"dispatch_cli"}

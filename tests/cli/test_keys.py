@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -66,17 +64,6 @@ def test_every_key_as_recorded(version: str) -> None:
             assert report["keys"] == recorded["alias"][key]
 
 
-def test_what_a_registration_leaves_behind() -> None:
-    """The cases that PyTorch 2.13 and 2.15 really leave stale: see the histories in the recordings."""
-    assert data("QuantizedCPU")["leaves_behind"] == ["AutogradOther"]
-    left = set(data("CompositeExplicitAutograd")["leaves_behind"])
-    autograd = set(data("Autograd")["keys"])
-    assert autograd <= left
-    assert data("CompositeImplicitAutograd")["leaves_behind"] == []
-    assert data("FuncTorchBatchedDecomposition", "--universe", "torch-2.4")["leaves_behind"] == ["FuncTorchBatched"]
-    assert data("FuncTorchBatchedDecomposition")["leaves_behind"] == []
-
-
 def test_a_key_set() -> None:
     assert data("CPU | AutogradCPU - AutogradFunctionality") == {
         "schema_version": 3,
@@ -127,26 +114,6 @@ def test_a_universe_of_ones_own(tmp_path: Path) -> None:
     assert result == Result(1, "aspect,subject,only_universe,only_against\ndevice,tpu,XLA,\n", "")
 
 
-def test_csv() -> None:
-    table = list(csv.reader(io.StringIO(call("keys", "--format", "csv").out)))
-    assert table[0] == ["key", "slot", "id", "functionality", "backend", "priority", "core", "parseable", "default"]
-    assert table[1] == ["CPU", "1", "49", "Dense", "CPU", "1", "nothing", "true", "neither"]
-    assert ["AutocastCPU", "114", "24", "AutocastCPU", "", "24", "fallthrough", "true", "excluded"] in table
-    assert len(table) == 137
-    facts = dict(csv.reader(io.StringIO(call("keys", "SparseCPU", "--format", "csv").out)))
-    assert (facts["leaves_behind"], facts["parseable"], facts["backend_of"], facts["can_change"]) == (
-        "AutogradOther",
-        "true",
-        "AutogradOther",
-        "SparseCPU AutogradOther",
-    )
-    assert facts["filled_by"].startswith("alias CompositeExplicitAutograd, rule_number 3, rule default; alias ")
-    of_other = dict(csv.reader(io.StringIO(call("keys", "AutogradOther", "--format", "csv").out)))
-    assert of_other["fallback"].endswith("VariableFallbackKernel.cpp:62, fallthrough false")
-    notes = dict(csv.reader(io.StringIO(call("keys", "CUDA - CUDA", "--format", "csv").out)))["notes"]
-    assert notes.startswith("a - b removes functionality bits, never backend bits: CUDABit stays; ")
-
-
 def test_problems_come_together() -> None:
     assert call("keys", "CPPU | FULL_AFTER(Pithon) | (") == Result(
         2,
@@ -167,12 +134,6 @@ def test_problems_come_together() -> None:
     result = call("keys", "--universe", "torch-9", "--against", "torch-8")
     assert (result.code, result.out) == (2, "")
     assert result.err.count("error[unknown-universe]: there is no universe and no file named 'torch-") == 2
-
-
-def test_a_key_and_a_comparison_exclude_each_other() -> None:
-    result = call("keys", "CPU", "--against", "torch-2.4")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("Error: --against compares whole universes; do not give a key with it.\n")
 
 
 def test_keys_of_a_call() -> None:
@@ -204,3 +165,9 @@ def test_the_name_of_a_backend_outside_of_pytorch_is_no_key_until_it_is_given(co
     refused = call(*command)
     assert (refused.code, refused.out) == (2, "")
     assert "--privateuse1 NAME" in refused.err
+
+
+def test_a_key_and_a_comparison_exclude_each_other() -> None:
+    result = call("keys", "CPU", "--against", "torch-2.4")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("Error: --against compares whole universes; do not give a key with it.\n")

@@ -64,26 +64,6 @@ def test_links_in_the_project_lead_to_each_other(repo: Path) -> None:
         assert project_folder(file) == os.path.realpath(repo)
 
 
-def test_links_above_the_project_do_not_matter(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As /tmp is one to /private/tmp, and /home to another disk."""
-    (tmp_path / "disk" / "a").mkdir(parents=True)
-    (tmp_path / "system").mkdir()
-    repo.rename(tmp_path / "disk" / "a" / "repo")
-    (tmp_path / "system" / "home").symlink_to(tmp_path / "disk")
-    reached = tmp_path / "system" / "home" / "a" / "repo"
-    (reached / "sub").mkdir()
-    (reached / "sub" / "a.yaml").write_text("dispatch: 1\nextends: [../near.yaml]\n", encoding="utf-8")
-    real = os.path.realpath(reached)
-    monkeypatch.chdir(tmp_path)
-    assert project_folder(f"{reached}/sub/a.yaml") == real
-    assert load_state([f"{reached}/sub/a.yaml"]).dispatcher.names() == ["m::near"]
-    monkeypatch.chdir(reached / "sub")
-    for file in ("a.yaml", "../sub/a.yaml", "-"):
-        assert project_folder(file) == real
-    assert load_state(["a.yaml"]).dispatcher.names() == ["m::near"]
-    assert "outside-project" in call("check-invariants", f"{reached}/declarations/conf.yaml").err
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -122,11 +102,6 @@ def test_a_file_that_is_called_like_standard_input(format_: str, repo: Path) -> 
     assert "stolen" not in result.out + result.err
 
 
-def test_lines_of_standard_input_are_shown() -> None:
-    result = call("check-invariants", "-", "--select", "guard", stdin=GUARD.encode())
-    assert f"4 | - {{op: 'm::op', key: CPU, kernel: {SECRET}}}" in result.out
-
-
 def test_a_file_that_has_changed_shows_what_was_read(repo: Path) -> None:
     """A link that is put in its place while the command runs leads nowhere."""
     (repo / "a.yaml").write_text(GUARD, encoding="utf-8")
@@ -135,10 +110,3 @@ def test_a_file_that_has_changed_shows_what_was_read(repo: Path) -> None:
     (repo / "a.yaml").symlink_to(repo.parent / "secret" / "conf.yaml")
     assert guard.span is not None
     assert line_at(guard.span) == GUARD.split("\n")[3]
-
-
-def test_a_name_of_very_many_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    refused = call("register", f"{'a/' * 1900}x.yaml")
-    assert (refused.code, refused.out) == (2, "")
-    assert "does not exist" in refused.err

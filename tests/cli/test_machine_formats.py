@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -90,31 +88,6 @@ def test_table_json_says_what_is_stale_and_what_the_base_had() -> None:
     assert before == [("PrivateUse1", "kernel", was), ("AutogradPrivateUse1", "fallback", was)]
 
 
-def test_table_csv_has_every_slot(file: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(call("table", file, "--format", "csv").out)))
-    assert len(rows) == 3 * 137
-    fields = ("operator", "key", "rule", "rule_number", "kernel", "fallthrough", "source", "declared_at", "live_kernel")
-    expected = {
-        -1: ("hop", "PythonDispatcher", "fallback", "9", "", "true", "", "", ""),
-        138: ("demo::op", "CPU", "kernel", "1", cpu := "op_[alias]_*|`cpu`", "false", "CPU", "a.yaml:7:12", cpu),
-    }
-    for number, row in expected.items():
-        empty = dict.fromkeys(("blockers", "before", "otherwise"), "")
-        assert rows[number] == {**dict(zip(fields, row, strict=True)), **empty}
-
-
-def test_table_markdown(file: str) -> None:
-    answer = call("table", file, "--op", "demo::op", "--key", "CPU", "--key", "AutogradCPU", "--format", "markdown")
-    assert answer.out == (
-        "## demo::op(Tensor x) -> Tensor\n\n"
-        "defined at a.yaml:4:11\n\n"
-        "| Key | Kernel | Rule | Declared at |\n"
-        "| --- | --- | --- | --- |\n"
-        "| CPU | op\\_\\[alias\\]\\_\\*\\|\\`cpu\\` | kernel | a.yaml:7:12 |\n"
-        "| AutogradCPU | fallthrough | kernel | a.yaml:9:20 |\n"
-    )
-
-
 def test_table_summary(file: str) -> None:
     result = call("table", file, "--view", "summary", "--format", "json")
     slots = {"kernel": 1, "default": 0, "nested": 0, "ambiguous": 0, "math": 0, "autograd": 0, "batched": 0}
@@ -195,21 +168,6 @@ def test_findings_json(file: str) -> None:
             }
         ],
     }
-
-
-def test_findings_csv_and_markdown(file: str) -> None:
-    message = "demo::lost has kernels at CPU, but nothing defines it"
-    args = ("check-invariants", file, "--select", "dangling-implementation", "--format")
-    assert call(*args, "csv").out == (
-        "check,severity,operator,key,message,declared_at\n"
-        f'dangling-implementation,error,demo::lost,,"{message}",a.yaml:12:16\n'
-    )
-    assert call(*args, "markdown").out == (
-        f"**a.yaml:12:16:** error\\[dangling-implementation\\]: {message}\n\n```\n12 | dispatch: {{CPU: "
-        "lost_cpu}\n   |            ^^^\n```\n\n- keys: CPU\n- tip: define the operator, correct its name, or load "
-        "the declarations that define it as well\n\n"
-        "1 error in 1 operator; checked: 3 operators, 1 check (torch-2.15)\n"
-    )
 
 
 def test_findings_raw() -> None:

@@ -39,11 +39,6 @@ def test_operators_of_pytorch_need_no_file(command: tuple[str, ...]) -> None:
         assert call(*command, "--op", name) == Result(named.code, named.out, NOTE + named.err)
 
 
-def test_a_universe_says_which_state_is_meant() -> None:
-    result = call("table", "--op", ADD[0], "--universe", "torch-2.4")
-    assert result == call("table", "--op", ADD[0], "--base", "torch-2.4")
-
-
 @pytest.mark.parametrize("name", ADD)
 def test_operators_of_a_call(name: str) -> None:
     assert call("explain", name, "CPU") == call("explain", ADD[0], "CPU")
@@ -57,21 +52,10 @@ def test_a_name_without_overload(name: str) -> None:
     assert "Did you mean aten::add.Scalar or aten::add.Scalar_out" in call("explain", name, "CPU").err
 
 
-@pytest.mark.parametrize("name", ["torch.ops.aten.mm.default", "aten.mm.default", "aten::mm.default"])
-def test_the_default_overload(name: str) -> None:
-    assert [operator["operator"] for operator in data("table", "--op", name)["operators"]] == ["aten::mm"]
-    assert data("explain", name, "cpu")["operator"] == "aten::mm"
-
-
 @pytest.mark.parametrize("name", ["cond", "higher_order.cond", "torch.ops.higher_order.cond", "higher_order::cond"])
 def test_higher_order_operators(name: str) -> None:
     assert call("explain", name, "cpu") == call("explain", "cond", "CPU")
     assert call("resolve", name, "--tensor", "cpu") == call("resolve", "cond", "--tensor", "cpu")
-
-
-def test_globs_in_pythons_spelling() -> None:
-    names = [operator["operator"] for operator in data("table", "--op", "torch.ops.aten.*g_softmax.int")["operators"]]
-    assert names == ["aten::_sparse_log_softmax.int", "aten::log_softmax.int"]
 
 
 @pytest.mark.parametrize("version", SOME_UNIVERSES)

@@ -146,13 +146,6 @@ def test_files_of_the_project_lead_to_each_other(project: Path) -> None:
     assert load_state([str(project / "declared" / "top.yaml")]).dispatcher.names() == ["m::near"]
 
 
-def test_the_project_may_be_reached_by_a_link(project: Path) -> None:
-    elsewhere = project.parent / "elsewhere"
-    elsewhere.symlink_to(project)
-    (project / "declared" / "top.yaml").write_text("dispatch: 1\nextends: [../near.yaml]\n", encoding="utf-8")
-    assert load_state([str(elsewhere / "declared" / "top.yaml")]).dispatcher.names() == ["m::near"]
-
-
 @pytest.mark.parametrize("mark", ["pyproject.toml", ".git", None])
 def test_which_folder_is_the_project(mark: str | None, project: Path) -> None:
     """The nearest with pyproject.toml or .git; without them the first file's."""

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli import bases
 from tests.cli.support import call
 
 BOTH = ("--base", "torch-2.15", "--base", "torch-2.15-mps")
-MINE = "tests/cli/mps.yaml"
 
 
 def answer(*arguments: str, code: int = 0) -> Any:
@@ -78,17 +76,6 @@ def test_what_is_not_known_is_neither_missing_nor_certain() -> None:
     assert (add["MPS"]["rule"], add["MPS"]["kernel"]) == ("kernel", "structured_add_out_mps_functional")
 
 
-def test_kernels_of_a_file_are_certain() -> None:
-    svd = rows("aten::linalg_svd", MINE)
-    assert (svd["MPS"]["rule"], svd["MPS"]["kernel"]) == ("kernel", "svd_mps")
-    assert svd["AutogradMPS"]["rule"] == "fallback"
-    assert svd["MPS"]["before"]["rule"] == "not-known"
-    assert svd["SparseMPS"]["rule"] == "not-known"
-    assert {row["rule"] for row in rows("mine::scale", MINE).values()} >= {"kernel", "math"}
-    assert "not-known" not in {row["rule"] for row in rows("mine::scale", MINE).values()}
-    assert rows("mine::shift", MINE)["MPS"]["rule"] == "not-known"
-
-
 def test_a_call_ends_where_it_is_not_known_what_runs() -> None:
     report = answer("resolve", "aten::embedding_renorm_", "--tensor", "mps", "--tensor", "mps", *BOTH)
     assert report["end"]["kind"] == "not-known"
@@ -98,18 +85,6 @@ def test_a_call_ends_where_it_is_not_known_what_runs() -> None:
     assert report["selections"][-1]["steps"][-1]["slot"] == "AutogradMPS"
     report = answer("resolve", "aten::add.Tensor", "--tensor", "mps", "--tensor", "mps", *BOTH)
     assert report["end"]["kind"] == "kernel"
-
-
-def test_each_rule_of_an_explanation_says_what_is_not_known() -> None:
-    report = answer("explain", "aten::matmul", "AutogradMPS", *BOTH)
-    assert {rule["rule_number"]: rule["blockers"] for rule in report["rules"] if rule["outcome"] == "not-known"} == {
-        4: ["MPS"],
-        6: ["MPS"],
-    }
-    assert not any(rule["outcome"] == "fired" for rule in report["rules"])
-    report = answer("explain", "aten::embedding_renorm_", "MPS", *BOTH)
-    assert [rule["rule_number"] for rule in report["rules"] if rule["outcome"] == "not-known"] == [1, 9]
-    assert report["advice"] == []
 
 
 def test_no_finding_rests_on_an_incomplete_key() -> None:
@@ -142,16 +117,6 @@ def test_guards_hold_where_it_is_not_known_unless_they_say_otherwise(guard: str,
     file.write_text(f"dispatch: 1\nguards:\n  - {guard}\n")
     result = call("check-invariants", *BOTH, "--guards", str(file), "--select", "guard")
     assert result.code == (0 if holds else 1), result.out + result.err
-
-
-def test_the_overlays_are_listed_apart() -> None:
-    report = answer("bases")
-    assert [base["name"] for base in report["bases"]] == [*bases.names()]
-    assert [overlay["over"] for overlay in report["overlays"]] == [*bases.names()]
-    assert all(overlay["name"] == f"{overlay['over']}-mps" for overlay in report["overlays"])
-    assert {key for overlay in report["overlays"] for key in overlay["incomplete"]} == {
-        *("MPS", "QuantizedMPS", "SparseMPS", "SparseCsrMPS", "NestedTensorMPS")
-    }
 
 
 def test_a_backend_that_the_build_lacks_is_said_until_its_overlay_is_loaded() -> None:

@@ -1,23 +1,17 @@
-"""The place of a fallthrough, and how much of a long error is shown."""
+"""Places of registrations, how much of a long error is shown, and what a screen shows first."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.support import call
+from tests.cli.support import call, in_terminal
 
 LONG = ("resolve", "aten::relu", "--tensor", "fpga")
 """A call whose error lists every registration of the operator, in 7,000 characters."""
-
-
-def whole_text() -> str:
-    data = json.loads(call(*LONG, "--format", "json").out)
-    text: str = data["end"]["error"]["text"]
-    assert len(text) > 5_000
-    return text
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "html"])
@@ -27,23 +21,6 @@ def test_a_long_error_is_shown_by_its_first_sentence(format_: str) -> None:
     assert "This could be because" not in output
     assert "--full shows the whole text" in output
     assert max(map(len, output.splitlines())) < 700 or format_ == "html"
-
-
-def test_it_is_whole_in_full() -> None:
-    lines = whole_text().rstrip().split("\n")
-    for format_ in ("text", "markdown"):
-        output = call(*LONG, "--full", "--format", format_).out
-        assert "--full shows" not in output
-        if format_ == "text":
-            assert "\n".join(f"  {line}".rstrip() for line in lines) in output
-        else:
-            assert "This could be because" in output
-    assert json.loads(call(*LONG, "--full", "--format", "json").out)["end"]["error"]["text"] == whole_text()
-
-
-def test_a_short_error_is_whole() -> None:
-    output = call("resolve", "aten::_conj", "--tensor", "undefined").out
-    assert "--full" not in output
 
 
 @pytest.mark.parametrize("command", ["check-invariants", "guards"])
@@ -87,10 +64,124 @@ def test_a_fallthrough_has_one_place(args: tuple[str, ...], tmp_path: Path, monk
     assert "m.yaml:6:20" in output or "m.yaml:9:16" in output
 
 
-def test_the_text_that_a_fallthrough_was_given_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("m.yaml").write_text(DECLARED, encoding="utf-8")
-    assert "fallthrough its own text" in call("register", "m.yaml").out
-    assert "a fallthrough, its own text" in call("explain", "mylib::op", "Tracer", "m.yaml").out
-    raw = call("register", "m.yaml", "--format", "raw").out
-    assert "AutogradCPU: registered at m.yaml:3 :: (none) [ fallthrough boxed ]" in raw
+TEXT = """dispatch: 1
+extends: torch-2.15
+libraries:
+  - kind: IMPL
+    namespace: aten
+    impl: {mul.Tensor: {kernel: mine, dispatch_key: PrivateUse1}, add.Tensor: {kernel: other, dispatch_key: CPU}}
+  - {kind: IMPL, namespace: _, dispatch_key: PrivateUse1, fallback: fb}
+operators:
+  - func: lib::op(Tensor x) -> Tensor
+    dispatch:
+      CPU, CUDA: k
+      Meta: {kernel: m, redispatches: true}
+      XLA:
+        kernel: x
+    python_dispatch: {CPU: in_python}
+fallbacks:
+  PrivateUse2: {kernel: fb2}
+"""
+
+
+def answer(*arguments: str) -> Any:
+    return json.loads(call(*arguments, "--format", "json").out)
+
+
+def place(row: Any) -> tuple[int, int] | None:
+    position = row["declared_at"]
+    return None if position is None else (position["line"], position["column"])
+
+
+def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    listed = {
+        (operator["operator"], kernel["key"]): place(kernel)
+        for operator in answer("register", str(file))["operators"]
+        for kernel in operator["kernels"]
+        if place(kernel)
+    }
+    in_order = {
+        (operator["operator"], registration["key"]): place(registration)
+        for operator in answer("register", str(file), "--view", "order")["operators"]
+        for registration in operator["registrations"]
+        if place(registration) and not registration["python"]
+    }
+    differing = {
+        (registration["operator"], registration["key"]): place(after)
+        for registration in answer("diff", "torch-2.15", str(file))["registrations"]
+        for after in registration["after"]
+        if place(after)
+    }
+    assert len(listed) == 6
+    assert in_order == listed
+    assert {name: differing[name] for name in listed if name[0].startswith("aten")} == {
+        name: found for name, found in listed.items() if name[0].startswith("aten")
+    }
+    for (operator, key), position in listed.items():
+        assert position is not None
+        output = call("explain", operator, key, str(file)).out
+        assert f"own.yaml:{position[0]}:{position[1]}" in output
+
+
+LINES = 24
+
+
+def screen(*args: str) -> tuple[list[str], int]:
+    """Screen of a terminal when a command has ended, and the number of lines printed; the last line is the prompt's."""
+    result = in_terminal(80, *args, NO_COLOR="1")
+    lines = (result.err + result.out).splitlines()
+    return lines[1 - LINES :], len(lines)
+
+
+def test_the_counts_and_the_rows_are_all_slots() -> None:
+    """The brief table of each operator has every slot once."""
+    names = ["aten::add.Tensor", "aten::to.dtype", "aten::randn", "aten::linalg_svd"]
+    for name in names:
+        report = json.loads(call("table", "--base", "torch-2.15", "--op", name, "--format", "json").out)
+        slots = len(report["operators"][0]["entries"])
+        lines = call("table", "--base", "torch-2.15", "--op", name).out.splitlines()
+        rows = lines[lines.index("", 1) + 2 :]
+        rows = rows[: rows.index("")]
+        counted = next(line for line in lines if line.startswith("Without a row: ")).partition(" (--full")[0]
+        numbers = [int(part.split()[0]) for part in counted.removeprefix("Without a row: ").split(", ")]
+        assert sum(map(_keys_of, rows)) + sum(numbers) == slots, name
+
+
+def _keys_of(row: str) -> int:
+    """The number of keys of a row, whose first column ends before two blanks."""
+    keys = row.split("  ")[0]
+    listed, _, more = keys.partition(" and ")
+    return len(listed.split(", ")) + (int(more.split()[0]) if more else 0)
+
+
+def test_no_column_is_as_wide_as_a_generated_path() -> None:
+    lines = call("table", "--base", "torch-2.15", "--op", "aten::add.Tensor").out.splitlines()
+    assert not any("/build/aten/src/ATen/" in line for line in lines)
+    assert max(len(line) for line in lines) <= 140
+    assert "/build/aten/src/ATen/" in call("table", "--base", "torch-2.15", "--op", "aten::add.Tensor", "--full").out
+
+
+@pytest.mark.parametrize(
+    ("args", "verdict"),
+    [
+        (
+            ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml"),
+            "AutogradPrivateUse1 holds nothing (rule 10, missing).",
+        ),
+        (
+            ("resolve", "aten::add.Tensor", "--tensor", "cuda", "--tensor", "cpu"),
+            "The call ends in RegisterCUDA_0.cpp:2405 at CUDA (rule 1, kernel).",
+        ),
+        (("check-invariants", "examples/stale.yaml"), "34 errors, 5 warnings, 1 info"),
+        (
+            ("coverage", "PrivateUse1", "--base", "torch-2.15", "--tag", "core"),
+            "PrivateUse1: 159 of 193 operators are served",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_the_verdict_is_the_last_thing(args: tuple[str, ...], verdict: str) -> None:
+    lines, count = screen(*args)
+    assert count < LINES or any(line.startswith(verdict) for line in lines[-2:]), lines[-3:]

@@ -75,15 +75,6 @@ def answer_of(bindings: Bindings, key: str) -> Any:
         return str(error)
 
 
-def test_a_key_alone_is_asked_of_the_newest_state() -> None:
-    assert rows("--key", "AutogradNestedTensor") == rows("--base", "torch-2.15", "--key", "autogradnestedtensor")
-
-
-def test_files_over_a_base_do_not_hide_the_operators_of_the_base() -> None:
-    kernels = rows("tests/cli/overlay.yaml", "--key", "PrivateUse1")["PrivateUse1"]
-    assert {*rows("--key", "PrivateUse1")["PrivateUse1"]} < {*kernels}
-
-
 def test_operators_and_keys_are_chosen_together() -> None:
     arguments = ("--base", "torch-2.15", "--key", "CPU", "--key", "Autograd*", "--op", "aten::bmm")
     assert {key: names for key, names in rows(*arguments).items() if names} == {
@@ -95,17 +86,6 @@ def test_operators_and_keys_are_chosen_together() -> None:
 def test_raw_is_what_pytorch_prints() -> None:
     result = call("register", "examples/custom_library.yaml", "--key", "CPU", "--format", "raw")
     assert result.out == "mylib::mul_add\nmylib::mul_add.out\nmylib::norm2\n"
-
-
-def test_many_operators_are_folded_unless_all_are_asked_for() -> None:
-    folded = call("register", "--base", "torch-2.15", "--key", "AutocastCPU").out
-    whole = call("register", "--base", "torch-2.15", "--key", "AutocastCPU", "--full").out
-    names = rows("--base", "torch-2.15", "--key", "AutocastCPU")["AutocastCPU"]
-    assert len(names) > 100
-    assert sum(name in whole.split() for name in names) == len(names)
-    assert len(folded.splitlines()) < 10
-    assert "--full" in folded
-    assert "--full" not in whole
 
 
 def test_a_key_without_kernels_names_its_fallback() -> None:
@@ -183,21 +163,6 @@ def test_registrations_are_in_the_order_of_the_files() -> None:
         assert lines == sorted(lines) and len(lines) == 2
         kernels = state.dispatcher.operator(OperatorName.parse(operator["operator"])).kernels
         assert {row["key"] for row in operator["registrations"]} == {*kernels}
-
-
-def test_a_change_of_the_order_is_shown(tmp_path: Path) -> None:
-    file = tmp_path / "changed.yaml"
-    which = "{operator: stale::fine, dispatch_key: CompositeExplicitAutograd}"
-    file.write_text(f"dispatch: 1\nchanges:\n- move: {which}\n  after: {which.replace('Explicit', 'Implicit')}\n")
-    named = ("examples/stale.yaml", str(file), "--allow-outside", "--op", "stale::fine", "--view", "order")
-    (operator,) = answer(*named)["operators"]
-    keys = [row["key"] for row in operator["registrations"]]
-    assert keys == ["CompositeImplicitAutograd", "CompositeExplicitAutograd"]
-
-
-def test_what_depends_on_conditions_is_there_whatever_holds() -> None:
-    result = call("register", "tests/cli/conditions.yaml", "--view", "order", "--op", "mylib::scale")
-    assert "scale_hip" in result.out and "not defined(USE_ROCM)" in result.out
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from tests.cli.support import call
 
 FACTORY = ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml")
@@ -119,32 +117,6 @@ def test_mistakes_in_the_device_argument() -> None:
     assert dangling == ["error[device]: --argument device 'cuda': __test__::foo has no argument of type Device"]
 
 
-def test_mistakes_in_other_options() -> None:
-    result = call(
-        *(
-            *("resolve", "aten::rand", "--argument", "layout=spars", "--argument", "dtype=flot32", "--argument"),
-            *("generator=cpu", "--argument", "device=cpu"),
-        )
-    )
-    assert (result.code, result.out) == (2, "")
-    assert [line for line in result.err.splitlines() if line] == [
-        "error[layout]: --argument layout 'spars': there is no such layout (there are strided, sparse, sparse_csr, "
-        "sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged)",
-        "  help: did you mean sparse?",
-        "error[dtype]: --argument dtype 'flot32': there is no such dtype",
-        "  help: did you mean float32?",
-        "error[generator]: --argument generator 'cpu': aten::rand has no argument of type Generator",
-        "3 errors; nothing was done.",
-    ]
-    both = call("resolve", "aten::rand.generator", "--argument", "generator=meta", "--keyset", "CPU").err
-    assert "--argument generator 'meta': there are no generators on meta" in both
-    assert "--argument generator adds no key when --keyset gives the whole key set; give one of the two" in both
-    none = call("resolve", "aten::relu", "--tensor", "none")
-    assert none.err.startswith(
-        "error[tensor]: --tensor 'none': the type of 'self' in aten::relu is Tensor, not Tensor?\n"
-    )
-
-
 def test_what_is_assumed_of_a_factory() -> None:
     sparse = ("resolve", "aten::_sparse_coo_tensor_with_dims_and_tensors", "--tensor", "cpu", "--tensor", "cpu")
     result = call(*sparse)
@@ -167,17 +139,6 @@ def test_what_is_assumed_of_a_factory() -> None:
     assert "\nDtype    int64, the default of the schema; --argument dtype=… sets another\n" in integers
     unused = call("resolve", "aten::empty_like", "--tensor", "cpu", "--argument", "layout=sparse").out
     assert "\nLayout   sparse, not used: no kernel in this call chooses by it\n" in unused
-
-
-def test_a_generator() -> None:
-    rand = ("resolve", "aten::rand.generator", "--argument")
-    shown = call(*rand, "generator=cpu").out
-    assert "\nGenerator  cpu, whose key counts, as in an unboxed call (torch.rand, C++)" in shown
-    assert re.search(r"^CPU +generator +2 ends", shown, re.M)
-    boxed = call(*rand, "generator=cpu boxed").out
-    assert "\nGenerator  cpu boxed, whose key does not count, as in a boxed call (torch.ops)\n" in boxed
-    report = json.loads(call(*rand, "generator=cpu", "--format", "json").out)
-    assert report["selections"][0]["generator"]["keys"] == ["CPU"]
 
 
 def test_problems_come_together() -> None:
@@ -221,25 +182,6 @@ def test_the_universe_decides() -> None:
 
     assert slots("torch-2.15") == ["AutocastMAIA", "AutogradMAIA", "ADInplaceOrView", "BackendSelect", "MAIA"]
     assert slots("torch-2.4") == ["AutogradOther", "ADInplaceOrView", "BackendSelect", "MAIA"]
-
-
-def test_the_help_names_every_word() -> None:
-    words = set(re.findall(r"[\w-]+", call("help", "resolve").out))
-    assert {*TENSOR_WORDS, *CONTEXT_WORDS} <= words
-
-
-def test_too_many_contexts_are_not_blamed_on_a_tensor() -> None:
-    contexts = ("--context", "vmap") * 300
-    result = call("resolve", "stale::fine", "examples/stale.yaml", "--tensor", "cpu", *contexts)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("error[context]: --context 'vmap': more than 256 contexts\n")
-
-
-def test_a_key_set_does_not_say_whose_handler_it_is() -> None:
-    result = call("resolve", "aten::sin", "--keyset", "Python | CPU")
-    assert "handed over to the __torch_dispatch__ of a tensor with these keys.\n" in result.out
-    result = call("resolve", "aten::sin", "--keyset", "Python | CPU", "--context", "mode=MyMode")
-    assert "handed over to MyMode.__torch_dispatch__ (context 1).\n" in result.out
 
 
 def test_keys_that_a_declaration_excludes_are_named_as_they_are_written(tmp_path: Path) -> None:
@@ -312,15 +254,6 @@ def test_the_function_of_torch_library_under_grad(tmp_path: Path) -> None:
     assert "Write an autograd.Function" not in call(*asked, "--context", "jvp").out
 
 
-def test_advice_says_what_the_kernel_at_autograd_is_for(tmp_path: Path) -> None:
-    """As live PyTorch 2.13: with a kernel at CPU alone, calls without gradients work."""
-    file = tmp_path / "custom.yaml"
-    file.write_text(CUSTOM, encoding="utf-8")
-    out = call("resolve", "mine::empty", str(file), "--tensor", "cpu").out
-    assert "Register a kernel at CPU, and for gradients one at Autograd, which redispatches to the kernels below" in out
-    assert "CompositeExplicitAutograd, which works for every backend, and for gradients one at Autograd" in out
-
-
 def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
     def left_out(*arguments: str) -> tuple[list[str], bool]:
         command = ("resolve", *arguments, "--base", "torch-2.15")
@@ -337,8 +270,34 @@ def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
     assert left_out("aten::native_layer_norm", "--tensor", "cpu") == ([], False)
 
 
-def test_a_kernel_that_contexts_exclude_is_called_a_kernel() -> None:
-    result = call("resolve", "aten::add.Tensor", "--tensor", "cpu requires_grad", "--context", "inference_mode")
-    assert re.search(
-        r"AutogradCPU is excluded by the contexts, so the kernel registered at \S+ does not run", result.out
+def test_mistakes_in_other_options() -> None:
+    result = call(
+        *(
+            *("resolve", "aten::rand", "--argument", "layout=spars", "--argument", "dtype=flot32", "--argument"),
+            *("generator=cpu", "--argument", "device=cpu"),
+        )
     )
+    assert (result.code, result.out) == (2, "")
+    assert [line for line in result.err.splitlines() if line] == [
+        "error[layout]: --argument layout 'spars': there is no such layout (there are strided, sparse, sparse_csr, "
+        "sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged)",
+        "  help: did you mean sparse?",
+        "error[dtype]: --argument dtype 'flot32': there is no such dtype",
+        "  help: did you mean float32?",
+        "error[generator]: --argument generator 'cpu': aten::rand has no argument of type Generator",
+        "3 errors; nothing was done.",
+    ]
+    both = call("resolve", "aten::rand.generator", "--argument", "generator=meta", "--keyset", "CPU").err
+    assert "--argument generator 'meta': there are no generators on meta" in both
+    assert "--argument generator adds no key when --keyset gives the whole key set; give one of the two" in both
+    none = call("resolve", "aten::relu", "--tensor", "none")
+    assert none.err.startswith(
+        "error[tensor]: --tensor 'none': the type of 'self' in aten::relu is Tensor, not Tensor?\n"
+    )
+
+
+def test_too_many_contexts_are_not_blamed_on_a_tensor() -> None:
+    contexts = ("--context", "vmap") * 300
+    result = call("resolve", "stale::fine", "examples/stale.yaml", "--tensor", "cpu", *contexts)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error[context]: --context 'vmap': more than 256 contexts\n")

@@ -151,17 +151,6 @@ def test_sources_are_compared_across_revisions() -> None:
     assert report["old"]["named"] == ["main:csrc"]
 
 
-def test_the_whole_tree_is_compared_with_the_working_tree(repo: Path) -> None:
-    """Wherever the working directory is in it."""
-    asked = ("--base", "torch-2.15", "--format", "json")
-    result = call("diff", "main:.", ".", *asked)
-    assert json.loads(result.out)["counts"]["registrations_replaced"] == 1
-    assert call("diff", "HEAD:.", ".", *asked).code == 0
-    os.chdir(repo / "csrc")
-    assert json.loads(call("diff", "main:.", ".", *asked).out)["counts"]["registrations_replaced"] == 1
-    assert call("diff", "main:csrc", "HEAD~1:./ops.cpp", *asked).code == 0
-
-
 def test_everything_about_a_revision_is_read_there(repo: Path) -> None:
     """Its project file names the backend, and the folder of headers; the working tree has other ones, or none."""
     write(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'xyz'\n", "csrc/ops.cpp": "broken("})
@@ -211,12 +200,3 @@ def test_what_is_wrong_is_bad_input(arguments: tuple[str, ...], message: str) ->
     assert result.code == 2
     assert message in result.err
     assert_valid(json.loads(result.out))
-
-
-def test_places_of_a_revision_in_problems(repo: Path) -> None:
-    commit(repo, {"decl.yaml": "dispatch: 1\noperators:\n- func: 'm::a('\n"})
-    write(repo, AFTER)
-    result = call("diff", "HEAD:decl.yaml", "decl.yaml")
-    assert result.code == 2
-    assert "HEAD:decl.yaml:3:" in result.err
-    assert "3 | - func: 'm::a('" in result.err

@@ -1,9 +1,8 @@
-"""Small files that stand for large ones: refused early by every reader, with the limit and what to do."""
+"""Files that stand for large ones: refused early by every reader, with the limit and what to do."""
 
 from __future__ import annotations
 
 import gzip
-import lzma
 import resource
 import subprocess
 from collections.abc import Callable
@@ -14,6 +13,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from tests.cli.support import COMMAND, ROOT, call, environment
+from tests.declarations import test_hostile as declared
 from tests.declarations.helpers import write
 
 pytestmark = pytest.mark.slow
@@ -141,12 +141,36 @@ def test_json_that_does_not_end(text: str) -> None:
         parse_json(text.encode(), Budget(len(text)))
 
 
-def test_what_pytorch_says_fits() -> None:
-    """The recordings, whole states of PyTorch, are read with less than two thirds of what they may say."""
-    for name in ("torch-2.15.0", "torch-2.4.1"):
-        path = ROOT / "tests" / "recordings" / f"{name}.state.json.xz"
-        spent = Budget(path.stat().st_size)
-        data = lzma.decompress(path.read_bytes())
-        assert len(data) < spent.bytes * 0.75
-        parse_json(data, spent)
-        assert spent.spent < spent.things * 0.66
+LONG_SECONDS = 20
+MORE_BYTES = 1 << 30
+
+
+def limit_more() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LONG_SECONDS, LONG_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MORE_BYTES, MORE_BYTES))
+
+
+@pytest.mark.parametrize("name", [*declared.FILES][::8])
+def test_hostile_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(declared.FILES[name][0])
+    command = [*COMMAND, "check-invariants", str(path)]
+    answer = subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env=environment(),
+        timeout=3 * LONG_SECONDS,
+        preexec_fn=limit_more,
+    )
+    place, code = declared.FILES[name][1:]
+    assert (answer.returncode, answer.stdout) == (2, b"")
+    text = answer.stderr.decode()
+    first, *_, last = text.splitlines()
+    assert f".yaml:{place}" in first
+    assert f": error[{code}" in first
+    assert text.count(": error[") == 1
+    assert last == "1 error; nothing was done."
+    assert len(text) < 2_000
+    assert not any(ord(sign) < 32 and sign != "\n" for sign in text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -161,15 +159,6 @@ def test_findings_are_at_lines_of_sources() -> None:
     assert '@torch.library.impl("my::nosuch", "XLA")' in text
 
 
-def test_declarations_and_sources_are_one_history() -> None:
-    Path("more.yaml").write_text(
-        "dispatch: 1\nlibraries:\n  - kind: IMPL\n    namespace: my\n    dispatch_key: Meta\n    impl: {f: m}\n"
-    )
-    Path("src/ours.yaml").write_text(Path("more.yaml").read_text().replace("Meta", "MPS").replace("f: m", "f: mps"))
-    result = call("table", "src", "more.yaml", "--op", "my::f", "--format", "csv")
-    assert {"f_cpu", "m", "mps"} <= {cell for row in csv.reader(io.StringIO(result.out)) for cell in row}
-
-
 def test_settings_of_the_project(tree: Path) -> None:
     (tree / "pyproject.toml").write_text(
         '[tool.dispatch-cli.extract]\nexclude = ["*.py"]\n\n'
@@ -246,14 +235,6 @@ def test_a_source_is_not_overwritten() -> None:
     assert Path("src/f.cpp").read_text() == CPP
 
 
-def test_an_empty_directory_is_no_error() -> None:
-    Path("empty").mkdir()
-    result = call("extract", "empty")
-    assert result.code == 0
-    assert result.err.startswith("read: no sources\n")
-    assert call("register", "empty").code == 0
-
-
 def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tree / "here"))
     monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", "none")
@@ -285,16 +266,6 @@ def test_which_files_are_sources(name: str, text: str, answer: bool) -> None:
     assert source_reading.is_source(name) is answer
     assert source_reading.is_source(".") and not source_reading.is_source("-")
     assert not source_reading.is_source("nosuch.yaml")
-
-
-def test_what_pytorch_refuses_is_a_finding_of_every_command() -> None:
-    Path("src/f.py").write_text(
-        'import torch\n\nlib = torch.library.Library("_", "FRAGMENT")\nlib.define("x() -> ()")\n'
-    )
-    assert "src/f.py:3:" in call("check-invariants", "src").out
-    for command in ("table", "register", "guards"):
-        result = call(command, "src")
-        assert result.code == 0 and "_::x" not in result.out
 
 
 def test_what_extract_writes_can_be_written_again_and_is_no_source(tree: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import shlex
 from html.parser import HTMLParser
 from pathlib import Path
@@ -127,24 +126,6 @@ def test_each_cell_that_does_not_work_is_under_a_reason() -> None:
     assert report["chosen"] == report["working"] + report["not_known"] + len({name for name, _ in failing})
 
 
-def test_an_operator_that_is_not_defined_has_the_names_of_its_finding() -> None:
-    (reason,) = (row for row in data("examples/backend")["reasons"] if row["reason"] == "not-defined")
-    assert reason["operators"] == ["aten::softmax", "tiny::store_blocks"]
-    _, *arguments = shlex.split(reason["command"])
-    findings = json.loads(call(*arguments, "--format", "json").out)["findings"]
-    assert len(findings) == 2
-    for finding in findings:
-        assert finding["message"].rpartition("; ")[2] in reason["help"]
-
-
-def test_the_gravest_reasons_are_last() -> None:
-    verdicts = [reason["verdict"] for reason in data(*ASKED)["reasons"]]
-    order = ["not-known", "no-kernel", "raises", "gradient-lost", "silently-wrong"]
-    assert verdicts == sorted(verdicts, key=order.index)
-    out = call("support", *ASKED).out
-    assert out.startswith("7 operators: ") and out.rindex("L loses the gradient") > out.rindex("- no kernel: ")
-
-
 def test_each_command_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Path(OPERATORS).read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -197,29 +178,6 @@ def test_a_picture_is_only_of_what_is_one() -> None:
     assert refused.code == 2 and "'svg' is not one of" in refused.err
 
 
-def library(folder: Path, count: int) -> str:
-    """Operators of two kinds: those that only have a kernel for CPU, and a few that have one for CUDA too."""
-    kernels = ["CPU: cpu" if at % 100 else "CPU: cpu, CUDA: cuda" for at in range(count)]
-    entries = [
-        f"  - func: big::op{at}(Tensor x) -> Tensor\n    dispatch: {{{found}}}\n" for at, found in enumerate(kernels)
-    ]
-    file = folder / "big.yaml"
-    file.write_text("dispatch: 1\noperators:\n" + "".join(entries), encoding="utf-8")
-    return str(file)
-
-
-@pytest.mark.slow
-def test_many_operators_that_are_equal_share_a_row(tmp_path: Path) -> None:
-    file = library(tmp_path, 300)
-    out = call("support", file).out
-    assert "\nbig::op0 and 2 more " in out and "\nbig::op1 and 296 more " in out
-    assert "300 operators in 2 rows; --full has a row for each.\n" in out
-    assert re.search(r"of +big::op1, big::op10, big::op101 and 294 more \(297 operators\)\n", out)
-    assert len(re.findall(r"^big::op\d+ ", call("support", file, "--full").out, re.MULTILINE)) == 300
-    assert len(data(file)["operators"]) == 300
-    assert call("support", library(tmp_path, 5)).out.count("\nbig::op") == 5
-
-
 def test_what_is_recorded_holds(tmp_path: Path) -> None:
     file = tmp_path / "promises.yaml"
     result = call("support", OPERATORS, "--device", "cpu", "--record", "-o", str(file))
@@ -231,11 +189,3 @@ def test_what_is_recorded_holds(tmp_path: Path) -> None:
     for options in (("--format", "json"), ("--context", "autocast cpu")):
         refused = call("support", OPERATORS, "--record", *options)
         assert (refused.code, "takes no --format" in refused.err) == (2, True)
-
-
-def test_what_is_not_known_names_what_was_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "kernels.yaml"
-    file.write_text("dispatch: 1\noperators:\n  - {name: 'a::b', dispatch: {CPU: k}}\n", encoding="utf-8")
-    out = call("support", str(file)).out
-    assert "? not known: what was read has no schema of it\n" in out
-    assert "name the sources that define it" in out

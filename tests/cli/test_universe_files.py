@@ -222,8 +222,3 @@ def test_a_layout_is_not_known_by_its_name(folder: Path) -> None:
         result = call("register", write(folder, text, "other.json"))
         assert result.code == 2
         assert f"other.json:1:29: error[universe-conflict]: {words}" in result.err
-
-
-def test_a_universe_in_yaml(folder: Path) -> None:
-    write(folder, "# mine\n" + json.dumps(EMBEDDED | {"name": "mine"}), "u.yaml")
-    assert "mine" in call("keys", "--universe", "u.yaml").out
