@@ -13,8 +13,7 @@ from collections import Counter
 
 from dispatch_cli.api import load_state
 from tests import in_pytorch
-from tests.bindings.compared import ON_PURPOSE, Own, differences, live_answers, random_programs, reason_of, table
-from tests.bindings.random_calls import STEADY
+from tests.bindings.compared import ON_PURPOSE, Own, all_programs, differences, live_answers, reason_of, table
 from tests.capture.support import TORCH_PYTHON, captured
 
 SHOWN = 40
@@ -25,7 +24,7 @@ def main(python: str, count: str = "2000", seed: str = "") -> int:
     os.environ[TORCH_PYTHON] = python
     chosen = int(seed or random.randrange(1 << 31))
     dispatcher = load_state([str(captured(vmap=False))]).dispatcher
-    programs = [*STEADY, *random_programs(python, chosen, int(count))]
+    programs = all_programs(python, chosen, int(count))
     programs += [list(entry.example) for entry in ON_PURPOSE]
     live = live_answers(python, programs)
     problems = differences(programs, live, Own(dispatcher.universe, dispatcher).answers(programs))

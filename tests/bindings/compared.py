@@ -6,6 +6,7 @@ import contextlib
 import gc
 import io
 import json
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
 from tests.bindings import answers
 from tests.bindings.answers import CRASH, Answer
+from tests.bindings.random_calls import STEADY, WITHOUT_ORDER, RandomCalls
 
 SCRIPT = Path(answers.__file__)
 SHOWN_BEFORE, SHOWN_TEXT = 60, 700
@@ -243,12 +245,25 @@ def _left_out() -> tuple[str, ...]:
     return (*LEFT_OUT, *LEFT_OUT_ELSEWHERE)
 
 
+def written_programs() -> list[list[str]]:
+    """Programs of `programs.txt`: a step on each line, and an empty line between two."""
+    text = SCRIPT.with_name("programs.txt").read_text(encoding="utf-8")
+    return [program.splitlines() for program in text.split("\n\n")]
+
+
+def all_programs(python: str, seed: int, count: int) -> list[list[str]]:
+    """Programs that are always among them, and random ones."""
+    return [*STEADY, *written_programs(), *random_programs(python, seed, count)]
+
+
+def recordable(programs: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Programs without the steps about what a build registers: they are compared with a live PyTorch."""
+    of_a_build = re.compile("|".join(("aten", "all_invariants", "print_registrations", *WITHOUT_ORDER)))
+    return [[step for step in program if not of_a_build.search(step)] for program in programs]
+
+
 def random_programs(python: str, seed: int, count: int) -> list[list[str]]:
     """Programs of calls of all functions that the PyTorch of *python* has."""
-    import random
-
-    from tests.bindings.random_calls import RandomCalls
-
     code = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); import live_names as live; "
         "print(json.dumps([live.names(), list(live.C.DispatchKey.__members__)]))"

@@ -1,6 +1,6 @@
 """A script for a Python that has PyTorch: the names of ``torch._C`` that are about dispatch, and what some of them do.
 
-usage: PYTHON live_names.py, with a random program on standard input (see ``random_program`` in the test); writes JSON.
+usage: PYTHON live_names.py; writes JSON.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import sys
 from typing import Any
 
 import torch
@@ -40,39 +39,11 @@ def names() -> dict[str, Any]:
     return texts
 
 
-def sets() -> list[str]:
-    return [str(C._dispatch_tls_local_include_set()), str(C._dispatch_tls_local_exclude_set())]
-
-
 def keyset(keys: list[str]) -> Any:
     key_set = C.DispatchKeySet(getattr(C.DispatchKey, keys[0]))
     for key in keys[1:]:
         key_set = key_set | C.DispatchKeySet(getattr(C.DispatchKey, key))
     return key_set
-
-
-def run(core: Any, program: list[list[Any]]) -> list[list[str]]:
-    """The thread's key sets after each step of a program."""
-    guards: dict[int, Any] = {}
-    states = []
-    for step in program:
-        what, number, *rest = step
-        if what == "make":
-            guards[number] = getattr(core, rest[0])(
-                *(keyset(value) if isinstance(value, list) else value for value in rest[1])
-            )
-        elif what == "enter":
-            guards[number].__enter__()
-        elif what == "exit":
-            guards[number].__exit__(None, None, None)
-        elif what == "drop":
-            del guards[number]
-        else:
-            getattr(core, f"_dispatch_tls_set_dispatch_key_{what}")(*rest)
-        states.append(sets())
-    for guard in reversed(list(guards.values())):
-        guard.__exit__(None, None, None)
-    return states
 
 
 def raised(call: Any) -> list[str]:
@@ -135,11 +106,7 @@ def facts() -> dict[str, Any]:
 
 def main() -> None:
     C._set_only_lift_cpu_tensors(False)
-    programs = json.load(sys.stdin)
-    print(
-        json.dumps({"names": names(), "facts": facts(), "programs": [run(C, program) for program in programs]}),
-        flush=True,
-    )
+    print(json.dumps({"names": names(), "facts": facts()}), flush=True)
 
 
 def overridden() -> None:

@@ -1,13 +1,11 @@
-"""The names, the signatures and the thread state of ``dispatch_cli.bindings`` against those of a live ``torch._C``."""
+"""The names and the signatures of ``dispatch_cli.bindings`` against those of a live ``torch._C``."""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import json
-import os
 import pickle
-import random
 import re
 import subprocess
 import sys
@@ -40,70 +38,13 @@ LEFT_OUT_ELSEWHERE = {
 """Those that not every version has."""
 OF_PYBIND = ("__init__", "__getstate__", "__setstate__")
 """Methods of key sets: they are made and pickled in a way of our own."""
-SEED = "DISPATCH_CLI_LIVE_SEED"
-PROGRAMS = 400
-KEYS = ("CPU", "CUDA", "AutogradCPU", "Python", "PythonDispatcher", "PreDispatch", "Conjugate", "AutocastCPU", "XLA")
-GUARDS = {
-    "_ExcludeDispatchKeyGuard": ("set",),
-    "ExcludeDispatchKeyGuard": ("set",),
-    "_IncludeDispatchKeyGuard": ("key",),
-    "_ForceDispatchKeyGuard": ("set", "set"),
-    "_PreserveDispatchKeyGuard": (),
-    "_SetExcludeDispatchKeyGuard": ("key", "bool"),
-    "_AutoDispatchBelowAutograd": (),
-    "_AutoDispatchBelowADInplaceOrView": (),
-    "_EnablePythonDispatcher": (),
-    "_DisablePythonDispatcher": (),
-    "_EnablePreDispatch": (),
-    "_DisableTorchDispatch": (),
-}
-Program = list[list[Any]]
-
-
-def random_program(dice: random.Random) -> Program:
-    """Guards are made, entered, left in any order and dropped; keys are included and excluded between."""
-    steps: Program = []
-    kinds: dict[int, str] = {}
-    for number in range(dice.randint(3, 9)):
-        what = dice.choice(("make", "make", "enter", "enter", "exit", "drop", "included", "excluded"))
-        if what == "make":
-            kinds[number] = dice.choice([*GUARDS])
-            choose = {
-                "set": lambda: dice.sample(KEYS, dice.randint(1, 3)),
-                "key": lambda: dice.choice(KEYS),
-                "bool": lambda: dice.random() < 0.5,
-            }
-            steps.append(["make", number, kinds[number], [choose[kind]() for kind in GUARDS[kinds[number]]]])
-        elif what in ("included", "excluded"):
-            steps.append([what, None, dice.choice(KEYS), dice.random() < 0.5])
-        elif kinds:
-            which = dice.choice([*kinds])
-            steps.append([what, which])
-            if what == "drop":
-                del kinds[which]
-    # PyTorch's thread is the same for all programs: it begins and ends as it was
-    return [
-        ["make", -1, "_PreserveDispatchKeyGuard", []],
-        ["enter", -1],
-        *steps,
-        *([what, which] for which in kinds for what in ("exit", "drop")),
-        ["exit", -1],
-    ]
 
 
 @pytest.fixture(scope="module")
-def programs() -> list[Program]:
-    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
-    print(f"{SEED}={seed}")
-    dice = random.Random(seed)
-    return [random_program(dice) for _ in range(PROGRAMS)]
-
-
-@pytest.fixture(scope="module")
-def live(programs: list[Program]) -> Any:
+def live() -> Any:
     script = Path(__file__).with_name("live_names.py")
     command = [torch_python(), str(script)]
-    done = subprocess.run(command, input=json.dumps(programs), capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     return {**json.loads(done.stdout), "printed": done.stderr}
 
 
@@ -167,35 +108,6 @@ def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
     assert wrong == []
     assert seen >= LEFT_OUT.keys() or not live["names"].get("_functionalization")
     assert len(live["names"]) > 50
-
-
-@pytest.mark.live
-def test_thread_state(live: Any, programs: list[Program], bindings: Bindings) -> None:
-    """After every step of every random program the two sets are those of a live PyTorch."""
-    steps = 0
-    for number, (program, theirs) in enumerate(zip(programs, live["programs"], strict=True)):
-        guards: dict[int, Any] = {}
-        for step, expected in zip(program, theirs, strict=True):
-            _do(bindings, guards, step)
-            now = [str(bindings._dispatch_tls_local_include_set()), str(bindings._dispatch_tls_local_exclude_set())]
-            assert now == expected, f"program {number}, after {step} of {program}"
-            steps += 1
-    assert steps > 5 * PROGRAMS
-
-
-def _do(bindings: Bindings, guards: dict[int, Any], step: list[Any]) -> None:
-    what, number, *rest = step
-    if what == "make":
-        arguments = [_key_set(bindings, value) if isinstance(value, list) else value for value in rest[1]]
-        guards[number] = getattr(bindings, rest[0])(*arguments)
-    elif what == "enter":
-        guards[number].__enter__()
-    elif what == "exit":
-        guards[number].__exit__(None, None, None)
-    elif what == "drop":
-        del guards[number]
-    else:
-        getattr(bindings, f"_dispatch_tls_set_dispatch_key_{what}")(*rest)
 
 
 def _key_set(bindings: Bindings, keys: list[str]) -> Any:

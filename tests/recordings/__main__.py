@@ -17,6 +17,7 @@ from typing import Any
 
 from dispatch_cli.crossref.live import ask
 from tests import in_pytorch
+from tests.bindings import compared
 from tests.engine.live_cases import embedded_side
 from tests.engine.test_live_cases import CASES, RECORDED
 from tests.versions import record as of_version
@@ -43,6 +44,10 @@ def record(python: str, version: str, kind: str) -> None:
     if kind in SCRIPTS:
         script, *arguments = SCRIPTS[kind]
         in_pytorch.run([python, str(HERE / script), str(out), *arguments])
+    elif kind == "bindings":
+        programs = compared.recordable(compared.all_programs(python, SEED, 400))
+        with lzma.open(out, "wt", preset=9) as file:
+            json.dump(list(zip(programs, compared.live_answers(python, programs), strict=True)), file)
     elif kind == "version":
         of_version.main(python, str(out))
     else:
