@@ -12,8 +12,7 @@ from jsonschema_rs import Draft202012Validator, meta
 from dispatch_cli.declarations.format import RECORDS
 from dispatch_cli.declarations.json_schema import json_schema
 from tests.declarations.helpers import read
-from tests.declarations.test_parsers import GOOD
-from tests.declarations.test_problems import CASES
+from tests.declarations.test_problems import CASES, GOOD
 from tests.write_reference import format_reference
 
 EVERY_FIELD = """\

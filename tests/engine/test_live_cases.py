@@ -15,7 +15,7 @@ from tests.engine.call.fake import fake_cases
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
 from tests.engine.history import test_apply
-from tests.engine.keys import expressions
+from tests.engine.keys import test_key_expression
 from tests.engine.live_cases import LiveCase, embedded_side, live_side
 from tests.engine.order import test_order
 from tests.support import load_recording
@@ -31,7 +31,7 @@ CASES: dict[str, LiveCase] = {
     "overrides": test_override_warning.CASE,
     "blocks": test_apply.CASE,
     "orders": test_order.CASE,
-    "expressions": expressions.CASE,
+    "expressions": test_key_expression.CASE,
 }
 RECORDED = {
     "2.4.1": ("own-kernels", "fake-mode", "fakes", "blocks", "orders", "expressions"),

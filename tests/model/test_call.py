@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dispatch_cli.model.call import (
@@ -114,6 +114,7 @@ def test_wrong_contexts(text: str) -> None:
     assert (caught.value.message, caught.value.hint) == WRONG_CONTEXTS[text]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([*TENSOR_WORDS, "cpu", "cuda:0", "fake=a", "subclass=b", "batched=2", "x="]), max_size=5)
 )
@@ -125,6 +126,7 @@ def test_any_words_for_a_tensor(words: list[str]) -> None:
     assert not str(spec) or TensorSpec.parse(str(spec)) == spec
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30) | st.sampled_from(CONTEXT_WORDS))
 def test_any_text_for_a_context(text: str) -> None:
     try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 from fnmatch import translate
 
 import pytest
 
 from dispatch_cli.model.debug_text import is_placed, source_file
-from dispatch_cli.model.glob import closed, glob_pattern, is_glob
+from dispatch_cli.model.glob import closed, glob_pattern
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.quoting import CONTROL, HARMFUL, UNSEEN, has_harmful
 
@@ -40,10 +39,6 @@ def test_brackets_that_nothing_closes_are_sets_of_one() -> None:
     assert glob_pattern("[" * 50_000).match("[" * 50_000)
 
 
-def test_what_is_a_glob() -> None:
-    assert [is_glob(text) for text in ("aten::add", "aten::*", "a?", "[a]")] == [False, True, True, True]
-
-
 # Operator names, as PyTorch writes them.
 
 
@@ -65,18 +60,11 @@ def test_what_names_an_operator_in_python() -> None:
 
 def test_every_harmful_character_is_found_and_no_other() -> None:
     """The quick ways of finding them agree with the classes that say which they are."""
-    text = "".join(map(chr, range(sys.maxunicode + 1)))
+    text = "".join(map(chr, (*range(0x10000), *range(0xE0000, 0xE1000))))
     harmful = set(re.findall(f"[{CONTROL}{UNSEEN}]", text))
-    assert len(harmful) > 6_000
+    assert len(harmful) > 2_000
     assert set(re.findall(HARMFUL, text)) == harmful
     assert {sign for sign in text if has_harmful(sign)} == harmful
-
-
-def test_they_are_found_wherever_they_are() -> None:
-    for sign in ("\x1b", "\r", "\x7f", "\x9b", "\u202e", "\U000e0041"):
-        for text in ("{}", "CPU: {}kernel\n", "a\n\tb{}", "été{}", "{}🚀"):
-            assert has_harmful(text.format(sign))
-            assert not has_harmful(text.format(""))
 
 
 # The source file that a debug text names.

@@ -116,20 +116,6 @@ def test_the_last_recording_and_what_it_does_not_have(tmp_path: Path) -> None:
     assert last.stdout.startswith(HEAD)
 
 
-def test_the_answer_on_standard_output(tmp_path: Path) -> None:
-    done = trace(tmp_path, "import torch\nprint(torch.ones(1))\n", "-o", "-", "--op", "aten::ones")
-    assert done.code == 0
-    assert done.out.startswith(f"tensor([1.])\n{HEAD}\n")
-
-
-def test_an_answer_in_a_file_that_is_there(tmp_path: Path) -> None:
-    answer = tmp_path / "answer"
-    answer.write_text("before", encoding="utf-8")
-    done = trace(tmp_path, "import torch\nprint(torch.ones(1))\n", "-o", str(answer), "--op", "aten::ones")
-    assert (done.code, done.out) == (0, "tensor([1.])\n")
-    assert answer.read_text(encoding="utf-8").startswith(HEAD)
-
-
 def test_an_interrupt_of_the_terminal(tmp_path: Path) -> None:
     """It comes to both processes; what was called before is shown."""
     source = "import time, torch\ntorch.sin(torch.ones(2))\nprint('ready', flush=True)\ntime.sleep(60)\n"
@@ -184,17 +170,6 @@ def test_a_full_cache_disk(tmp_path: Path) -> None:
     assert done.stderr.endswith(
         f"note: these calls are not kept: {cache}/trace: No space left on device; --save FILE keeps them elsewhere\n"
     )
-
-
-def test_an_answer_that_cannot_be_written_at_the_end(tmp_path: Path) -> None:
-    """The program has ended by then: its exit code stays, and the calls can be seen again."""
-    (tmp_path / "new").mkdir()
-    source = "import pathlib, torch\ntorch.sin(torch.ones(2))\npathlib.Path('new').rmdir()\nraise SystemExit(5)\n"
-    done = trace(tmp_path, source, "-o", "new/answer")
-    assert (done.code, done.out) == (5, "")
-    assert done.err == f"note: cannot write new/answer: No such file or directory\n{NOTE}"
-    done = trace(tmp_path, "import torch\ntorch.sin(torch.ones(2))\nraise SystemExit(5)\n", "-o", "/dev/full")
-    assert (done.code, done.err) == (5, f"note: cannot write /dev/full: No space left on device\n{NOTE}")
 
 
 def test_a_full_disk(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from tests import in_pytorch
 from tests.cli.support import call
-from tests.once import once
 from tests.trace.recorded import read, recorder_command
 
 pytestmark = pytest.mark.live
@@ -117,103 +116,6 @@ def test_fallbacks_are_counted_where_they_run(tmp_path: Path) -> None:
     rows = [row for thread in recording.answer["threads"] for row in thread["rows"]]
     assert [(row["operator"], row["raised"]) for row in rows if row["raised"]] == [("aten::mm", 3), ("aten::mm", 1)]
     assert not any(row["path"]["problem"] for row in rows if row["path"])
-
-
-REGISTERS = """
-import json, warnings, torch
-
-
-def what_backward_does(y):
-    if not y.requires_grad:
-        return "dropped"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            y.sum().backward()
-        except RuntimeError:
-            return "backward-raises"
-    return "backward-warns" if any("autograd kernel was not registered" in str(one.message) for one in caught) else None
-
-
-@torch.library.custom_op("judged::without", mutates_args=())
-def without(x: torch.Tensor) -> torch.Tensor:
-    return x.clone()
-
-
-@torch.library.custom_op("judged::formula", mutates_args=())
-def formula(x: torch.Tensor) -> torch.Tensor:
-    return x.clone()
-
-
-formula.register_autograd(lambda ctx, g: g)
-library = torch.library.Library("judged", "FRAGMENT")
-for name in ("plain", "through", "composite", "autograd"):
-    library.define(f"{name}(Tensor x) -> Tensor")
-library.impl("plain", lambda x: torch.from_numpy(x.detach().numpy() * 2), "CPU")
-library.impl("through", lambda x: torch.from_numpy(x.detach().numpy() * 2), "CPU")
-library.impl("through", torch.library.fallthrough_kernel, "Autograd")
-library.impl("composite", lambda x: x * 2, "CompositeImplicitAutograd")
-library.impl("autograd", lambda x: x * 2, "Autograd")
-DONE = {}
-for name in ("without", "formula", "plain", "through", "composite", "autograd"):
-    operator = getattr(torch.ops.judged, name)
-    x = torch.ones(3, requires_grad=True)
-    DONE[f"judged::{name}"] = what_backward_does(operator(x))
-    operator(torch.ones(3))
-    with torch.no_grad():
-        operator(x)
-RAN = []
-for name, keys in (
-    ("late", ("CompositeImplicitAutograd", "CompositeExplicitAutograd")),
-    ("early", ("CompositeExplicitAutograd", "CompositeImplicitAutograd")),
-):
-    library.define(f"{name}(Tensor x) -> Tensor")
-    for key in keys:
-        library.impl(name, lambda x, key=key: RAN.append(key) or x * 2, key)
-    getattr(torch.ops.judged, name)(torch.ones(2, requires_grad=True))
-for name, key in (("has_shapes", "Meta"), ("has_cuda", "CUDA")):
-    library.define(f"{name}(Tensor x) -> Tensor")
-    library.impl(name, lambda x: torch.empty_like(x), key)
-    library.impl(name, lambda x: x * 2, "CompositeImplicitAutograd")
-    getattr(torch.ops.judged, name)(torch.ones(3))
-print(json.dumps([DONE, RAN]))
-"""
-
-
-@pytest.fixture(scope="module")
-def registers() -> Found:
-    """A program that registers operators in several ways, and calls them."""
-    return Found(once("registers-and-calls", lambda folder: record(folder, REGISTERS)))
-
-
-def test_what_becomes_of_gradients(registers: Found) -> None:
-    """PyTorch says it in the backward pass."""
-    lost = {name: loss for name, loss in registers.said[0].items() if loss is not None}
-    assert set(lost.values()) == {"backward-raises", "backward-warns", "dropped"}
-    findings = registers.of_kind("no-gradient")
-    assert {finding["operator"]: finding["gradient"] for finding in findings} == lost
-    assert {finding["calls"] for finding in findings} == {1}
-    assert {(finding["key"], finding["kernel"], finding["registered_at"]) for finding in findings} == {
-        ("AutogradCPU", None, None)
-    }
-    assert registers.operators("no-gradient") == {*lost}
-    assert registers.operators("fallback") == set()  # autograd's fallback is none of a backend
-
-
-def test_stale_slots_of_a_program(registers: Found) -> None:
-    """The registration of CompositeExplicitAutograd refreshes no autograd slot: the math kernel stays there."""
-    ran = registers.said[1]
-    assert ran == ["CompositeImplicitAutograd", "CompositeExplicitAutograd"]
-    stale = [(entry["operator"], entry["key"], entry["calls"]) for entry in registers.of_kind("stale")]
-    assert stale == [("judged::late", "AutogradCPU", 1)]
-    rows = {row["operator"]: row["path"] for thread in registers.answer["threads"] for row in thread["rows"]}
-    assert [rows[f"judged::{name}"]["kernels"][-1]["source"] for name in ("late", "early")] == ran
-    assert registers.operators("stale") == {"judged::late"}
-
-
-def test_a_kernel_at_meta_computes_nothing_that_another_backend_lacks(registers: Found) -> None:
-    findings = [(row["operator"], row["keys"]) for row in registers.of_kind("decomposes")]
-    assert findings == [("judged::has_cuda", ["CUDA"])]
 
 
 INFERENCE = """

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.trace import build
 from dispatch_cli.trace.launch import library_for
 from tests.trace.kernels import has_compiler
 
@@ -204,32 +203,6 @@ def test_a_cache_that_others_can_fill(
     with library_for(python) as library:
         assert cache not in Path(str(library)).parents
     assert capfd.readouterr().err == "note: compiling the recorder; this takes up to a minute\n"
-
-
-def test_a_script_folder_that_is_not_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PYTHONSAFEPATH leaves it out; for a link to the folder, the path has the folder itself."""
-    link = tmp_path / "link"
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch" / "__init__.py").touch()
-    link.symlink_to(Path(build.__file__).parent)
-    monkeypatch.setattr(build, "__file__", str(link / "build.py"))
-    for safe in ("", "1"):
-        monkeypatch.setenv("PYTHONSAFEPATH", safe)
-        with library_for(sys.executable, str(tmp_path)) as library:
-            assert library is None
-
-
-def test_a_folder_with_quotes(tmp_path: Path) -> None:
-    """The compiler's own preprocessor reads the string that the option defines."""
-    folder = tmp_path / 'a"b\\c'
-    source = tmp_path / "source.cpp"
-    source.write_text("extern const char folder[] = BUILT_FOR;\n", encoding="utf-8")
-    if not has_compiler():
-        pytest.skip("left out: there is no C++ compiler")
-    library = tmp_path / "library.so"
-    words = ["-shared", "-fPIC", build._built_for(folder), str(source), "-o", str(library)]
-    subprocess.run([*build._compiler(), *words], check=True)
-    assert bytes(folder) + b"\0" in library.read_bytes()
 
 
 def verified(python: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,6 @@ import pytest
 
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.recording import read as recording_of
-from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.trace.recorded import read, recorder_command
 from tests.trace.recorded import run_source as recorded
@@ -227,53 +226,6 @@ print(all(calls))
     assert len(done.calls("aten::sin")) > 3000
 
 
-def test_recursion_to_its_limit(tmp_path: Path) -> None:
-    source = """
-import torch
-a = torch.ones(2)
-def deeper():
-    torch.sin(a)
-    deeper()
-for _ in range(3):
-    try:
-        deeper()
-    except RecursionError:
-        pass
-torch.cos(a)
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.out) == (0, "")
-    assert len(done.calls("aten::sin")) > 2000
-    assert len(done.calls("aten::cos")) == 1
-    assert done.tagged("x") == []
-
-
-def test_another_process_that_writes_to_the_same_file(tmp_path: Path) -> None:
-    """The file of the first is not cut: it would be killed by the system."""
-    save = tmp_path / "recording"
-    source = f"""
-import subprocess, sys, torch
-a = torch.ones(2)
-torch.sin(a)
-subprocess.run({recorder_command(save, "this", module=True, state=False)!r}, stdout=-3)
-for _ in range(30000):
-    torch.cos(a)
-print(1)
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.out, done.err) == (0, "1\n", "")
-    assert done.head["argv"] == ["-m", "this"]
-
-
-def test_modules_with_names_of_the_standard_library(tmp_path: Path) -> None:
-    """The program gets its own, as if no other file had imported the others before."""
-    for name in ("json", "dis", "pkgutil"):
-        (tmp_path / f"{name}.py").write_text("mine = True", encoding="utf-8")
-    source = "import dis, json, pkgutil, sys\nprint(json.mine, dis.mine, pkgutil.mine, sys.orig_argv[1:])"
-    done = recorded(tmp_path, source, fresh=True)
-    assert (done.code, done.out) == (0, f"True True True {[str(tmp_path / 'program.py')]}\n")
-
-
 def test_of_a_long_list_each_kind_of_tensor_is_told_once(tmp_path: Path) -> None:
     source = """
 import torch
@@ -286,62 +238,6 @@ for size in (99, 40_000, 50_000):
     assert [other["requires_grad"] for other in others] == [[False, True]] * 2
     assert [other["tensors"][0] for other in others] == [short["tensors"][0]] * 2
     assert recording_of(str(tmp_path / "recording")).stopped == []
-
-
-def test_a_program_that_closes_files_of_others(tmp_path: Path) -> None:
-    """The numbers of files that the recorder had are the program's then."""
-    source = """
-import os, sys, torch
-os.closerange(3, 64)
-files = [os.open(os.path.join(sys.path[0], name), os.O_CREAT | os.O_RDWR) for name in ("one", "two")]
-x = torch.zeros(1)
-for _ in range(5000):
-    x.add_(1)
-    for file in files:
-        os.write(file, b"1")
-print(x.item())
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.out, done.err) == (0, "5000.0\n", "")
-    assert (tmp_path / "two").stat().st_size == 5000
-    assert done.tagged("x") == []
-    assert len(done.calls("aten::add_.Tensor")) == 5000
-
-
-def test_a_compiled_script(tmp_path: Path) -> None:
-    (tmp_path / "source.py").write_text("import torch; print(torch.ones(1))", encoding="utf-8")
-    compile_it = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2])"
-    names = [str(tmp_path / name) for name in ("source.py", "program.pyc")]
-    in_pytorch.run([torch_python(), "-c", compile_it, *names])
-    save = tmp_path / "recording"
-    done = in_pytorch.run(recorder_command(save, names[1], state=False), check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([1.])\n", "")
-
-
-def test_code_and_classes_are_not_kept_alive(tmp_path: Path) -> None:
-    source = """
-import gc, torch, weakref
-def made():
-    class Wrapper(torch.Tensor):
-        @staticmethod
-        def __new__(kind, tensor):
-            return torch.Tensor._make_wrapper_subclass(kind, tensor.shape)
-        @classmethod
-        def __torch_dispatch__(kind, function, types, args=(), kwargs=None):
-            return torch.ones(2)
-    torch.sin(Wrapper(torch.ones(2)))
-    return weakref.ref(Wrapper)
-made_class = made()
-names = {}
-exec(compile("import torch\\ndef run(): return torch.ones(1)", "<made>", "exec"), names)
-names["run"]()
-code = weakref.ref(names["run"].__code__)
-del names
-gc.collect()
-print(made_class(), code())
-"""
-    done = recorded(tmp_path, source)
-    assert (done.code, done.out, done.err) == (0, "None None\n", "")
 
 
 REPLACING = """

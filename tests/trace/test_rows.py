@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import call
-from tests.trace.support import OF_A_BACKEND, PLAIN, Writer, every
+from tests.trace.support import OF_A_BACKEND, PLAIN, Writer
 from tests.trace.test_view import REAL, answer, rows_of
 
 CUDA = ("CUDA", "AutogradCUDA", "ADInplaceOrView", "AutocastCUDA")
@@ -102,13 +102,6 @@ def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
     assert "is empty: it is no recording, and no script" in result.err
 
 
-def test_what_a_composite_kernel_calls_is_not_dispatch(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.call("aten::linear", tensors=(PLAIN, PLAIN))
-    output = call("trace", saved(writer, tmp_path), "--explain", "0").out
-    assert "Which other operators it calls is decided by its code, not by dispatch.\n" in output
-
-
 def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
     writer = Writer()
     for number in range(3):
@@ -122,39 +115,6 @@ def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> No
         (6, 2, 3),
     ]
     assert "backward of 3 calls, first 2, train.py:1\n" in call("trace", file).out
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--op", "aten::linear"],
-        ["--depth", "1"],
-    ],
-)
-def test_filters_change_no_row(options: list[str], tmp_path: Path) -> None:
-    (tmp_path / "r.trace").write_text(every(), encoding="utf-8")
-    file = str(tmp_path / "r.trace")
-
-    def path_of_first(*more: str) -> Any:
-        return re.search(r"^ +0 +aten::linear +(?:[^ ]2 +)?[0-9.]+ +(.*)$", call("trace", file, *more).out, re.M)[1]
-
-    assert path_of_first() == path_of_first(*options) == "AutocastCPU (calls again)"
-
-
-def test_times_of_calls_inside_of_each_other_count_once(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
-    writer.call("aten::to.dtype", 1)
-    writer.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
-    writer.end()
-    end(writer)
-    file = saved(writer, tmp_path)
-    report = answer(file)
-    times = {operator["operator"]: (operator["calls"], operator["microseconds"]) for operator in report["operators"]}
-    assert times == {"aten::linear": (2, 25), "aten::to.dtype": (1, 5)}
-    assert [row["microseconds"] for row in rows_of(report)] == [25, 5, 5]
-    assert (report["counts"]["microseconds"], report["counts"]["seconds"]) == (25, 9.5)
-    assert "3 within 0.0 ms: " in call("trace", file).out
 
 
 @pytest.mark.parametrize(
@@ -188,20 +148,6 @@ def test_a_backend_has_the_name_that_the_program_gave_it(tmp_path: Path) -> None
     assert call("trace", file, "--explain", "0").code == 0
     writer.call("aten::empty.memory_format", tensors=(), device="other")
     assert rows_of(answer(saved(writer, tmp_path)))[0]["path"]["problem"] is not None
-
-
-@pytest.mark.parametrize("form", ["html", "markdown"])
-def test_the_tree_is_one_in_every_format_for_people(form: str, tmp_path: Path) -> None:
-    """HTML takes several blanks for one."""
-    (tmp_path / "r.trace").write_text(every(), encoding="utf-8")
-    shown = call("trace", str(tmp_path / "r.trace"), "--format", form).out
-    text = call("trace", str(tmp_path / "r.trace")).out
-    for operator in ("aten::linear", "aten::to.dtype", "aten::mm", "aten::relu"):
-        column = re.search(rf"^ *\d+ ( *){operator} ", text, re.M)
-        match = re.search(rf"((?:&nbsp;)*)(?:\*\*|<span [^>]*>){operator}", shown)
-        assert column is not None
-        assert match is not None
-        assert len(match[1]) // len("&nbsp;") == len(column[1]) - 1
 
 
 def shown_calls(text: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -138,65 +137,6 @@ def test_a_signal_ends_it(tmp_path: Path, how: str, name: str, group: bool) -> N
         assert program.process.stdout.read() == b""
         assert program.process.wait(20) in (-number, 128 + number)
         time.sleep(SOON)
-
-
-def test_ignored_signals_are_ignored(tmp_path: Path, how: str) -> None:
-    """As under nohup; and a handler of the program is called though."""
-    ignore = ["env", "--ignore-signal=HUP", "--ignore-signal=USR1"]
-    if subprocess.run([*ignore, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("this env ignores no signals")
-    with started(tmp_path, how, "says(signal.SIGUSR1)", ignore) as program:
-        for group in (False, True):
-            program.send(signal.SIGHUP, group=group)
-            program.send(signal.SIGUSR1, group=group)
-        assert program.end() == (["got SIGUSR1"] * 2, 5)
-
-
-def test_ignored_children(tmp_path: Path, how: str) -> None:
-    """The exit code is known, even if the process that starts the program ignores SIGCHLD."""
-    ignore = ["env", "--ignore-signal=CHLD"]
-    if subprocess.run([*ignore, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("this env ignores no signals")
-    source = "say(signal.getsignal(signal.SIGCHLD).name, signal.pthread_sigmask(signal.SIG_BLOCK, []))"
-    with started(tmp_path, how, "say('ready')\n" + source, ignore) as program:
-        assert program.line() == "SIG_IGN set()"
-        assert program.end() == (["ready"], 5)
-
-
-def test_what_is_blocked_stays_blocked(tmp_path: Path, how: str) -> None:
-    block = ["env", "--block-signal=USR2"]
-    if subprocess.run([*block, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("this env blocks no signals")
-    source = (
-        "say('ready')\nsays(signal.SIGUSR2)\nsay(*(one.name for one in signal.pthread_sigmask(signal.SIG_BLOCK, [])))"
-    )
-    with started(tmp_path, how, source, block) as program:
-        assert program.line() == "SIGUSR2"
-        program.send(signal.SIGUSR2, group=True)
-        program.send(signal.SIGUSR2)
-        assert program.end() == (["ready"], 5)
-
-
-def test_the_program_sends_to_its_parent(tmp_path: Path, how: str) -> None:
-    """That is whatever has started it, as supervisors are told that it is ready."""
-    shell = ["sh", "-c", 'trap "echo told" USR1; "$@" <&0 & wait $!; wait $!', "sh"]
-    source = "say('ready')\nos.kill(os.getppid(), signal.SIGUSR1)\ntime.sleep(0.3)"
-    with started(tmp_path, how, source, shell) as program:
-        assert program.end() == (["told", "ready"], 5)
-
-
-@pytest.mark.skipif(shutil.which("timeout") is None, reason="there is no timeout")
-@pytest.mark.parametrize("options", [(), ("--foreground",)])
-def test_a_signal_of_timeout_comes_once(tmp_path: Path, how: str, options: tuple[str, ...]) -> None:
-    """It goes to the process that was started and to its group, or with an option to that process alone.
-
-    Of both, the second is lost where the first still waits, and comes too where it was taken.
-    """
-    with started(tmp_path, how, "says(signal.SIGTERM)", ["timeout", *options, "2"]) as program:
-        time.sleep(2.5)
-        lines, code = program.end()
-        assert (set(lines), code) == ({"got SIGTERM"}, 124)
-        assert len(lines) in ((1,) if options else (1, 2))
 
 
 @pytest.mark.parametrize("group", [False, True])

@@ -66,10 +66,6 @@ def test_groups_fold_in_groups() -> None:
     assert shown([("P",), *epoch * 2])[:2] == ["P x1 @0", "group x2 @1"]
 
 
-def test_levels_are_of_calls_and_not_of_groups() -> None:
-    assert shown([A, B, A, B], 1) == ["group x2 @0", "  A x1 @0", "  B x1 @3"]
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_every_call_is_in_one_line(seed: int) -> None:
     """Whatever is folded, each call is in the line of a call of its kind, and lines say how often."""

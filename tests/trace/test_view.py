@@ -68,20 +68,6 @@ def test_backward_calls_are_tied_to_the_forward_line(file: str) -> None:
     assert (row["place"]["line"], row["forward_place"]["line"]) == (3, 1)
 
 
-def test_a_call_is_explained_as_resolve_does(file: str) -> None:
-    result = call("trace", file, "--explain", "0", "--format", "json")
-    data = json.loads(result.out)
-    assert (result.code, data["report"], data["operator"]) == (0, "trace-call", "aten::linear")
-    assert [step["slot"] for selection in data["selections"] for step in selection["steps"]] == [
-        "AutocastCPU",
-        "AutogradCPU",
-    ]
-    assert data["tensors"] == ["cpu", "cpu requires_grad"]
-    resolved = json.loads(call("resolve", "aten::relu", "--tensor", "cpu", "--format", "json").out)
-    assert data.keys() - resolved.keys() == {"predicted", "ended", "assumed_kernels"}
-    assert (data["predicted"], data["ended"], data["assumed_kernels"]) == ([], "returned", [])
-
-
 def test_numbers_are_positions_whatever_is_shown(file: str) -> None:
     every_row = {row["number"]: row["operator"] for row in rows_of(answer(file)) if row["operator"]}
     for options in (["--op", "aten::relu"], ["--line", "train.py:4"], ["--only", "python"], ["--key", "autocast*"]):
@@ -308,27 +294,3 @@ def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
     starts, ends = ([event for event in events if event["ph"] == kind] for kind in "sf")
     assert [start["id"] for start in starts] == [end["id"] for end in ends] != []
     assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} == {"MainThread", "autograd"}
-
-
-def test_a_thread_without_a_name_has_one_in_chrome(tmp_path: Path) -> None:
-    """Perfetto takes an empty name for an error of the file, and says that data was lost."""
-    writer = Writer()
-    writer.call("aten::sin", thread="")
-    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
-    events = json.loads(call("trace", str(tmp_path / "f.trace"), "--format", "chrome").out)["traceEvents"]
-    assert [event["args"]["name"] for event in events if event["name"] == "thread_name"] == ["unnamed thread"]
-
-
-def test_calls_that_are_very_deep_stay_in_sight(tmp_path: Path) -> None:
-    writer = Writer()
-    for depth in range(100):
-        writer.call("aten::sin", depth=depth, ends=False)
-    for _ in range(100):
-        writer.end()
-    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
-    lines = call("trace", str(tmp_path / "f.trace"), "--full").out.splitlines()
-    assert max(map(len, lines)) < 140
-    rows = {line.split()[0]: line for line in lines if "aten::sin" in line and line.split()[0].isdigit()}
-    assert len(rows) == 100
-    assert rows["3"].index("aten") - rows["2"].index("aten") == 2
-    assert " level 99: aten::sin" in rows["99"]

@@ -3,17 +3,13 @@
 usage: ``python -m tests.trace.judge.endings PYTHON [COUNT [SEED]]``
 
 PYTHON has PyTorch and NumPy; a C++ compiler is needed. COUNT: the samples that raise, 5,000 by default. SEED: chooses
-them. Judged is every format, with all kernels observed, and as if the first ones alone had been.
+them. Judged is the view of a trace, with all kernels observed, and as if the first ones alone had been.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import operator
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,30 +17,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dispatch_cli.answers.trace.chrome_document import chrome_text
-from dispatch_cli.answers.trace.document import sheet
-from dispatch_cli.answers.trace.report import TraceReport, trace_report
 from dispatch_cli.answers.trace.view import TraceView
-from dispatch_cli.answers.trace.wording import ARROW, row_end, row_path
-from dispatch_cli.engine.call.trace import Does
-from dispatch_cli.render.data import json_text
-from dispatch_cli.render.document import joined, runs_of
-from dispatch_cli.render.sheet import csv_text
 from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.launch import command
 from dispatch_cli.trace.recording import read
-from dispatch_cli.trace.selected import Wanted
 from dispatch_cli.trace.state import state_of
 from tests.trace.judge.compare import aligned
 from tests.trace.judge.run import driven
 from tests.trace.judge.seen import Seen, logged, traced
 from tests.trace.kernels import library_of
-
-_IN_BRACKETS = re.compile(r" \((?!assumed: )[^()]*\)")
-"""Words of the text about a kernel or of a call beside its key."""
-
 
 SAMPLES, SAMPLES_OF_A_RUN = 5_000, 500
 MOST = 40
@@ -146,11 +129,6 @@ def _judged(view: TraceView, ran: dict[int, tuple[str, ...]]) -> Endings:
         is_right = kernels[: len(shown.keys)] == shown.keys and whole[: len(kernels)] == kernels
         if not is_right or (shown.assumed and (view.recording.kernels or not shown.raised)):
             wrong[f"{name}: {kernels} ran; shown: {shown}"] += 1
-    for name, calls in _formats(view).items():
-        for call, shown in calls.items():
-            if shown != _of_view(view, call):
-                wrong[f"{view.recording.operator_of(call)}: {name} {shown}; {_of_view(view, call)}"] += 1
-    wrong.update(_totals(view))
     different = Counter(
         f"{view.recording.operator_of(call)}: {kernels} ran; predicted: {view.difference(call)}"
         for call, kernels in ran.items()
@@ -162,73 +140,6 @@ def _judged(view: TraceView, ran: dict[int, tuple[str, ...]]) -> Endings:
 def _of_view(view: TraceView, call: int) -> Shown:
     path = view.path(call)
     return Shown(tuple(kernel.key for kernel in path.own), path.assumed, view.ended_as(call) is CallEnd.RAISED)
-
-
-def _formats(view: TraceView) -> dict[str, dict[int, Shown]]:
-    """Kernels of a call in each format: of all of them, or of the first of those that are alike."""
-    return {
-        "json": dict(_of_json(_report(view))),
-        "text": dict(_of_text(_report(view))),
-        "csv": dict(_of_csv(_report(view))),
-        "chrome": dict(_of_chrome(view)),
-    }
-
-
-def _report(view: TraceView) -> TraceReport:
-    return trace_report(view, Wanted())
-
-
-def _of_json(report: TraceReport) -> Iterator[tuple[int, Shown]]:
-    for thread in json.loads("".join(json_text(report)))["threads"]:
-        for row in thread["rows"]:
-            if row["operator"] is not None:
-                kernels = row["path"]["kernels"]
-                ends = (at for at, one in enumerate(kernels) if one["does"] == Does.CALLS_ANEW.value)
-                keys = tuple(kernel["key"] for kernel in kernels[: next(ends, len(kernels)) + 1])
-                yield row["number"], Shown(keys, tuple(row["path"]["assumed"]), row["raised"] > 0)
-
-
-def _of_text(report: TraceReport) -> Iterator[tuple[int, Shown]]:
-    for thread in report.threads:
-        for row in thread.rows:
-            if row.operator is not None:
-                text = _IN_BRACKETS.sub("", "".join(run.text for run in runs_of(joined(row_path(row), *row_end(row)))))
-                path, _, end = text.partition(" raised")
-                assert not end
-                keys, _, assumed = path.removesuffix(")").partition(" (assumed: ")
-                yield row.number, Shown(_keys(keys), _keys(assumed), text.endswith(" raised"))
-
-
-def _of_csv(report: TraceReport) -> Iterator[tuple[int, Shown]]:
-    for row in csv.DictReader(io.StringIO("".join(csv_text(sheet(report))))):
-        if row["operator"]:
-            keys, assumed = (tuple(row[name].split()) for name in ("kernels", "assumed"))
-            yield int(row["call"]), Shown(keys, assumed, row["end"] == "error")
-
-
-def _of_chrome(view: TraceView) -> Iterator[tuple[int, Shown]]:
-    for event in json.loads("".join(chrome_text(view, view.select(Wanted()))))["traceEvents"]:
-        args = event.get("args", {})
-        if "call" in args:
-            assumed = _keys(args.get("assumed", ""))
-            yield args["call"], Shown(_keys(args["kernels"]), assumed, args.get("raised", False))
-
-
-def _keys(text: str) -> tuple[str, ...]:
-    return () if text in ("", "no kernel") else tuple(text.split(ARROW))
-
-
-def _totals(view: TraceView) -> Counter[str]:
-    """Rows of the table by operator that differ from the sum of its calls."""
-    calls: Counter[Any] = Counter(
-        (view.recording.operator_of(call), _of_view(view, call)) for call in range(len(view.recording.calls))
-    )
-    totals: Counter[Any] = Counter()
-    for row in _report(view).operators:
-        for path in row.paths:
-            totals[row.operator, Shown(path.keys, path.assumed, path.ended is CallEnd.RAISED)] += path.calls
-    unlike = (totals - calls) + (calls - totals)
-    return Counter({f"table: {operator} {shown}": count for (operator, shown), count in unlike.items()})
 
 
 def together(found: Iterable[dict[str, Endings]]) -> dict[str, Endings]:
