@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,28 +19,22 @@ from textual.widget import Widget
 from dispatch_cli.explore import left_place
 from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
-from dispatch_cli.explore.contained import Contained
-from dispatch_cli.explore.failing import Failing
-from dispatch_cli.explore.first_frame import late
 from dispatch_cli.explore.going import Going
-from dispatch_cli.explore.hangup import end_with_terminal, end_without_terminal
-from dispatch_cli.explore.keys_in_turn import KeysInTurn
 from dispatch_cli.explore.left_place import LeftPlace
-from dispatch_cli.explore.noticing import Noticing
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.stage import PaneStage
-from dispatch_cli.explore.tidying import Tidying
 from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.visits import VisitedPlace, Visits
+from dispatch_cli.render.text_safety import safe_lines
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.notifications import SeverityLevel
 
-    from dispatch_cli.explore.failed_view import FailedView
 
 WIDE = 150
 """Columns from which table and slot stand beside each other."""
@@ -58,7 +53,7 @@ def _own_commands() -> type[Provider]:
     return ExploreCommands
 
 
-class ExploreScreen(Contained, Screen[None]):
+class ExploreScreen(Screen[None]):
     """The screen. Keys that come before anything else has happened go to the list."""
 
     AUTO_FOCUS = "OperatorList"
@@ -66,7 +61,7 @@ class ExploreScreen(Contained, Screen[None]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, KeysInTurn):
+class ExploreApp(Going, Trying, Opening):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -129,8 +124,17 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
         self.tabs, self.crumb = Tabs([*self.stage.entries.values()]), Crumb()
         self.command_bar = CommandBar()
 
-    def show_first_frame(self) -> None:
-        """Do nothing, if the terminal shows each frame; a late driver puts its own function here."""
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,  # noqa: ARG002  (widgets pass it)
+    ) -> None:
+        """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
+        super().notify(safe_lines(message), title=title, severity=severity, timeout=timeout, markup=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""
@@ -156,14 +160,11 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
     def on_mount(self) -> None:
         if not self.visits.here.listed:
             self.call_after_refresh(self.stage.focus_on, self.front)
-        if self.own_process:
-            end_with_terminal(self)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
 
     def on_ready(self) -> None:
         """The first frame is there."""
-        self.show_first_frame()
         self.screen.remove_class(STARTING)
 
     async def on_resize(self, event: Resize) -> None:
@@ -209,9 +210,6 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
             self.call_later(self.stage.renew, self.spot)
         self.state_changed()
 
-    async def on_failed_view_again(self, message: FailedView.Again) -> None:
-        await self.stage.again(message.view, self.spot)
-
     @property
     def answer(self) -> PaneAnswer | None:
         """Answer that the view in front shows."""
@@ -255,7 +253,7 @@ class ExploreApp(Going, Trying, Opening, Noticing, Tidying, Failing, Contained, 
 
 
 def run(session: Session, comes_back: bool = True) -> int:
-    """Explore a state in this terminal until the user leaves, or the terminal ends; the exit code.
+    """Explore a state in this terminal until the user leaves; the exit code.
 
     comes_back: to where the user left last time.
     """
@@ -263,12 +261,9 @@ def run(session: Session, comes_back: bool = True) -> int:
     if not left.view and session.original.own_operators():
         left = left._replace(view=SUPPORT.id)
     app = ExploreApp(session, left)
-    app.own_process = True
-    app.driver_class = late(app.driver_class)
-    try:
-        app.run()
-        spot = app.spot
-        left_place.note(LeftPlace(app.front, spot.higher_order or str(spot.operator or ""), app.theme))
-    finally:
-        end_without_terminal()
+    gc.freeze()  # the state stays as long as the program
+    gc.enable()
+    app.run()
+    spot = app.spot
+    left_place.note(LeftPlace(app.front, spot.higher_order or str(spot.operator or ""), app.theme))
     return app.return_code or 0

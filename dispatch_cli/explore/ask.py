@@ -10,11 +10,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.text_input import TextInput
 
 
-class Ask(Contained, ModalScreen["str | None"]):
+class Ask(ModalScreen["str | None"]):
     """A question; its result is what is typed, or None. first: what is there to begin with."""
 
     DEFAULT_CSS = """

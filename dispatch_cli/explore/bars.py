@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.fitting import fitting
 from dispatch_cli.explore.panes import PaneEntry
 from dispatch_cli.explore.session import PaneAnswer
@@ -31,7 +30,7 @@ _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
 
 
-class Tabs(Contained, Widget):
+class Tabs(Widget):
     """The views with their keys; those in front are marked, and of these the one that the command line is of."""
 
     DEFAULT_CSS = "Tabs { height: 1; background: $panel; color: $foreground; }"
@@ -101,7 +100,7 @@ def _shortened(most: int, name: str) -> str:
     return f"{name[: most - 1]}…" if len(name) > most else name
 
 
-class Crumb(Contained, Widget):
+class Crumb(Widget):
     """Crumbs: the state, the operator, the slot. The state is cut where there is no room for it."""
 
     DEFAULT_CSS = "Crumb { height: 1; padding: 0 1; color: $text-muted; }"
@@ -148,7 +147,7 @@ def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = Fal
     app.notify(f"{notice} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
-class CommandBar(Contained, Widget):
+class CommandBar(Widget):
     """The command line of what is shown, or why there is none. It can be selected with the mouse."""
 
     DEFAULT_CSS = """
@@ -197,7 +196,7 @@ class CommandBar(Contained, Widget):
         return fitting(self._whole(), self.content_size.width, self._most)
 
 
-class KeyBar(Contained, Widget):
+class KeyBar(Widget):
     """The keys that do something here. A click presses one."""
 
     DEFAULT_CSS = "KeyBar { height: 1; padding: 0 1; background: $panel; color: $foreground; }"

@@ -11,7 +11,6 @@ from typing import Any
 
 from dispatch_cli.explore.line_looks import MARK
 from dispatch_cli.explore.lines_view import LinesView, Openable
-from dispatch_cli.explore.short_names import short_text
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text import parts_of
 from dispatch_cli.render.text_lines import TextLine, line_width
@@ -95,8 +94,6 @@ class Blocks(LinesView):
         return _plain(self._lines)
 
 
-_BESIDE = 12
-"""Rows above and below from which a name differs where there is no room for all of it."""
 _KEPT = 2_000
 """Lines that are kept, so that they are not made anew whenever they are painted."""
 
@@ -136,19 +133,13 @@ class Rows(LinesView):
 
     def line_at(self, number: int) -> TextLine:
         """One of them."""
-        layout, rows = self._layout, self._table.rows
+        layout = self._layout
         assert layout is not None, "there is a line"
         line = self._made.get(number)
         if line is None:
-            near = rows[max(0, number - _BESIDE) : number + _BESIDE]
-
-            def shortened(column: int, name: str, room: int) -> str:
-                """A name without a part, so that it differs from those beside it."""
-                return short_text(name, room, [layout.text(row, column) for row in near])
-
             if len(self._made) > _KEPT:
                 self._made.clear()
-            line = self._made[number] = layout.line(rows[number], shortened)
+            line = self._made[number] = layout.line(self._table.rows[number])
         return line
 
     def choices(self) -> int:

@@ -13,7 +13,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from dispatch_cli.explore.blocks import Rows
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.suggest import suggestion
@@ -21,7 +20,7 @@ from dispatch_cli.render.document import TableBlock, runs_of
 from dispatch_cli.render.text_safety import safe
 
 
-class Choose(Contained, ModalScreen[Any]):
+class Choose(ModalScreen[Any]):
     """Choice of a row of a table; its result is the row, or None.
 
     table: its first column is what is typed to find a row. own: makes a row of what is typed, which comes last, or says

@@ -10,7 +10,6 @@ from textual.message import Message
 from textual.widget import Widget
 
 from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED, Catalogue, Marked
-from dispatch_cli.explore.contained import Contained
 
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!", Marked.CALLED: CALLED}
 
@@ -22,7 +21,7 @@ def short_number(number: int) -> str:
     return f"{number / 1000:.1f}k" if number < 9_950 else f"{round(number / 1000):,}k"
 
 
-class Filters(Contained, Widget):
+class Filters(Widget):
     """Line with the number of operators of each mark, the chosen one marked; or with what a search may mean."""
 
     DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"

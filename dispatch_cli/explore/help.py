@@ -15,7 +15,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.line_looks import MARK
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.pane import Pane
@@ -51,7 +50,7 @@ HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
 
-class HelpScreen(Contained, ModalScreen[None]):
+class HelpScreen(ModalScreen[None]):
     """The keys of the application, the list and the view in front."""
 
     CSS = """

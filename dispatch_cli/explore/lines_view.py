@@ -13,8 +13,8 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.line_looks import LOOKS, MARK
+from dispatch_cli.explore.sized_scroll_view import SizedScrollView
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.text_lines import TextLine
 
@@ -27,7 +27,7 @@ class Openable(NamedTuple):
     target: Any
 
 
-class LinesView(Contained, SizedScrollView, can_focus=True):
+class LinesView(SizedScrollView, can_focus=True):
     """Lines with their tones, and a cursor on those that can be opened."""
 
     DEFAULT_CSS = """

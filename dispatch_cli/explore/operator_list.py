@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,20 +16,18 @@ from textual.strip import Strip
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.catalogue import OWN, TRIED, Catalogue, Marked, namespace_of
-from dispatch_cli.explore.contained import Contained, SizedScrollView
 from dispatch_cli.explore.fuzzy import matched
-from dispatch_cli.explore.short_names import short_pieces
+from dispatch_cli.explore.sized_scroll_view import SizedScrollView
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.render.text_safety import safe
 
 _MARKS = 3
 """The columns before a name."""
-BESIDE = 40
-"""Rows above and below from which a name differs where there is no room for all of it."""
 _OWN_STYLE, _TRIED_STYLE, _DIM = "bold $text-success", "bold $text-warning", "$text-muted"
 _FOUND_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.INFO: "$text-muted"}
 
 
-class OperatorList(Contained, SizedScrollView):
+class OperatorList(SizedScrollView):
     """The operators that a query finds, best first; one has the cursor."""
 
     DEFAULT_CSS = "OperatorList { height: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
@@ -275,7 +274,7 @@ class OperatorList(Contained, SizedScrollView):
         return self.look(self.cursor_style) if is_here else self.look(*filter(None, (style,)))
 
     def _letters(self, row: int, is_here: bool, room: int) -> list[Segment]:
-        """The name; where it is too long, without a part, so that it differs from those beside it."""
+        """The name; where it is too long, without a part."""
         entries = self.catalogue.entries
         entry = entries[self.found[row]]
         name = entry.name
@@ -283,7 +282,23 @@ class OperatorList(Contained, SizedScrollView):
             namespace = namespace_of(name)
             return [Segment(f"{namespace}::  {self.catalogue.namespaces[namespace]:,}"[:room], self._style(is_here))]
         hits = set(matched(name, self.query_text)) if self.query_text.strip() else set()
-        near = (entries[number].name for number in self.found[max(0, row - BESIDE) : row + BESIDE])
         dim = self._style(is_here, _DIM if entry.higher_order else "")
         hit_style = dim + Style(bold=True, underline=True)
-        return [Segment(text, hit_style if hit else dim) for text, hit in short_pieces(name, room, near, hits)]
+        return [Segment(text, hit_style if hit else dim) for text, hit in _pieces(name, room, hits)]
+
+
+def _pieces(name: str, room: int, hits: Container[int]) -> Iterator[tuple[str, bool]]:
+    """A name in pieces, safe to print; of each, whether its letters are among those at *hits*.
+
+    Where there is no room for all of it, its namespace is left out, then a part before its end.
+    """
+    count, start = len(name), name.rfind("::") + 2 if "::" in name else 0
+    shown: list[int | None] = [*range(count)]
+    if count > room:
+        shown = [None, *range(start, count)]
+    if len(shown) > room:
+        end = (room - 2) * 3 // 5
+        shown = [None, *range(start, start + room - 2 - end), None, *range(count - end, count)]
+    letters = (("…", False) if at is None else (safe(name[at]), at in hits) for at in shown)
+    for is_hit, piece in groupby(letters, key=lambda letter: letter[1]):
+        yield "".join(text for text, _ in piece), is_hit

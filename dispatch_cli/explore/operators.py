@@ -13,7 +13,6 @@ from textual.widgets import Input
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.catalogue import Catalogue, Marked
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.filters import Filters
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.session import Session
@@ -57,7 +56,7 @@ class OperatorInput(TextInput):
         self.post_message(self.Left())
 
 
-class Operators(Contained, Vertical):
+class Operators(Vertical):
     """Search, filter and list."""
 
     class SlotsKnown(Message):
@@ -158,11 +157,10 @@ class Operators(Contained, Vertical):
     def _checked(self, findings: Found) -> None:
         self._original = findings
         self.marks_changed()
-        self.call_after_refresh(self.app.keep_all)  # type: ignore[attr-defined]
 
     def _not_checked(self, error: Exception) -> None:
         self.filters.note_checking(False)
-        self.app.failed(error, self)  # type: ignore[attr-defined]
+        self.notify(f"{type(error).__name__}: {error}", title="error", severity="error")
 
     def marks_changed(self) -> None:
         """The state is another one, or its findings are known now."""

@@ -9,7 +9,6 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.span import Span
 
@@ -26,7 +25,7 @@ SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallb
 """Description of the key for that, for help."""
 
 
-class Pane(Contained, Vertical):
+class Pane(Vertical):
     """A view of a session. It is made of report data, and says which command line prints the same.
 
     TITLE: its name in tabs and in the command palette. MARKS: the signs that it shows, and what they mean.

@@ -11,13 +11,12 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.session import CannotRead
 from dispatch_cli.render.document import Paragraph
 from dispatch_cli.render.problems import problems
 
 
-class ProblemsScreen(Contained, ModalScreen[None]):
+class ProblemsScreen(ModalScreen[None]):
     """Problems in the files, each with its place."""
 
     DEFAULT_CSS = """

@@ -11,11 +11,9 @@ from textual.events import DescendantFocus
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.contained import Contained
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.render.text_safety import safe
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.failed_view import FailedView
@@ -31,7 +29,7 @@ def pane_class(entry: PaneEntry) -> type[Pane]:
     return next(kind for kind in own if issubclass(kind, Pane))
 
 
-class PaneStage(Contained, Horizontal):
+class PaneStage(Horizontal):
     """The views. Each is made when it is first shown, and told where the user is while it is shown."""
 
     DEFAULT_CSS = """
@@ -71,6 +69,10 @@ class PaneStage(Contained, Horizontal):
     async def show(self, ids: tuple[str, ...], spot: Spot) -> None:
         """Bring views to the front, and open a place in those that were not there."""
         new = [view_id for view_id in ids if view_id not in self.shown or view_id not in self.views]
+        for view_id in new:
+            view = self.views.get(view_id)
+            if view is not None and not isinstance(view, Pane):  # it failed
+                await self.views.pop(view_id).remove()
         self.shown = ids
         for view_id in ids:
             if view_id not in self.views:
@@ -88,7 +90,7 @@ class PaneStage(Contained, Horizontal):
             try:
                 view.open(spot)
             except Exception as error:
-                self.app.failed(error, view)  # type: ignore[attr-defined]
+                self._fail(name, view, error)
 
     def open_all(self, spot: Spot, but: Widget | None = None) -> None:
         """Tell all that are shown, except one."""
@@ -101,32 +103,16 @@ class PaneStage(Contained, Horizontal):
         inside = set(view.ancestors_with_self)
         return next((name for name, view in self.views.items() if view in inside), None)
 
-    def fail(self, view: Widget, error: BaseException) -> bool:
-        """Put an error in the place of the view in which it happened; False where it happened in none."""
-        name = self.id_of(view)
-        if name is None:
-            return False
-        failed = self.views[name]
-        if not isinstance(failed, Pane):
-            return False
-        shown = _failed_view(self.entries[name].title, error)
-        self.views[name] = shown
-        shown.display = failed.display
+    def _fail(self, name: str, failed: Pane, error: Exception) -> None:
+        """Put an error in the place of the view in which it happened, until the view is next brought to the front."""
+        from dispatch_cli.explore.failed_view import FailedView
+
+        shown = self.views[name] = FailedView(self.entries[name].title, error)
         had_focus = failed.has_focus_within
         self.mount(shown, after=failed)
         failed.remove()
         if had_focus:
             shown.focus()
-        return True
-
-    async def again(self, failure: FailedView, spot: Spot) -> None:
-        """Make a view that failed anew."""
-        name = self.id_of(failure)
-        if name is not None:
-            del self.views[name]
-            await failure.remove()
-            await self.show(self.shown, spot)
-            self.focus_on(name)
 
     async def renew(self, spot: Spot) -> None:
         """Make all views anew: the keys of the state are other ones."""
@@ -155,25 +141,7 @@ class PaneStage(Contained, Horizontal):
         if name in self.shown:  # what goes away passes the keys on first
             self._focused[name] = event.widget
 
-    def _made(self, name: str) -> Pane | FailedView:
+    def _made(self, name: str) -> Pane:
         entry = self.entries[name]
-        view: Pane | FailedView
-        try:
-            view = pane_class(entry)(self.session, id=f"pane-{name}")
-        except Exception as error:
-            view = _failed_view(entry.title, error)
-        self.views[name] = view
+        view = self.views[name] = pane_class(entry)(self.session, id=f"pane-{name}")
         return view
-
-
-def _failed_view(title: str, error: BaseException) -> FailedView:
-    """View in the place of a failed one, whose module is imported now."""
-    from dispatch_cli.explore.failed_view import FailedView
-
-    return FailedView(title, error)
-
-
-def error_line(error: BaseException) -> str:
-    """An error in one line."""
-    text = str(error)
-    return f"{type(error).__name__}: {safe(text[:300])}" if text else type(error).__name__

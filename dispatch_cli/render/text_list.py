@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, runs_of
@@ -25,21 +25,9 @@ class ListLayout(NamedTuple):
         heads = [name or column.header for name, column in zip(names, self.columns, strict=True)]
         return self._line([[Run(head, Tone.HEAD)] for head in heads])
 
-    def line(self, row: Any, short_name: Callable[[int, str, int], str] | None = None) -> TextLine:
-        """A row; cells that have no room are cut.
-
-        short_name: the form of a name that has no room, of its column's number, the name and the room.
-        """
-        cells = [_one_line(column.cell(row, self.short)) for column in self.columns]
-        if short_name is not None:
-            for at, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
-                if _is_name(cell) and line_width(cell) > width:
-                    cells[at] = [cell[0]._replace(text=short_name(at, cell[0].text, width))]
-        return self._line(cells)
-
-    def text(self, row: Any, column: int) -> str:
-        """Text of a cell, before it is cut."""
-        return "".join(run.text for run in _one_line(self.columns[column].cell(row, self.short)))
+    def line(self, row: Any) -> TextLine:
+        """A row; cells that have no room are cut."""
+        return self._line([_one_line(column.cell(row, self.short)) for column in self.columns])
 
     def _line(self, cells: Sequence[TextLine]) -> TextLine:
         lines = [[cut(cell, width)] for cell, width in zip(cells, self.widths, strict=True)]

@@ -16,6 +16,7 @@ from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.failed_view import FailedView
 from dispatch_cli.explore.session import Session
 from dispatch_cli.whatif.shared import Shared
 
@@ -44,7 +45,7 @@ def drive(
 
     Findings of `newest` that a view needs are looked for once by all tests.
 
-    fails: errors may happen; otherwise one that the application contained fails the test. painted: parts of the screen
+    fails: a view may fail; otherwise its error fails the test. painted: parts of the screen
     are painted as they change. Otherwise the whole screen is, when it changes as a whole, when a test looks at it, and
     at the end: that takes half of the time.
     """
@@ -59,8 +60,9 @@ def drive(
             await pilot.pause()
             if app.is_running:
                 screen_text(app)
-        if app.failures and not fails:
-            raise app.failures[0]
+        failed = next((view for view in app.stage.views.values() if isinstance(view, FailedView)), None)
+        if failed is not None and not fails:
+            raise failed.error
         return result
 
     with nullcontext() if painted else patch.object(Compositor, "render_partial_update", _not_painted):

@@ -168,6 +168,7 @@ def _is_said(app: ExploreApp, words: str) -> bool:
 def test_a_tensor_too_many_is_refused_with_its_reason() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName("aten::add", "Tensor")), "call")
+        await pilot.pause()
         for keys, words in (
             (["a"], "aten::add.Tensor takes 2 tensors, and all are there: t changes them."),
             (
@@ -179,6 +180,7 @@ def test_a_tensor_too_many_is_refused_with_its_reason() -> None:
             await pilot.press(*keys)
             await until(pilot, partial(_is_said, app, words))
         await app.go(Spot(OperatorName("aten::cat")), "call")
+        await pilot.pause()
         await pilot.press("a")
         assert app.query_one(CallPane).line.value.endswith("--tensor '")
 

@@ -154,7 +154,7 @@ class ChangesPane(Pane):
         self._searching.start(lambda _: search(), done, self._not_done, lambda _: None)
 
     def _not_done(self, error: Exception) -> None:
-        self.app.failed(error, self)  # type: ignore[attr-defined]
+        self.notify(f"{type(error).__name__}: {error}", title="error", severity="error")
 
     # the part under the cursor
 

@@ -1,26 +1,10 @@
-"""Errors stay where they happen: a widget goes on after one, and the application shows it."""
+"""Base class of views of lines."""
 
 from __future__ import annotations
 
 from rich.style import Style
 from textual.geometry import Size
-from textual.message import Message
-from textual.message_pump import MessagePump
 from textual.scroll_view import ScrollView
-
-
-class Contained(MessagePump):
-    """A widget, screen or application whose message handlers may fail without ending the program.
-
-    The first of its base classes. textual ends the loop of messages of whatever fails, and then the program.
-    """
-
-    async def _dispatch_message(self, message: Message) -> None:
-        try:
-            await super()._dispatch_message(message)
-        except Exception as error:
-            self.app.failed(error, self)  # type: ignore[attr-defined]
-
 
 FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
 PLAIN_CURSOR, PLAIN_BLURRED = "bold reverse", "underline"
@@ -48,10 +32,7 @@ class SizedScrollView(ScrollView):
         """textual's. The event comes only after a frame, which would be empty."""
         resized = super()._size_updated(size, virtual_size, container_size, layout)
         if resized:
-            try:
-                self.sized()
-            except Exception as error:
-                self.app.failed(error, self)  # type: ignore[attr-defined]
+            self.sized()
         return resized
 
     def _scroll_update(self, virtual_size: Size) -> None:
