@@ -111,7 +111,7 @@ class Going(App[None]):
         if visit.listed:
             self.action_operators()
         else:
-            self.call_after_refresh(self.stage.focus_on, visit.pane)
+            self.stage.focus_on(visit.pane)
 
     async def to_front(self, pane: str) -> None:
         if pane not in self.stage.entries:
@@ -158,7 +158,7 @@ class Going(App[None]):
 
     def action_operators(self) -> None:
         self.screen.remove_class("-in-view")
-        self.call_after_refresh(self.operators.list.focus)
+        self.screen.set_focus(self.operators.list)
 
     def action_search(self) -> None:
         self.screen.remove_class("-in-view")
