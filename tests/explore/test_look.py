@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -18,7 +16,6 @@ from dispatch_cli.api import load_state
 from dispatch_cli.explore import left_place
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.finding_rows import FindingFix
-from dispatch_cli.explore.first_frame import late
 from dispatch_cli.explore.left_place import LeftPlace
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
@@ -126,34 +123,6 @@ def test_the_first_frame_has_the_list_the_table_and_the_command(
         assert "$ dispatch-cli table" in first
 
     drive(Session(newest(), ("--base", "torch-2.15")), steps, size)
-
-
-def test_the_terminal_stays_as_it_is_until_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal:
-        def __init__(self, app: object) -> None:  # noqa: ARG002
-            self.written: list[str] = []
-
-        def write(self, text: str) -> None:
-            self.written.append(text)
-
-    app = SimpleNamespace()
-    driver: Any = late(Terminal)(app)  # type: ignore[arg-type]
-    driver.write("another screen, ")
-    driver.write("a frame")
-    assert driver.written == []
-    app.show_first_frame()
-    driver.write("the next one")
-    assert driver.written == ["another screen, a frame", "the next one"]
-    frames: list[str] = []
-    monkeypatch.setattr(ExploreApp, "post_display_hook", lambda app: frames.append(screen_text(app)))
-    shown: list[str] = []
-    monkeypatch.setattr(ExploreApp, "show_first_frame", lambda _: shown.append(frames[-1]))
-
-    async def steps(_: ExploreApp, pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: bool(shown))
-
-    drive(Session(newest(), ("--base", "torch-2.15")), steps)
-    assert len(shown) == 1 and "SparseCPU" in shown[0]
 
 
 FIRST_FRAME = Path(__file__).with_name("first_frame.py")

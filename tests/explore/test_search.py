@@ -1,4 +1,4 @@
-"""Operators that a search finds, in their order, and the nearest where it finds none; short names; likely keys."""
+"""Operators that a search finds, in their order, and the nearest where it finds none; likely keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.explore.likely_keys import likely_keys
 from dispatch_cli.explore.nearest import nearest
-from dispatch_cli.explore.short_names import CUT, short_name
 from tests.cli.support import call
 from tests.ends import ends
 from tests.explore.support import newest
@@ -191,32 +190,6 @@ def test_a_long_search_takes_no_longer(query: str) -> None:
     with counted() as steps, ends():
         nearest(names, query)
     assert 0 < steps[0] < 50 * len(names)
-
-
-WHAT = "div", "mul", "addcdiv"
-FOREACH = [f"aten::_foreach_{what}_.{which}" for what in WHAT for which in ("ScalarList", "Scalar")]
-
-
-def text(name: str, room: int, beside: list[str]) -> str:
-    return "".join(CUT if at is None else name[at] for at in short_name(name, room, beside))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("names", [FOREACH, ["mine::prepack_weights_of_a_layer", "other::prepack_weights_of_a_layer"]])
-def test_names_that_stand_together_differ(names: list[str]) -> None:
-    for room in range(19, 40):
-        shown = [text(name, room, names) for name in names]
-        assert len({*shown}) == len(names), (room, shown)
-        assert all(len(name) <= room for name in shown)
-    assert [text(name, 60, names) for name in names] == names
-
-
-@pytest.mark.slow
-def test_there_is_always_room() -> None:
-    hostile = ["", "::", "a::", "…" * 50, "x::" + "…y" * 30, "\u202e" * 40]
-    for room in range(4, 30):
-        for name in (*FOREACH, *hostile):
-            assert len(text(name, room, [*FOREACH, *hostile])) <= room
 
 
 def names(state_keys: tuple[tuple[str, int], ...], count: int | None = None) -> list[str]:
