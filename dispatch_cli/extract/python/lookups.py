@@ -20,7 +20,6 @@ from dispatch_cli.extract.python.values import (
     Dotted,
     EnumMember,
     FunctionValue,
-    HigherOrderHandle,
     ImportedName,
     InstanceValue,
     LibraryValue,
@@ -104,8 +103,6 @@ class Lookups:
             case LibraryValue(block):
                 if name == "ns":
                     return block.namespace if isinstance(block.namespace, str) else Opaque(node)
-                return Bound(owner, name)
-            case HigherOrderHandle():
                 return Bound(owner, name)
             case OperatorHandle():
                 return owner if name in ("_opoverload", "default") else Bound(owner, name)
