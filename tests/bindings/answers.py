@@ -83,8 +83,11 @@ def kernel(*args: object) -> object:
     return args
 
 
-def names(core: Any, tag: Any, tensor: Callable[[str], Any]) -> dict[str, Any]:
-    """The names that steps use. core: ``torch._C`` or bindings. tensor: makes a tensor of a description."""
+def names(core: Any, tag: Any, tensor: Callable[[str], Any], dispatcher: Any) -> dict[str, Any]:
+    """The names that steps use.
+
+    core: ``torch._C`` or bindings. tensor: makes a tensor of a description. dispatcher: ``PythonDispatcher``.
+    """
     return {
         "C": core,
         "K": core.DispatchKey,
@@ -92,6 +95,7 @@ def names(core: Any, tag: Any, tensor: Callable[[str], Any]) -> dict[str, Any]:
         "R": core.DispatchKeySet.from_raw_repr,
         "Tag": tag,
         "T": tensor,
+        "P": dispatcher,
         "thing": Thing(),
         "unprintable": Unprintable(),
         "Index": Index,
@@ -283,6 +287,7 @@ def main() -> None:
     """Answer what is on standard input."""
     import torch
     import torch._subclasses.fake_tensor
+    from torch._python_dispatcher import PythonDispatcher
 
     core: Any = torch._C
 
@@ -290,7 +295,7 @@ def main() -> None:
         # these two stand in another module, and change the same thread
         core._enable_functionalization = torch._enable_functionalization
         core._disable_functionalization = torch._disable_functionalization
-        return names(core, torch.Tag, live_tensor)
+        return names(core, torch.Tag, live_tensor, PythonDispatcher)
 
     gc.collect()
     gc.freeze()  # so that forks do not copy what is there

@@ -65,7 +65,7 @@ class Own:
     def _answers(self, program: Sequence[str]) -> list[Answer]:
         before = self.dispatcher.checkpoint()
         bindings = Bindings(self.universe, self.dispatcher)
-        scope = answers.names(bindings, bindings.Tag, str)
+        scope = answers.names(bindings, bindings.Tag, str, bindings.PythonDispatcher)
         collected = []
         with answers.plain_warnings():
             for step in program:

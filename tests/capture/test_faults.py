@@ -113,14 +113,11 @@ def stand_in(tmp_path: Path) -> Iterator[StandIn]:
                 os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize("prefix", ["", "setsid "], ids=["in its group", "in another session"])
-def test_a_process_that_keeps_standard_error_open_is_not_waited_for(
-    ask: tuple[str, ...], prefix: str, stand_in: StandIn
-) -> None:
+def test_a_process_that_keeps_standard_error_open_is_not_waited_for(prefix: str, stand_in: StandIn) -> None:
     python = stand_in.script(f"{prefix}sleep 300 &", 'echo $! > "$HERE/pids"', COPY)
-    result = stand_in.run(*ask, python=python)
-    assert result.code in (0, 1)
+    result = stand_in.run("capture", python=python)
+    assert result.code == 0
     assert result.out
     assert "error" not in result.err
     if not prefix:
@@ -138,42 +135,6 @@ def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> Non
     assert (ended.code, ended.errors[-4:], counts) == (0, "end\n", [])
 
 
-def test_a_reader_of_lines_that_fails_does_not_stop_the_reading() -> None:
-    def fails(line: bytes) -> bool:
-        raise ValueError(line)
-
-    script = "import sys; print('first', file=sys.stderr); print('x' * 500_000, 'end', file=sys.stderr)"
-    ended = process.run([sys.executable, "-I", "-c", script], 30, fails)
-    assert (ended.code, ended.errors[-4:]) == (0, "end\n")
-
-
-def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> None:
-    """The probe imports modules a first time in a process of its own, and does not wait for more than that, either."""
-    (tmp_path / "torch.py").write_text("__version__ = '2.4'\n_C = object()", encoding="utf-8")
-    (tmp_path / "starts.py").write_text(
-        "import subprocess\n"
-        "started = subprocess.Popen(['sleep', '300'])\n"
-        f"print(started.pid, file=open({str(tmp_path / 'pids')!r}, 'a'), flush=True)\n",
-        encoding="utf-8",
-    )
-    running = subprocess.Popen(
-        [*COMMAND, "capture", "--python", sys.executable, "--import", "starts"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env=environment(PYTHONPATH=f"{tmp_path}:{ROOT}"),
-    )
-    with running:
-        result = finished(running)
-    assert result.code == 2
-    assert "cannot be interpreted" in result.err
-    pids = (tmp_path / "pids").read_text(encoding="utf-8").split()
-    assert pids
-    assert all(ends(int(pid)) for pid in pids)
-
-
-@pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize(
     "lines",
     [
@@ -190,21 +151,11 @@ def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> Non
     ],
     ids=["pipe", "folder", "zeros", "terminal", "circle", "empty", "nothing", "bytes", "huge", "gzip"],
 )
-def test_something_else_in_the_place_of_the_answer(
-    ask: tuple[str, ...], lines: tuple[str, ...], stand_in: StandIn
-) -> None:
-    result = stand_in.run(*ask, python=stand_in.script(*lines))
+def test_something_else_in_the_place_of_the_answer(lines: tuple[str, ...], stand_in: StandIn) -> None:
+    result = stand_in.run("capture", python=stand_in.script(*lines))
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error[capture-failed]: ")
     assert list(stand_in.temporary.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_emptied(stand_in: StandIn) -> None:
-    """Not even root can remove a file system's folder of processes from below a link; a locked folder stops others."""
-    result = stand_in.run("capture", python=stand_in.script(COPY, 'mkdir -p "$2.d/x"', 'chmod 0 "$2.d"'))
-    assert (result.code, result.err) == (0, "")
-    for folder in stand_in.temporary.glob("*/*.d"):
-        folder.chmod(0o700)
 
 
 @pytest.mark.parametrize("ask", ASKS)

@@ -320,12 +320,6 @@ def test_hostile_texts_come_back_as_they_were() -> None:
     assert json.loads(text) == from_yaml(text) == texts
 
 
-def test_plain_texts_stay_without_quotes() -> None:
-    texts = {"a": "registered at /x/y.cpp:1", "b": "a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])"}
-    text = "a: registered at /x/y.cpp:1\nb: a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])\n"
-    assert "".join(yaml_text(texts)) == text
-
-
 def test_groups_of_keys_stay_shorter_than_yaml_allows() -> None:
     keys = [f"Key{number:03}" for number in range(200)]
     single = kernel("a.cpp:1")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from dispatch_cli.answers.findings.crossref.against import against_report
-from dispatch_cli.crossref.against import AgainstKind, compare_with_state, names_in
+from dispatch_cli.crossref.against import AgainstKind, compare_with_state
 from dispatch_cli.crossref.against import AgainstOutcome as Outcome
-from dispatch_cli.crossref.held import held_by
 from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
@@ -54,14 +51,6 @@ def outcomes(declared: Declarations, built: BuiltLibrary) -> list[tuple[str | No
 
 F = {"at": "a.cpp:2:3", "func": "demo::f(Tensor x, *, float scale=1) -> Tensor"}
 BUILT_F = BuiltOperator("demo::f(Tensor x, *, float scale=1.) -> Tensor", {"CPU": BuiltKernel("registered at a.cpp:1")})
-
-
-def test_what_is_the_same() -> None:
-    declared = sources(F, kernel("demo::f", "CPU"))
-    assert outcomes(declared, library({"demo::f": BUILT_F})) == [
-        ("demo::f", None, Outcome.SAME),
-        ("demo::f", "CPU", Outcome.SAME),
-    ]
 
 
 def test_what_one_side_lacks() -> None:
@@ -150,21 +139,3 @@ def test_fallbacks() -> None:
         (None, "PrivateUse1", Outcome.SAME),
         (None, "Meta", Outcome.ONLY_IN_SOURCES),
     ]
-
-
-@pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
-def test_an_embedded_base(base: str) -> None:
-    from dispatch_cli.api import load_state
-
-    block: dict[str, Any] = {"at": "a.cpp:1:1", "kind": "IMPL", "namespace": "aten", "dispatch_key": "CPU"}
-    block["impl"] = {"aten::mm": [{"at": "a.cpp:2:1", "kernel": "k"}], "aten::no": [{"at": "a.cpp:3:1", "kernel": "k"}]}
-    state = load_state([], bases=[base])
-    document = {"dispatch": 1, "extracted": True, "libraries": [block]}
-    declared = load([ExtractedDocument("sources", document)], universe=state.dispatcher.universe)
-    assert names_in(declared) == {"aten::mm", "aten::no"}
-    built = held_by(state, base, {"aten"})
-    assert outcomes(declared, built) == [
-        ("aten::mm", "CPU", Outcome.SAME),
-        ("aten::no", "CPU", Outcome.ONLY_IN_SOURCES),
-    ]
-    assert built.operators["aten::mm"].kernels["CPU"].debug.startswith("registered at")

@@ -54,10 +54,9 @@ def probed(recording: Mapping[str, Any]) -> Probed:
     return from_data(answer_of(recording))
 
 
-@pytest.mark.parametrize(("version", "slots"), [("2.4.1", 130), ("2.15.0", 137)])
-def test_a_whole_recording_is_equal(version: str, slots: int) -> None:
+def test_a_whole_recording_is_equal() -> None:
     """Every operator, every line of both dumps."""
-    recording = load_recording(f"{version}.state")
+    recording = load_recording("2.15.0.state")
     answers = probed(recording)
     subject = replay(answers)
     comparison = compare(subject, answers.answers, names_of(subject, answers.answers))
@@ -66,7 +65,7 @@ def test_a_whole_recording_is_equal(version: str, slots: int) -> None:
     assert comparison.counts[:3] == (
         Count(Compared.OPERATOR, operators, 0),
         Count(Compared.DUMP, operators, 0),
-        Count(Compared.TABLE, operators * slots, 0),
+        Count(Compared.TABLE, operators * 137, 0),
     )
 
 

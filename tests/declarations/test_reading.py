@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from dispatch_cli.api import load_state
 from dispatch_cli.declarations.check_format import GUARD, RESOLVES
@@ -34,7 +33,7 @@ from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
-from tests.declarations.helpers import read, refused, write
+from tests.declarations.helpers import read, write
 
 HEAD = "dispatch: 1\n"
 
@@ -216,33 +215,6 @@ def test_kernels(text: str, expected: Kernel, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["no", "Off", "YES", "on", "true", "False", "null", "NULL", "~", "1", "-1.5", "0x1F", "1e3", ".inf", "1_000"],
-)
-@pytest.mark.parametrize("place", ["operators: [{{name: 'm::a', dispatch: {{CPU: {}}}}}]", "fallbacks: {{CPU: {}}}"])
-def test_what_yaml_takes_for_something_else_is_no_name(text: str, place: str, tmp_path: Path) -> None:
-    """``Autograd: no`` and ``Meta: null`` are meant to say that there is no kernel. What is a text YAML says."""
-    assert not isinstance(yaml.safe_load(text), str) or text == "1e3"  # a number in YAML 1.2 and JSON
-    line = place.format(text)
-    (problem,) = refused(write(tmp_path, f"dispatch: 1\n{line}\n"))
-    assert problem.message.startswith(f"expected the name of a kernel, found {text}, which is ")
-    assert problem.hint == (
-        "remove the key if nothing is registered there, or write fallthrough, "
-        f'or write "{text}" with quotes if you mean the string'
-    )
-    assert problem.span == Span(str(tmp_path / "x.yaml"), 2, line.rindex(text) + 1)
-
-
-@pytest.mark.parametrize("text", ["torch-2.15", "./base.yaml"])
-def test_extends_takes_one_text(text: str, tmp_path: Path) -> None:
-    write(tmp_path, "dispatch: 1\nuniverse: torch-2.15\n", "base.yaml")
-    single = read(tmp_path, f"dispatch: 1\nextends: {text}\n")
-    several = read(tmp_path, f"dispatch: 1\nextends: [{text}]\n")
-    assert (single.bases, single.files, single.universe) == (several.bases, several.files, several.universe)
-    assert single.bases or len(single.files) == 2
-
-
-@pytest.mark.parametrize(
     ("text", "kind", "keys"),
     [
         ("false", RedispatchKind.NO, ()),
@@ -400,14 +372,6 @@ def test_guards(tmp_path: Path) -> None:
     )
 
 
-def test_guards_remember_what_they_came_through(tmp_path: Path) -> None:
-    write(tmp_path, f"{HEAD}guards:\n  - {{op: x, key: CPU, rule: kernel}}\n", "third.yaml")
-    write(tmp_path, f"{HEAD}extends: [third.yaml]\n", "second.yaml")
-    (guard,) = read(tmp_path, f"{HEAD}extends:\n  - second.yaml\n").guards
-    assert guard.span == Span(str(tmp_path / "third.yaml"), 3, 5)
-    assert guard.through == (Span(str(tmp_path / "x.yaml"), 3, 5), Span(str(tmp_path / "second.yaml"), 2, 11))
-
-
 def test_suppressions_and_settings(tmp_path: Path) -> None:
     text = f"""{HEAD}operators:
   # dispatch-cli: ignore[guard, DC1] the next line
@@ -468,20 +432,6 @@ def test_guards_name_the_rules_and_ends_of_the_engine() -> None:
     assert (rules["enum"], ends["enum"]) == ([rule.value for rule in Rule], [end.value for end in EndKind])
 
 
-def test_aliases_stand_for_what_they_name(tmp_path: Path) -> None:
-    text = f"""{HEAD}operators:
-  - {{name: "m::a", dispatch: &both {{CPU: &k {{kernel: x, signature: "() -> ()"}}, CUDA: *k}}}}
-  - {{name: "m::b", dispatch: *both}}
-"""
-    steps = [step for step in read(tmp_path, text).steps if isinstance(step, Implement)]
-    assert [(str(step.operator), step.dispatch_key, step.kernel.debug) for step in steps] == [
-        ("m::a", "CPU", "x"),
-        ("m::a", "CUDA", "x"),
-        ("m::b", "CPU", "x"),
-        ("m::b", "CUDA", "x"),
-    ]
-
-
 @pytest.mark.parametrize("indent", ["\t", "  "])
 def test_json(indent: str, tmp_path: Path) -> None:
     text = '{\n~"dispatch": 1,\n~"operators": [\n~~{"name": "m::a", "dispatch": {"CPU": "a\\tb"}}\n~]\n}'
@@ -510,14 +460,6 @@ def test_the_newer_one_is_active(tmp_path: Path) -> None:
     assert kernel is not None
     assert kernel.wraps is not None
     assert kernel.wraps.dtype == "bfloat16"
-
-
-def test_the_python_dispatcher_has_one(tmp_path: Path) -> None:
-    """``OpOverload.py_kernels`` of a live PyTorch 2.13 has the key once."""
-    file = tmp_path / "a.yaml"
-    file.write_text(FILE)
-    kernels = load_state([str(file)]).python_kernels(OperatorName("m::op"))
-    assert [(slot.dispatch_key, slot.span and slot.span.line) for slot in kernels] == [("AutocastXPU", 5)]
 
 
 KEYWORDS = """\

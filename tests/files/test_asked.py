@@ -11,7 +11,6 @@ import pytest
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.asked import absent, is_revision, resolve
-from dispatch_cli.files.git import first_colon
 from dispatch_cli.model.problem import InputError, Problem
 from tests.files.support import commit, git, repository
 
@@ -46,22 +45,6 @@ def problem_of(*names: str) -> Problem:
         resolve(names)
     (problem,) = caught.value.problems
     return problem
-
-
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("main:a", 4),
-        ("a", -1),
-        (":a", 0),
-        ("HEAD^{/fix: it}:a:b", 15),
-        ("@{2020-01-01 10:00:00}:a", 22),
-        ("HEAD^{/a:b", -1),
-        ("main:a{:}", 4),
-    ],
-)
-def test_a_revision_ends_where_it_ends_in_git(text: str, at: int) -> None:
-    assert first_colon(text) == at
 
 
 @pytest.mark.parametrize(
@@ -163,13 +146,6 @@ def test_what_is_wrong_is_said(name: str, code: str, message: str, hint: str | N
     assert hint is None or hint in (problem.hint or "")
 
 
-def test_all_that_is_wrong_is_said_at_once(repo: Path) -> None:
-    assert repo
-    with pytest.raises(InputError) as caught:
-        resolve(["v2:decl.yaml", "main:decl.yaml", "v1:later.yaml"])
-    assert [problem.code for problem in caught.value.problems] == ["unknown-revision", "file-not-found"]
-
-
 def test_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -198,11 +174,6 @@ def test_a_repository_that_git_does_not_trust(repo: Path, monkeypatch: pytest.Mo
     assert problem.code == "unsafe-repository"
     assert f"dubious ownership in repository at '{repo}'" in problem.message
     assert problem.hint == f"if you trust it: git config --global --add safe.directory {repo}"
-
-
-def test_an_empty_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(repository(tmp_path / "empty"))
-    assert problem_of("HEAD:decl.yaml").code == "unknown-revision"
 
 
 def test_a_shallow_clone(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import json
 import lzma
 import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from tests import in_pytorch
 from tests.bindings import compared
 from tests.engine.live_cases import embedded_side
 from tests.engine.test_live_cases import CASES, RECORDED
-from tests.versions import record as of_version
+from tests.versions.judge import Size
+from tests.versions.judge import record as record_version
 
 HERE = Path(__file__).parent
 SCRIPTS = {
@@ -44,16 +46,19 @@ def record(python: str, version: str, kind: str) -> None:
     if kind in SCRIPTS:
         script, *arguments = SCRIPTS[kind]
         in_pytorch.run([python, str(HERE / script), str(out), *arguments])
+        return
+    if kind == "random":
+        data = random(python, version, out, case)
     elif kind == "bindings":
         programs = compared.recordable(compared.all_programs(python, SEED, 400))
-        with lzma.open(out, "wt", preset=9) as file:
-            json.dump(list(zip(programs, compared.live_answers(python, programs), strict=True)), file)
+        data = [*zip(programs, compared.live_answers(python, programs), strict=True)]
     elif kind == "version":
-        of_version.main(python, str(out))
+        with tempfile.TemporaryDirectory() as directory:
+            data = record_version(python, Size(calls=200, histories=40, seed=14), Path(directory))
     else:
-        data = random(python, version, out, case) if kind == "random" else probed(python, kind)
-        with lzma.open(out, "wt", preset=9) as file:
-            json.dump(data, file)
+        data = probed(python, kind)
+    with lzma.open(out, "wt", preset=9) as file:
+        json.dump(data, file)
 
 
 def probed(python: str, kind: str) -> dict[str, Any]:

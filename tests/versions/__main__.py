@@ -4,7 +4,7 @@ usage: python -m tests.versions PYTHON… [--calls 1000] [--histories 300] [--se
 
 PYTHON has a PyTorch. Per version it prints how many operators, slots, answers of resolve_key, calls, histories and
 higher-order operators were compared, and what differs, of each kind the first. Exit code 1 when anything does.
-`python -m tests.versions.record` writes the small recordings of the tests.
+`python -m tests.recordings PYTHON version` writes the small recordings of the tests.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import document_of_sources, load_state
-from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
@@ -141,19 +140,6 @@ def test_a_cell_names_rule_registration_error_and_call(tmp_path: Path) -> None:
     assert (compiled.call.tensors, compiled.call.contexts) == (("cpu functional",), ("enable_functionalization",))
 
 
-def test_autocast_of_a_backend_outside_of_pytorch_raises_without_its_fallback(tmp_path: Path) -> None:
-    """As PyTorch 2.13 does, see `test_calls_under_autocast` of the checks."""
-    declared = f"{FUNCTIONAL} | dispatch: {{PrivateUse1: k}}"
-    state = state_of(tmp_path, declared)
-    cell = cells_of(state)[SupportContext.AUTOCAST]
-    assert (cell.verdict, cell.reason, cell.key) == (Verdict.RAISES, Reason.NO_AUTOCAST, "AutocastPrivateUse1")
-    assert cell.error == "Could not run 't::op' with arguments from the 'AutocastPrivateUse1' backend"
-    with_fallback = tmp_path / "fallback.yaml"
-    with_fallback.write_text("dispatch: 1\nextends: [t.yaml]\nfallbacks: {AutocastPrivateUse1: fallthrough}\n")
-    state = load_state([str(tmp_path / "t.yaml"), str(with_fallback)])
-    assert cells_of(state)[SupportContext.AUTOCAST].verdict is Verdict.OWN
-
-
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -193,39 +179,6 @@ def test_no_kernel_runs_on_fake_tensors_where_nothing_is_returned(tmp_path: Path
     fake, compiled = cells[SupportContext.FAKE], cells[SupportContext.COMPILE]
     assert (fake.verdict, fake.kernel) == (Verdict.NOTHING_TO_COMPUTE, None)
     assert (compiled.verdict, compiled.kernel) == (Verdict.OWN, "k")
-
-
-@pytest.mark.parametrize(
-    ("declared", "train", "grad"),
-    [  # what autograd and torch.func do without a derivative; with one, torch.func has none either
-        (f"{FUNCTIONAL} | dispatch: {{CPU: k}}", Reason.BACKWARD_WARNS, Reason.NOT_TRANSFORMED),
-        (
-            f"{FUNCTIONAL} | dispatch: {{CPU: k, Autograd: fallthrough}}",
-            Reason.GRADIENT_DROPPED,
-            Reason.NOT_TRANSFORMED,
-        ),
-        (f"{IN_PLACE} | dispatch: {{CPU: k}}", Reason.NOT_FUNCTIONAL, Reason.NOT_TRANSFORMED),
-        ("custom_op: t::op(Tensor x) -> Tensor | kernel: k", Reason.NO_BACKWARD, Reason.AUTOGRAD_FUNCTION),
-        ("custom_op: t::op(Tensor(a!) x) -> () | kernel: k", Reason.NOT_FUNCTIONAL, Reason.AUTOGRAD_FUNCTION),
-    ],
-)
-def test_what_helps_depends_on_what_pytorch_takes(
-    declared: str, train: Reason | None, grad: Reason, tmp_path: Path
-) -> None:
-    """PyTorch 2.13: ``register_autograd`` refuses operators that write, and torch.func supports none of its kernels."""
-    cells = cells_of(state_of(tmp_path, declared), "cpu")
-    assert (cells[SupportContext.TRAIN].reason, cells[SupportContext.GRAD].reason) == (train, grad)
-    help_for_grad = help_words(cells[SupportContext.GRAD])
-    assert help_for_grad is not None
-    assert "register_autograd" not in help_for_grad
-
-
-def test_the_placeholder_of_a_missing_fake_kernel_is_no_kernel(tmp_path: Path) -> None:
-    cells = cells_of(state_of(tmp_path, "custom_op: t::op(Tensor x) -> Tensor | kernel: k"), "cpu")
-    fake = cells[SupportContext.FAKE]
-    assert (fake.reason, fake.key, fake.kernel, fake.span) == (Reason.NO_FAKE, None, None, None)
-    cells = cells_of(state_of(tmp_path, f"{FUNCTIONAL} | dispatch: {{CPU: k}}"), "cpu")
-    assert cells[SupportContext.FAKE].error == "UnsupportedOperatorException: t.op.default"
 
 
 BODIES = """
@@ -362,12 +315,6 @@ def test_compiling_runs_kernels_of_the_python_dispatcher(tmp_path: Path) -> None
     assert cell[SupportContext.COMPILE].verdict is Verdict.NOT_KNOWN
     cell = cells_of(state_of(tmp_path, f"{declared} | python_dispatch: {{Meta: p}}"), "cpu")
     assert cell[SupportContext.COMPILE].reason is Reason.MUTABLE_RESULT
-
-
-def test_results_of_another_shape_cannot_be_put_into_a_batch(tmp_path: Path) -> None:
-    """vmap's loop stacks the results, ``stack expects each tensor to be equal size``."""
-    declared = f"{FUNCTIONAL} | dispatch: {{CPU: k}} | fake: f | tags: [dynamic_output_shape]"
-    assert cells_of(state_of(tmp_path, declared), "cpu")[SupportContext.VMAP].verdict is Verdict.NOT_KNOWN
 
 
 @pytest.mark.parametrize(
