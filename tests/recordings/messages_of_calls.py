@@ -41,7 +41,7 @@ def _double(x):
     return x * 2
 
 
-@prints("not-defined", "has no overload name", operator="aten::add")
+@prints("not explained", "has no overload name", operator="aten::add")
 def overload_that_is_not_there():
     torch.ops.aten.add.Nothing(_one(), _one())
 
@@ -71,7 +71,7 @@ def keyword_that_is_not_there():
     torch.ops.aten.add.Tensor(_one(), _one(), colour=1)
 
 
-@prints("no-rule", "does not have a kernel registered for", operator="zeros_of")
+@prints("not explained", "does not have a kernel registered for", operator="zeros_of")
 def custom_op_of_another_device():
     @custom_op("mydevices::zeros_of", mutates_args=(), device_types="cuda")
     def zeros_of(n: int, device: torch.device) -> torch.Tensor:
@@ -80,7 +80,7 @@ def custom_op_of_another_device():
     zeros_of(2, torch.device("cpu"))
 
 
-@prints("no-rule", "there is no cpu impl registered", operator="olddevices::f")
+@prints("not explained", "there is no cpu impl registered", operator="olddevices::f")
 def old_custom_op_of_another_device():
     torch._custom_ops.custom_op("olddevices::f", "(Tensor x) -> Tensor")
     torch.ops.olddevices.f(_one())
@@ -190,7 +190,7 @@ def gradient_of_an_inference_tensor():
     x.requires_grad_()
 
 
-@prints("inference-tensor", "does not have a version counter")
+@prints("not explained", "does not have a version counter")
 def version_set_of_an_inference_tensor():
     with torch.inference_mode():
         x = _one()
@@ -227,12 +227,12 @@ def class_that_handles_nothing():
     torch.add(_one(), Thing())
 
 
-@prints("not-defined", "object has no attribute")
+@prints("not explained", "object has no attribute")
 def higher_order_operator_that_is_not_there():
     torch.ops.higher_order.nothing
 
 
-@prints("inference-tensor", "A view was created in inference mode")
+@prints("not explained", "A view was created in inference mode")
 def view_of_inference_mode_in_place():
     x = torch.ones(2, requires_grad=True).clone()
     with torch.inference_mode():
@@ -289,7 +289,7 @@ def tensor_of_a_device_of_another_system():
     torch.empty(2, device="mps")
 
 
-@prints("no-rule", "Autograd not implemented for")
+@prints("not explained", "Autograd not implemented for")
 def higher_order_operator_without_a_gradient():
     from torch._higher_order_ops.utils import autograd_not_implemented
 

@@ -14,7 +14,7 @@ def autocast_of_a_device_without():
     custom_op("casts::f", mutates_args=())(_clone).register_autocast("meta", torch.half)
 
 
-@prints("bad-backward", "Expected the return from backward", "returned an incorrect number of gradients", "returned a gradient different than None")
+@prints("not explained", "Expected the return from backward", "returned an incorrect number of gradients", "returned a gradient different than None")
 def backward_of_too_many():
     f = custom_op("gradients::f", mutates_args=())(_clone)
     f.register_autograd(lambda ctx, g: (g, g))
@@ -55,7 +55,7 @@ def old_custom_op_that_mutates():
     torch._custom_ops.custom_op("olddefinitions::h", "(Tensor(a!) x) -> Tensor")
 
 
-@prints("bad-registration", "is a reserved namespace")
+@prints("not explained", "is a reserved namespace")
 def old_custom_op_in_a_reserved_namespace():
     torch._custom_ops.custom_op("aten::g", "(Tensor x) -> Tensor")
 
@@ -72,12 +72,12 @@ def fake_of_a_number():
     torch.library.register_fake(3, _clone)
 
 
-@prints("bad-registration", "tagged with torch.Tag.out must")
+@prints("not explained", "tagged with torch.Tag.out must")
 def out_operator_without_a_mutation():
     torch.library.define("tags::f", "(Tensor x) -> Tensor", tags=(torch.Tag.out,))
 
 
-@prints("bad-registration", "tagged with torch.Tag.inplace requires")
+@prints("not explained", "tagged with torch.Tag.inplace requires")
 def in_place_operator_without_a_mutation():
     torch.library.define("tags::g_", "(Tensor x) -> Tensor", tags=(torch.Tag.inplace,))
 
@@ -88,7 +88,7 @@ def formula_of_an_out_operator():
     torch.library.register_autograd("tags::h", _clone)
 
 
-@prints("bad-backward", "register_vmap with kwarg-only Tensor args")
+@prints("not explained", "register_vmap with kwarg-only Tensor args")
 def batching_rule_of_keyword_tensors():
     torch.library.define("keywordrules::f", "(*, Tensor x) -> Tensor")
     torch.library.register_vmap("keywordrules::f", _clone)
@@ -124,7 +124,7 @@ def two_conjugates_changed():
     torch.ops.bits.f(x, y)
 
 
-@prints("fake-mismatch", "mismatched tensor metadata")
+@prints("not explained", "mismatched tensor metadata")
 def fake_of_another_size_compiled():
     f = custom_op("sizes::f", mutates_args=())(_clone)
     f.register_fake(lambda x: x.new_empty(3))
@@ -159,7 +159,7 @@ def fake_class_that_is_not_registered():
     getattr(global_fake_class_registry, "get_impl")("mylib::Thing")
 
 
-@prints("no-device-module", "PrivateUse1HooksInterface", "generator to the PrivateUse1")
+@prints("not explained", "PrivateUse1HooksInterface", "generator to the PrivateUse1")
 def generator_of_a_backend_without_hooks():
     torch.Generator(device="privateuseone")
 
@@ -185,12 +185,12 @@ def parameter_of_inference_mode():
     layer.requires_grad_()
 
 
-@prints("function-transform", "To use autograd.Function with vmap")
+@prints("not explained", "To use autograd.Function with vmap")
 def rule_of_a_function_itself():
     torch.autograd.Function.vmap(None, (), 1)
 
 
-@prints("vmap-random", "same randomness with a batched tensor input")
+@prints("not explained", "same randomness with a batched tensor input")
 def same_random_numbers_of_a_batch():
     torch.func.vmap(torch.bernoulli, randomness="same")(torch.ones(2, 3) / 2)
 

@@ -40,7 +40,7 @@ def mask_that_selects():
         torch.masked_select(torch.ones(2), torch.ones(2) > 0)
 
 
-@prints("data-dependent", "to run this operator with meta Tensors")
+@prints("not explained", "to run this operator with meta Tensors")
 def fake_of_unknown_size_with_a_meta_tensor():
     f = _custom("sized::f")
 
@@ -57,7 +57,7 @@ def value_of_a_fake_tensor():
         torch.ones(2).sum().item()
 
 
-@prints("data-dependent", "get value out of a tracing tensor", operator="aten::_local_scalar_dense")
+@prints("not explained", "get value out of a tracing tensor", operator="aten::_local_scalar_dense")
 def value_of_a_traced_tensor():
     make_fx(lambda x: x * x.sum().item())(torch.ones(2))
 
@@ -82,7 +82,7 @@ def two_modes():
     x.from_tensor(torch.ones(2)) + y.from_tensor(torch.ones(2))
 
 
-@prints("fake-data", "Cannot access data pointer", "Accessing the data pointer of FakeTensor")
+@prints("not explained", "Cannot access data pointer", "Accessing the data pointer of FakeTensor")
 def memory_of_a_fake_tensor():
     _MODE.from_tensor(torch.ones(2)).data_ptr()
 
@@ -120,7 +120,7 @@ def fake_without_a_kernel():
         torch.ops.metaless.f(torch.ones(2))
 
 
-@prints("fake-mismatch", "mismatch", operator="mismatched::f")
+@prints("not explained", "mismatch", operator="mismatched::f")
 def fake_that_says_something_else():
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 

@@ -59,7 +59,7 @@ def python_twice():
         library.impl("f", _double, "CUDA", **_NOT_OVER)
 
 
-@prints("bad-registration", "Trying to override a python impl", operator="impls::f")
+@prints("not explained", "Trying to override a python impl", operator="impls::f")
 def py_impl_twice():
     _operator("impls")
     for _ in range(2):
@@ -76,13 +76,13 @@ def torch_dispatch_twice():
         torch.library.register_torch_dispatch("rules::f", Mode, _double)
 
 
-@prints("bad-registration", "multiple backend fallbacks")
+@prints("not explained", "multiple backend fallbacks")
 def fallback_twice():
     for line in (1, 2):
         _raw("IMPL", "_", "PrivateUse2", line).fallback_fallthrough("PrivateUse2")
 
 
-@prints("bad-registration", "Fallback can only be registered using library fragment on the global")
+@prints("not explained", "Fallback can only be registered using library fragment on the global")
 def fallback_of_a_namespace():
     _library("narrow", "IMPL").fallback(_double, "PrivateUse3")
 
@@ -108,12 +108,12 @@ def fake_beside_composite():
     torch.library.register_fake("composites::f", _double, **_REFUSED)
 
 
-@prints("defined-twice", "We should not register a meta kernel directly", operator="dropout")
+@prints("not explained", "We should not register a meta kernel directly", operator="dropout")
 def meta_for_composite():
     _library("aten", "IMPL").impl("dropout", _double, "Meta")
 
 
-@prints("bad-registration", "is a reserved namespace")
+@prints("not explained", "is a reserved namespace")
 def reserved_namespace():
     Library("prim", "DEF")
 
@@ -181,17 +181,17 @@ def function_without_annotations():
         return x.clone()
 
 
-@prints("bad-registration", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
+@prints("not explained", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
 def name_without_a_namespace():
     torch.library.define("nowhere", "(Tensor x) -> Tensor")
 
 
-@prints("bad-registration", "expected schema to look like")
+@prints("not explained", "expected schema to look like")
 def schema_with_a_name():
     torch.library.define("schemas::f", "f(Tensor x) -> Tensor")
 
 
-@prints("wrong-mutation", "mutates_args")
+@prints("not explained", "mutates_args")
 def other_mutation_than_in_the_schema():
     @torch.library.custom_op("mutating::f", mutates_args=("x",), schema="(Tensor x) -> Tensor")
     def f(x):
@@ -204,13 +204,13 @@ def schema_of_another_kernel():
     _raw("IMPL", "mismatch", "CPU").impl_t_t("f", "CPU", "x")
 
 
-@prints("bad-backward", "Cannot register autograd formula for non-functional operator", operator="formulas::f")
+@prints("not explained", "Cannot register autograd formula for non-functional operator", operator="formulas::f")
 def formula_of_a_mutating_operator():
     _library("formulas").define("f(Tensor(a!) x) -> ()")
     torch.library.register_autograd("formulas::f", _double)
 
 
-@prints("bad-backward", "Cannot register autograd formula for non-functional operator", operator="formulas2::f")
+@prints("not explained", "Cannot register autograd formula for non-functional operator", operator="formulas2::f")
 def formula_of_a_mutating_custom_op():
     @torch.library.custom_op("formulas2::f", mutates_args=("x",))
     def f(x: torch.Tensor) -> None:
@@ -219,18 +219,18 @@ def formula_of_a_mutating_custom_op():
     f.register_autograd(_double)
 
 
-@prints("bad-backward", "kwarg-only Tensor args")
+@prints("not explained", "kwarg-only Tensor args")
 def formula_of_keyword_tensors():
     _library("keywords").define("f(*, Tensor x) -> Tensor")
     torch.library.register_autograd("keywords::f", _double)
 
 
-@prints("bad-registration", "Cannot register privateuse1 backend with in-tree device name")
+@prints("not explained", "Cannot register privateuse1 backend with in-tree device name")
 def name_of_a_device_in_tree():
     torch.utils.rename_privateuse1_backend("cuda")
 
 
-@prints("bad-registration", "has already been set")
+@prints("not explained", "has already been set")
 def second_name_of_a_backend():
     torch.utils.rename_privateuse1_backend("mine")
     torch.utils.rename_privateuse1_backend("yours")

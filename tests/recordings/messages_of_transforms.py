@@ -78,7 +78,7 @@ def random_numbers():
     vmap(lambda x: x + torch.randn(3))(_batch())
 
 
-@prints("vmap-random", "inplace randomness")
+@prints("not explained", "inplace randomness")
 def random_numbers_in_place():
     y = torch.ones(3)
     vmap(lambda x: x + y.normal_(), randomness="different")(_batch())
@@ -108,7 +108,7 @@ def condition_under_vmap():
     vmap(lambda x: x if x.sum() > 0 else -x)(_batch())
 
 
-@prints("vmap-data", "Attempted to vmap over `mask`")
+@prints("not explained", "Attempted to vmap over `mask`")
 def mask_under_vmap():
     vmap(lambda x: torch.masked_select(x, x > 0))(_batch())
 
@@ -123,12 +123,12 @@ def function_without_a_rule():
     vmap(_Set.apply)(_batch())
 
 
-@prints("function-transform", "has both generate_vmap_rule=True")
+@prints("not explained", "has both generate_vmap_rule=True")
 def function_with_two_rules():
     vmap(_Both.apply)(_batch())
 
 
-@prints("function-transform", "NYI: Functionalize rule for custom_function_call")
+@prints("not explained", "NYI: Functionalize rule for custom_function_call")
 def function_functionalized():
     functionalize(_Set.apply)(torch.ones(2, requires_grad=True))
 
@@ -166,7 +166,7 @@ def sparse_functionalized():
     functionalize(lambda x: x[0].resize_(9))(torch.eye(2))
 
 
-@prints("no-rule", "There was no rule registered for", operator="cond")
+@prints("not explained", "There was no rule registered for", operator="cond")
 def mode_without_a_rule():
     class Mode(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -176,7 +176,7 @@ def mode_without_a_rule():
         torch.ops.higher_order.cond(torch.tensor(True), lambda x: x.sin(), lambda x: x.cos(), (torch.ones(2),))
 
 
-@prints("no-rule", "could not find kernel for HigherOrderOperator", operator="cond")
+@prints("not explained", "could not find kernel for HigherOrderOperator", operator="cond")
 def key_without_a_rule():
     torch.ops.higher_order.cond.dispatch(
         torch._C.DispatchKey.AutocastCPU, torch.tensor(True), lambda x: x, lambda x: x, ()

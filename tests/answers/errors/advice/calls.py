@@ -1,13 +1,11 @@
 """Texts about the arguments of a call, and about what an operator does with them."""
 
-import contextlib
-
 import torch
 from torch.library import custom_op
 
 from tests.answers.errors.advice.fakes import clone_op, compiled
 from tests.answers.errors.advice.gradients import training
-from tests.answers.errors.advice.modes import half, mesh
+from tests.answers.errors.advice.modes import mesh
 from tests.answers.errors.advice.slots import ONE, define, nested
 from tests.answers.errors.advice.trial import tries, untried
 
@@ -32,11 +30,6 @@ def tensor_in_place_of_a_number(advice):
 @tries("wrong-arguments", "The value is None")
 def argument_that_is_none(advice):
     torch.nn.functional.linear(ONE if advice else None, ONE)
-
-
-untried("wrong-arguments", "torch.fx.wrap('f')", "the tracers of the versions that are tried take a Proxy")
-untried("wrong-arguments", "`x.new_empty(...)`", "needs a backend that PyTorch does not have")
-untried("wrong-arguments", "Do not call the functions of torch.cuda", "needs a GPU")
 
 
 @tries(
@@ -90,59 +83,11 @@ untried("not-built", "Or move the tensors to the device for which it has code", 
 untried("mixed-devices", "Create the generator on the device of the tensors", OTHER)
 
 
-@tries("fake-mismatch", "Let both return the same", "`torch.library.opcheck(op, args)`", since="2.13")
-def fake_with_other_strides(advice):
-    f = clone_op()
-    f.register_fake(lambda x: torch.empty_like(x) if advice else x.new_empty(2, 3).t())
-    if "opcheck" in advice or not advice:
-        torch.library.opcheck(f, (torch.ones(3, 2),))
-    else:
-        torch.compile(lambda x: f(x) * 2, fullgraph=True, backend="aot_eager")(torch.ones(3, 2))
-
-
-@tries("fake-mismatch", "exclude the function that calls it, `@torch.compiler.disable`", needs="g++", since="2.13")
-def fake_with_other_strides_compiled(advice):
-    f = clone_op()
-    f.register_fake(lambda x: x.new_empty(2, 3).t())
-    call = torch.compiler.disable(f) if advice else f
-    torch.compile(lambda x: call(x) * 2)(torch.ones(3, 2))
-
-
 @tries("bad-backward", "Return a gradient, or None, for each argument")
 def gradient_too_many(advice):
     f = clone_op()
     f.register_autograd(lambda ctx, g: g if advice else (g, g, g))
     f(training(1.0)).backward()
-
-
-@tries("bad-backward", "Register the formula for an operator that returns a new tensor")
-def formula_of_a_mutation(advice):
-    @custom_op("t::g", mutates_args=("x",))
-    def g(x: torch.Tensor) -> None:
-        x.add_(1)
-
-    f = clone_op() if advice else g
-    f.register_autograd(lambda ctx, grad: grad)
-    if advice:
-        x = training(1.0) * 1
-        x.copy_(f(x)).backward()
-
-
-@tries("bad-backward", "Move the tensors before the `*`")
-def tensor_by_keyword(advice):
-    if advice:
-
-        @custom_op("t::f", mutates_args=())
-        def f(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            return x + y
-
-    else:
-
-        @custom_op("t::f", mutates_args=())
-        def f(x: torch.Tensor, *, y: torch.Tensor) -> torch.Tensor:
-            return x + y
-
-        f.register_autograd(lambda ctx, g: g)
 
 
 globals_kept = []
@@ -170,25 +115,9 @@ def function_of_a_newer_release(advice):
 untried("no-registration-api", "Install versions that belong together", "needs another build")
 
 
-@tries("no-rule", "or on plain tensors", "`op.py_impl(key_or_mode_class)(function)`")
-def mode_without_a_rule(advice):
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Mode(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            return func(*args, **(kwargs or {}))
-
-    op = half()
-    if "py_impl" in advice:
-        op.py_impl(Mode)(lambda mode, x: x / 2)
-    with torch._C._AutoDispatchBelowAutograd(), contextlib.nullcontext() if "plain" in advice else Mode():
-        op(ONE)
-
-
 EXPORTER = "needs the package onnxscript, or ExecuTorch"
 untried("bad-registration", "If it is an assertion instead", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
-untried("no-device-module", "Register a guard for the device in C++", "needs C++")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
@@ -231,23 +160,6 @@ class Twice(torch.autograd.Function):
         return g * 2
 
 
-@tries("bad-backward", "Register the backward at an autograd key")
-def backward_in_the_kernel_of_a_device(advice):
-    op = define("t::f", "(Tensor x) -> Tensor", **{"Autograd" if advice else "CPU": Twice.apply})
-    torch.library.opcheck(op, (training(1.0),), test_utils=("test_autograd_registration",))
-
-
-@tries("no-rule", "`@my_op.register_kernel('", since="2.13")
-def custom_op_of_another_device(advice):
-    @custom_op("t::f", mutates_args=(), device_types="cuda")
-    def f(device: torch.device) -> torch.Tensor:
-        return torch.ones(2)
-
-    if advice:
-        f.register_kernel("cpu")(lambda device: torch.ones(2))
-    assert f(torch.device("cpu")).sum() == 2
-
-
 @tries("no-sharding", "call it on local tensors, `x.to_local()`", "Register a strategy", since="2.13")
 def plain_tensor_in_a_custom_op(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
@@ -268,7 +180,6 @@ def plain_tensor_in_a_custom_op(advice):
 
 
 untried("no-sharding", "Or change the placement of an argument", "needs several processes")
-untried("no-sharding", "Pass the DTensor as a positional argument", "the text is of older versions")
 untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
@@ -288,29 +199,8 @@ def function_without_a_backward(advice):
     Double.apply(training(1.0)).backward()
 
 
-@tries("other-keys", "Create a new parameter")
-def parameter_that_gets_another_layout(advice):
-    module, x = torch.nn.Linear(2, 2), torch.eye(2).to_sparse()
-    if advice:
-        module.weight = torch.nn.Parameter(x)
-    else:
-        module.weight.data = x
-
-
-@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
-def attention_without_an_implementation(advice):
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
-        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
-
-
-untried("no-attention", "choose an attention that does not use the missing one", OTHER)
-untried("no-attention", "use float16 or bfloat16 on a GPU", OTHER)
 untried("mixed-dtypes", "A weight of integers is quantized", OTHER)
 untried("mixed-dtypes", "Autocast converts nothing inside", OTHER)
-untried("mixed-devices", "A process group takes tensors", OTHER)
 untried("not-built", "A number in place of a device", OTHER)
-untried("not-built", "Install builds for the GPU", OTHER)
 untried("wrong-arguments", "The text lists the overloads", OTHER)
 untried("no-subclass", "Let one library alone convert the weights", OTHER)

@@ -327,16 +327,3 @@ def real_tensor_of_a_symbolic_size(advice):
 
 
 untried("symbolic-sizes", "Take sizes as symbols", "needs a C++ compiler")
-
-
-@tries("opaque-function", "Leave `fullgraph=True` out", "Make it an operator: torch.library.custom_op")
-def compiled_function_in_a_graph(advice):
-    import zlib
-
-    @torch.library.custom_op("t::crc", mutates_args=())
-    def crc(x: torch.Tensor) -> torch.Tensor:
-        return x * zlib.crc32(b"x")
-
-    crc.register_fake(torch.empty_like)
-    call = crc if "operator" in advice else lambda x: x * zlib.crc32(b"x")
-    torch.compile(call, backend="eager", fullgraph="Leave" not in advice)(ONE)

@@ -48,13 +48,10 @@ def path_of_classes(advice):
 
 untried("not-exported", "Pass a higher `opset_version`", "needs the packages of the exporter")
 untried("not-exported", "Call what its `forward` does directly", "needs the packages of the exporter")
-untried("not-exported", "Decompose it, `ep.run_decompositions()`", "needs ExecuTorch")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make the function an operator", "needs a C++ compiler")
 untried("not-defined", "ExecuTorch has operators of its own", "needs ExecuTorch")
-untried("undefined-symbol", "Take the libraries of another CUDA", "needs CUDA")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
 untried("undefined-symbol", "The symbol has strings of the new C++ ABI", "needs a C++ compiler")
-untried("no-library-file", "Import the package before all others", "depends on the system")
 untried("no-library-file", "The package was compiled on a newer system", "depends on the system")
 untried("no-library-file", "Some packages exist with and without", "needs another package")

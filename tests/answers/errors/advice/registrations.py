@@ -3,7 +3,7 @@
 import torch
 from torch.library import Library, custom_op
 
-from tests.answers.errors.advice.fakes import clone_op, compiled
+from tests.answers.errors.advice.fakes import compiled
 from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries, untried
 
@@ -189,14 +189,6 @@ def argument_that_is_returned(advice):
     x = torch.ones(2)
     f(x)
     assert x.sum() == 4
-
-
-@tries("callback-signature", "Give the function these parameters")
-def setup_without_an_argument(advice):
-    f = clone_op()
-    setup = (lambda ctx, inputs, output: None) if advice else (lambda ctx, inputs: None)
-    f.register_autograd(lambda ctx, g: g, setup_context=setup)
-    f(torch.ones(2, requires_grad=True)).sum().backward()
 
 
 untried("bad-registration", "torchgen of another PyTorch", "needs a second PyTorch")

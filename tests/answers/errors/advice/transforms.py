@@ -208,23 +208,6 @@ def view_compiled(advice):
 untried("functionalize-alias", "but not in a subgraph", "no program has been written for it")
 
 
-@tries("vmap-in-place", "replace_all_batch_norm_modules_(model)", "`model.eval()` does not change", "or use GroupNorm")
-def batch_norm_under_vmap(advice):
-    model = torch.nn.Sequential(torch.nn.GroupNorm(1, 2) if "Group" in advice else torch.nn.BatchNorm1d(2))
-    if "replace" in advice:
-        torch.func.replace_all_batch_norm_modules_(model)
-    vmap(model.eval() if "eval" in advice else model)(torch.randn(3, 4, 2))
-
-
-@tries("vmap-in-place", "Or pass the tensor to the function as an argument", "Use the operator that returns its result")
-def tensor_from_outside_changed(advice):
-    y = torch.zeros(())
-    if "pass" in advice:
-        assert grad(lambda x, y: y.clone().add_(x))(torch.ones(()), y) == 1
-    else:
-        assert grad(lambda x: y.add(x) if advice else y.add_(x))(torch.ones(())) == 1
-
-
 @tries("vmap-arguments", "Return the tensor from the function")
 def tensor_that_escapes(advice):
     kept = []
@@ -253,15 +236,3 @@ def argument_that_is_no_tensor(advice):
         vmap(lambda x, y: x + y)(pair.x, pair.y)
     else:
         vmap(lambda p: p.x + p.y)(pair)
-
-
-@tries("transform-state", "use torch.func.grad, vjp or jacrev", "Or call it outside of the transform")
-def gradient_in_a_transform(advice):
-    def inner(x):
-        x = x.detach().requires_grad_()
-        return torch.autograd.grad(x.sin(), x)[0]
-
-    if "outside" in advice:
-        inner(torch.ones(()))
-    else:
-        grad(grad(torch.sin) if advice else inner)(torch.ones(()))
