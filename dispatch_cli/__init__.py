@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.library import Library
     from dispatch_cli.engine.dispatcher.refusal import Refused
     from dispatch_cli.engine.history.apply import Applied
-    from dispatch_cli.engine.history.difference import ChangeKind, Difference
-    from dispatch_cli.engine.history.differences import differences
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.engine.order.order import Orders, SensitiveSlot
@@ -44,10 +42,7 @@ _HOMES = {
     "apply_to": "api",
     "what_if_state": "api",
     "load": "declarations.loader",
-    "ChangeKind": "engine.history.difference",
     "Checkpoint": "engine.dispatcher.dispatcher",
-    "Difference": "engine.history.difference",
-    "differences": "engine.history.differences",
     "Dispatcher": "engine.dispatcher.dispatcher",
     "dump_registrations": "engine.dispatcher.dump",
     "dump_table": "engine.dispatcher.dump",
@@ -89,11 +84,9 @@ __all__ = [
     "Block",
     "Call",
     "CallError",
-    "ChangeKind",
     "Checkpoint",
     "Context",
     "Declarations",
-    "Difference",
     "DispatchKeySet",
     "Dispatcher",
     "FunctionSchema",
@@ -117,7 +110,6 @@ __all__ = [
     "Universe",
     "apply_blocks_to",
     "apply_to",
-    "differences",
     "dump_registrations",
     "dump_table",
     "load",

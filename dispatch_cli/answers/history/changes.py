@@ -21,8 +21,8 @@ from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
 from dispatch_cli.engine.comparison.causes import CauseKind, SlotCause
 from dispatch_cli.engine.comparison.identity import KernelView
+from dispatch_cli.engine.comparison.kind import ChangeKind
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
-from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.rules import Rule
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.comparison.kind import ChangeKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplPlace
 

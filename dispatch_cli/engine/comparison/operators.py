@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.identity import KernelIdentity, KernelView, same_active, same_kernel
+from dispatch_cli.engine.comparison.kind import ChangeKind
 from dispatch_cli.engine.comparison.sides import OperatorView
 from dispatch_cli.engine.comparison.slots import SlotChange, SlotComparison
-from dispatch_cli.engine.history.difference import ChangeKind
 
 
 class SchemaChange(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.comparison.kind import ChangeKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.declarations import RefusedDeclaration

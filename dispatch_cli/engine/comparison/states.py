@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.higher_order import HigherOrderChange, compare_higher_order
 from dispatch_cli.engine.comparison.identity import KernelView, SharedParts, same_kernel
+from dispatch_cli.engine.comparison.kind import ChangeKind
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.comparison.refused import RefusedChange, compare_refused
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.slots import SlotComparison
-from dispatch_cli.engine.history.difference import ChangeKind
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 

@@ -222,10 +222,6 @@ class Dispatcher:
         self._registry.restore(checkpoint.version)
         self._checkpoint = ref(checkpoint)
 
-    def changed_between(self, first: Checkpoint | None, last: Checkpoint | None) -> tuple[set[OperatorName], bool]:
-        """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
-        return self._registry.changed_between(*(None if point is None else point.version for point in (first, last)))
-
     def present(self) -> set[OperatorName]:
         """The operators that do not simply wait in the base: something was registered for them, or they were asked for.
 
@@ -314,11 +310,6 @@ class Dispatcher:
     def base(self) -> StateSource | None:
         """The captured state that this dispatcher continues."""
         return self._base
-
-    @property
-    def libraries(self) -> Mapping[str, LibraryHold]:
-        """The DEF libraries, by namespace."""
-        return self._registry.libraries
 
     @property
     def fallbacks(self) -> Mapping[str, Registration]:

@@ -211,14 +211,6 @@ class Registry:
             after = version
         self._latest = ref(wanted)
 
-    def changed_between(self, first: Version | None, last: Version | None) -> tuple[set[OperatorName], bool]:
-        """The operators that may differ between two versions, and whether fallbacks may; None is the present."""
-        ways = [list(version.way()) if version is not None else [] for version in (first, last)]
-        shared = {id(version) for version in ways[0]} & {id(version) for version in ways[1]}
-        passed = [version.kept for way in ways for version in way if id(version) not in shared]
-        operators = {name for kept in passed for name in kept.operators}
-        return operators, any(kept.fallbacks is not None for kept in passed)
-
     def _exchange(self, kept: Kept) -> Kept:
         """Put what was kept into its place, and keep what was there."""
         there = Kept(self.time)
