@@ -130,14 +130,6 @@ def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
     assert not {about(finding) for finding in findings(removed)} & there
 
 
-def test_a_suppression_on_the_line_of_the_change(tmp_path: Path) -> None:
-    line = (REMOVES % (MUL, "Autograd")).rstrip()
-    reason = "  # dispatch-cli: ignore[no-autograd-kernel] it is for inference only\n"
-    own = written(tmp_path, OVERLAY + line + reason)
-    result = call("check-invariants", own)
-    assert (result.code, "1 suppressed" in result.out) == (0, True), result.out
-
-
 def test_of_several_changes_the_one_at_the_key_is_meant(tmp_path: Path) -> None:
     own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Tracer") + REMOVES % (MUL, "Autograd"))
     (finding,) = findings(load_state([own]))
@@ -186,37 +178,6 @@ def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
         assert [operator["operator"] for operator in table["operators"]] == [MUL]
 
 
-def test_an_operator_that_alone_fails_on_fake_tensors_now(tmp_path: Path) -> None:
-    """Others of its library, of which the file says nothing, have kernels for them."""
-    operators = "".join(
-        f"- {{func: lib::{letter}(Tensor x) -> Tensor, dispatch: {{CPU: c, Meta: m}}}}\n" for letter in "ab"
-    )
-    written(tmp_path, f"dispatch: 1\noperators:\n{operators}", "mid.yaml")
-    own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + REMOVES % ("lib::a", "Meta"))
-    (finding,) = findings(load_state([own]), select="no-fake-kernel")
-    assert finding.message.startswith("lib::a fails on fake tensors")
-    assert (finding.severity.value, finding.span and finding.span.line) == ("warning", 4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("changes", "options", "checked", "of"),
-    [
-        ("  - remove: {fallback: AutogradCPU}\n", (), 3624, 3624 + 48),
-        (REMOVES % ("aten::mm.out", "CPU"), (), 4, 3624 + 48),  # mm, and its overloads
-        (REMOVES % ("aten::mm.out", "CPU"), ("--op", "aten::mm*"), 4, 4),
-        (REMOVES % ("aten::abs.out", "CPU"), ("--op", "aten::mm*"), 0, 4),
-    ],
-)
-def test_how_many_operators_are_looked_at(
-    changes: str, options: tuple[str, ...], checked: int, of: int, tmp_path: Path
-) -> None:
-    """Those that the changes concern, and all where a fallback is changed; the others are said not to be checked."""
-    own = written(tmp_path, OVERLAY + changes)
-    report = json.loads(call("check-invariants", own, *options, "--format", "json").out)
-    assert (report["operators"], report["not_checked"]["pytorch"]) == (checked, of - checked)
-
-
 LIB = "dispatch: 1\noperators:\n"
 F = '- {func: "lib::f(Tensor x) -> Tensor", dispatch: {CPU: a, CUDA: b, Autograd: g, Meta: m}}\n'
 F_ = '- {func: "lib::f_(Tensor(a!) x) -> Tensor(a!)", dispatch: {%s, ADInplaceOrView: v, Autograd: g, Meta: m}}\n'
@@ -230,42 +191,6 @@ def test_a_further_slot_of_a_finding(kernels: str, tmp_path: Path) -> None:
     (finding,) = findings(load_state([own]), select="sibling-disagreement")
     assert (finding.severity.value, finding.span and finding.span.line) == ("warning", 4)
     assert " CPU" in finding.message
-
-
-def test_the_change_at_a_further_slot_is_meant(tmp_path: Path) -> None:
-    """The finding names CPU first, where the form lacked a kernel before; the change that matters is that at CUDA."""
-    written(tmp_path, LIB + F + F_ % "CUDA: b, XLA: c, Tracer: t", "mid.yaml")
-    removed = REMOVES % ("lib::f_", "Tracer") + REMOVES % ("lib::f_", "CUDA")
-    own = written(tmp_path, f"dispatch: 1\nextends: mid.yaml\nchanges:\n{removed}")
-    (finding,) = findings(load_state([own]), select="sibling-disagreement")
-    assert (finding.key, finding.span and finding.span.line) == ("CPU", 5)
-
-
-def test_a_library_that_fails_on_fake_tensors_as_before(tmp_path: Path) -> None:
-    """One of its operators less fails, and the other fails as it did."""
-    operators = "".join(
-        f'- {{func: "lib::{letter}(Tensor x) -> Tensor", dispatch: {{CPU: c, Autograd: a, Tracer: t}}}}\n'
-        for letter in "fg"
-    )
-    written(tmp_path, LIB + operators, "mid.yaml")
-    removed = [REMOVES % slot for slot in (("lib::f", "CPU"), ("lib::f", "Autograd"), ("lib::g", "Tracer"))]
-    own = written(tmp_path, "dispatch: 1\nextends: mid.yaml\nchanges:\n" + "".join(removed))
-    assert not findings(load_state([own]), select="no-fake-kernel")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "changes:\n- remove: {fallback: AutogradCPU}\nfallbacks: {AutogradCPU: other}\n",
-        "changes:\n- remove: {operator: aten::linear, dispatch_key: NestedTensorCPU}\n",
-        "changes:\n- remove: {operator: aten::linear, dispatch_key: NestedTensorCPU}\n"
-        "operators:\n- {name: aten::linear, dispatch: {NestedTensorCPU: x}}\n",
-    ],
-)
-def test_orders_of_pytorch_itself(text: str, tmp_path: Path) -> None:
-    """PyTorch's own registrations keep their order, and its slot is at risk with the change and without."""
-    own = written(tmp_path, f"dispatch: 1\nextends: torch-2.15\n{text}")
-    assert not findings(load_state([own]), select="order-sensitive")
 
 
 def test_drift_of_a_kernel_that_is_left_out(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Captured libraries are checked as declared ones are; what was not checked is said."""
+"""Captured libraries are checked as declared ones are; of very many findings some are listed, and all counted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pytest
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Group
+from dispatch_cli.checks.listing import Limits, Listing, Unlisted
+from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
 from tests.cli.support import call
 
 CORE = {"func": "aten::op(Tensor x) -> Tensor", "dispatch": {"CPU": "core_cpu"}}
@@ -60,15 +63,6 @@ def test_what_pytorch_registered_is_checked_when_it_is_asked_for(tmp_path: Path)
     assert "1 operator, " in call("check-invariants", file, "--config", "none", "--pytorch").out
 
 
-def test_a_capture_of_pytorch_alone_is_checked_like_a_base(tmp_path: Path) -> None:
-    other = {"func": "aten::other(Tensor x) -> Tensor", "dispatch": {"CPU": "f", "Autograd": "g"}}
-    file = capture(tmp_path, pytorch=True, operators=[CORE, other])
-    assert checked(file) == (
-        [("info", "aten::op", "AutogradCPU")],
-        {"pytorch": 0, "extended": 0, "unknown": 0},
-    )
-
-
 def test_an_older_capture_is_not_said_to_be_clean(tmp_path: Path) -> None:
     file = capture(tmp_path, operators=[CORE, MINE])
     assert checked(file) == ([], {"pytorch": 0, "extended": 0, "unknown": 2})
@@ -96,3 +90,50 @@ def test_what_custom_op_registers_twice_is_meant(tmp_path: Path, key: str, count
     file = capture(tmp_path, pytorch=True, imported={"operators": [mine]})
     result = call("check-invariants", file, "--config", "none", "--select", "overridden-kernel", "--format", "json")
     assert len(json.loads(result.out)["findings"]) == count
+
+
+HERE, THERE = Span("a.yaml", 1, 1), Span("a.yaml", 2, 1)
+LIMITS = Limits(of_check=6, of_group=3)
+
+
+def listing(*findings: tuple[Span | None, str | None, int], limits: Limits | None = LIMITS) -> Listing:
+    """findings: places, reasons, and how many of each, about operators ``o0``, ``o1``, …"""
+    result = Listing("guard", limits)
+    for span, reason, count in findings:
+        for number in range(count):
+            if result.admit(f"o{number}", Severity.ERROR, span, reason):
+                result.keep(None)  # type: ignore[arg-type]
+    return result
+
+
+def test_the_first_of_each_group_are_listed() -> None:
+    result = listing((HERE, "x", 5), (THERE, "x", 2))
+    assert len(result.listed) == 5
+    assert list(result.unlisted()) == [Unlisted("guard", Severity.ERROR, HERE, "x", 3, 2)]
+    assert result.counts == {Severity.ERROR: 7}
+    counts = {name: of[Severity.ERROR] for name, of in result.by_operator.items()}
+    assert counts == {"o0": 2, "o1": 2, "o2": 1, "o3": 1, "o4": 1}
+
+
+def test_one_of_each_group_is_listed_beyond_the_limit_of_the_check() -> None:
+    result = listing(*((HERE, str(number), 4) for number in range(4)))
+    assert [(rest.reason, rest.listed, rest.findings) for rest in result.unlisted()] == [
+        ("0", 3, 1),
+        ("1", 3, 1),
+        ("2", 1, 3),
+        ("3", 1, 3),
+    ]
+
+
+def test_groups_have_a_limit_too() -> None:
+    result = listing(*((HERE, str(number), 2) for number in range(100)))
+    others = [rest for rest in result.unlisted() if rest.span is None]
+    assert [(other.reason, other.listed, other.findings) for other in others] == [(None, 0, 2 * 94)]
+    assert len(result.listed) + sum(rest.findings for rest in result.unlisted()) == 200
+    assert len(result.listed) < 2 * LIMITS.of_check
+
+
+def test_without_limits_all_are_listed() -> None:
+    result = listing((HERE, "x", 5000), limits=None)
+    assert len(result.listed) == 5000
+    assert not list(result.unlisted())

@@ -1,11 +1,23 @@
-"""Cases of checks: what each finds in a declaration, and where."""
+"""Cases of checks, in files and as declarations here: findings and their places."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dispatch_cli import universes
+from dispatch_cli.answers.findings.guards.recorded import recorded_guards
+from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.checks import CHECKS
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import EndKind
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.span import Span
 from tests.checks.cases import FOLDER, documents, rendered
+from tests.checks.helpers import StateOf, findings
 
 
 @pytest.mark.parametrize(
@@ -17,3 +29,196 @@ def test_a_case(check: str, text: str) -> None:
 
 def test_each_file_is_about_a_check() -> None:
     assert {path.stem for path in FOLDER.iterdir()} <= {check.id for check in CHECKS}
+
+
+MATH = "CompositeImplicitAutograd"
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        (["CPU", MATH], [("math-kernel-displaced", "AutogradCPU")]),
+        (["CPU"], [("no-autograd-kernel", "AutogradCPU")]),
+        (["CPU", "Autograd"], []),
+        (["MkldnnCPU", MATH], [("ambiguous-autogradother", "AutogradOther")]),
+        (["SparseCPU", "AutogradOther", MATH], [("sparse-bypass", "AutogradCPU")]),
+    ],
+)
+def test_the_registrations_of_a_what_if_are_ones_own(keys: list[str], found: list[tuple[str, str]]) -> None:
+    results = findings(what_if_state(keys), select="DC1,DC2,DC5")
+    assert [(finding.check, finding.key) for finding in results] == found
+
+
+OUTCOME = "silently wrong results unless it handles the bit"
+
+
+def test_kernels_of_others(state_of: StateOf) -> None:
+    operators = "operators:\n  - func: demo::scale(Tensor x) -> Tensor\n    dispatch: {CUDA: a, XLA: b, Autograd: c}\n"
+    Path("base.yaml").write_text(f"dispatch: 1\n{operators}", encoding="utf-8")
+    text = (
+        "dispatch: 1\nextends: [base.yaml]\noperators:\n"
+        "  - {name: 'demo::scale', dispatch: {CPU: a, ZeroTensor: fallthrough}}\n"
+    )
+    (finding,) = findings(state_of(text))
+    assert finding.message == (
+        "demo::scale (an operator of another library) falls through at ZeroTensor: every backend's kernel (including "
+        f"those of other libraries at CUDA, XLA) gets unmaterialised zero tensors, and crashes or gives {OUTCOME}"
+    )
+    assert finding.details == (("keys", "ZeroTensor"), ("kernels of others", "CUDA, XLA"))
+    assert finding.related == (
+        Related("the kernel at CUDA", Span("base.yaml", 4, 22)),
+        Related("the kernel at XLA", Span("base.yaml", 4, 30)),
+    )
+
+
+MATH_KERNEL = "dispatch: {CompositeImplicitAutograd: math}"
+
+
+def texts(state_of: StateOf, text: str) -> list[str]:
+    """Messages of the two checks."""
+    return [finding.message for finding in findings(state_of(text)) if finding.check.endswith("-namespace")]
+
+
+def test_a_snapshot_may_hold_libraries_of_the_users_own(state_of: StateOf) -> None:
+    Path("snapshot.yaml").write_text(
+        "dispatch: 1\nuniverse: torch-2.15\nsnapshot: true\noperators:\n"
+        "  - {func: 'aten::op() -> ()', dispatch: {CompositeImplicitAutograd: k}}\n"
+        "  - {func: 'mylib::op() -> ()', dispatch: {CompositeImplicitAutograd: k}}\n",
+        encoding="utf-8",
+    )
+    text = f"""\
+dispatch: 1
+extends: [snapshot.yaml]
+operators:
+  - {{func: 'aten::mine() -> ()', {MATH_KERNEL}}}
+  - {{func: 'mylib::mine() -> ()', {MATH_KERNEL}}}
+"""
+    assert texts(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
+
+
+def test_only_what_is_asked_about(state_of: StateOf) -> None:
+    text = f"""\
+dispatch: 1
+operators:
+  - {{func: 'prim::one() -> ()', {MATH_KERNEL}}}
+  - {{func: 'prim::two() -> ()', {MATH_KERNEL}}}
+libraries:
+  - {{kind: IMPL, namespace: nobody, dispatch_key: CPU, impl: {{}}}}
+"""
+    messages = [finding.message for finding in findings(state_of(text), "prim::two")]
+    assert messages == ["prim::two is defined in prim, a namespace of the TorchScript interpreter"]
+
+
+AUTOCAST = "no-autocast-fallback"
+HEAD = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: "
+
+
+@pytest.mark.parametrize("universe", ["torch-2.15", "torch-2.4"])
+def test_it_speaks_of_the_backends_whose_calls_fail(universe: str, state_of: StateOf) -> None:
+    """An operator with a kernel at one backend, called under that device's autocast."""
+    devices = universes.load(universe).devices
+    for device, key in devices.items():
+        if f"Autocast{key}" not in universes.load(universe).slot:
+            continue
+        state = state_of(f"universe: {universe}\n{HEAD}{{{key}: k, Autograd: a}}\n")
+        call = simulate(
+            state, OperatorName("demo::op"), (TensorSpec.parse(device),), (Context.parse(f"autocast {device}"),)
+        )
+        fails = call.end.kind is EndKind.ERROR
+        results = findings(state, select=AUTOCAST)
+        assert [finding.key for finding in results] == ([f"Autocast{key}"] if fails else []), device
+        assert fails == (device in ("privateuseone", "xla", "hpu", "ipu"))
+
+
+def test_what_another_file_registers_counts(state_of: StateOf) -> None:
+    state_of(f"{HEAD}{{PrivateUse1: k, Autograd: a}}\n")
+    Path("backend.yaml").write_text("dispatch: 1\nfallbacks: {AutocastPrivateUse1: fallthrough}\n", encoding="utf-8")
+    assert len(findings(load_state(["x.yaml"]), select=AUTOCAST)) == 1
+    assert findings(load_state(["backend.yaml", "x.yaml"]), select=AUTOCAST) == ()
+
+
+def test_findings_come_by_place(state_of: StateOf) -> None:
+    text = (
+        "dispatch: 1\nguards:\n  - {op: 'x::*', key: CPU, rule: kernel}\noperators:\n"
+        "  - {name: 'b::b', dispatch: {CPU: b}}\n  - {name: 'a::a', dispatch: {CPU: a}}\n"
+    )
+    assert [
+        (finding.check, finding.span.line)
+        for finding in findings(state_of(text), select="DC101,DC9")
+        if finding.span is not None
+    ] == [
+        ("unmatched-guard", 3),
+        ("dangling-implementation", 5),
+        ("dangling-implementation", 6),
+    ]
+
+
+def test_codes_are_unique_and_in_order() -> None:
+    codes = [check.code for check in CHECKS]
+    assert codes == sorted(set(codes))
+    assert all(
+        len(code) == 5 and code[2:].isdecimal() and check.group for code, check in zip(codes, CHECKS, strict=True)
+    )
+
+
+GUARDED = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math}
+guards:
+"""
+
+
+def place(line: int, column: int) -> Span:
+    return Span("x.yaml", line, column)
+
+
+def test_guards_about_other_operators_than_those_asked_for(state_of: StateOf) -> None:
+    text = GUARDED.replace("guards:\n", "  - func: demo::fine(Tensor x) -> Tensor\nguards:\n")
+    state = state_of(f"{text}  - {{op: 'demo::op', key: CPU, rule: math}}\n")
+    assert "guard" not in {finding.check for finding in findings(state, "demo::fine")}
+    assert "guard" in {finding.check for finding in findings(state, "demo::op")}
+
+
+def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:
+    state_of("dispatch: 1\n")
+    guard = "dispatch: 1\nguards:\n  - {op: demo::op, key: CPU, rule: math}\n"
+    Path("guards.yaml").write_text(guard, encoding="utf-8")
+    text = GUARDED.replace("guards:\n", "").replace("operators:", "extends: [./guards.yaml]\noperators:")
+    (finding,) = findings(state_of(text), select="DC9")
+    assert finding.span == Span("./guards.yaml", 3, 25)
+    assert finding.related[-1] == Related("the guard is loaded through this entry", place(2, 11))
+
+
+def test_a_file_of_guards_over_a_base(tmp_path: Path) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(
+        "dispatch: 1\nguards:\n  - {op: 'aten::add.*', key: 'CPU, CUDA', kernel: '*'}\n"
+        "  - {op: aten::relu, key: CPU, rule: math}\n",
+        encoding="utf-8",
+    )
+    state = load_state([], bases=["torch-2.15"], guards=[str(file)])
+    results = findings(state, select="DC9")
+    assert [(finding.operator, finding.key) for finding in results] == [("aten::relu", "CPU")]
+    assert state.dispatcher.is_untouched(next(name for name in state.dispatcher if str(name) == "aten::abs"))
+
+
+def test_a_stale_slot_holds_what_calls_find(state_of: StateOf) -> None:
+    """PyTorch leaves the autograd slots as they were when CompositeExplicitAutograd comes last."""
+    state = state_of(
+        """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, CompositeExplicitAutograd: op_default}
+guards:
+  - {op: "demo::op", key: AutogradCPU, rule: fallback}
+  - {op: "demo::op", key: AutogradCUDA, rule: math, kernel: op_math}
+  - {op: "demo::op", key: CPU, rule: default}
+"""
+    )
+    (finding,) = findings(state, select="guard")
+    assert dict(finding.details) == {"wanted": "rule fallback", "found": "op_math by rule math"}
+    recorded = [*recorded_guards(state, [OperatorName.parse("demo::op")], frozenset(("AutogradCPU",)))]
+    assert [guard.wants[0].texts for guard in recorded] == [("math",)]

@@ -43,13 +43,6 @@ CONDITIONAL = """\
   - {func: "m::either(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}
   - {name: "m::lost", when: "C >= 2", dispatch: {CPU: f}}
 """
-COMBINED = """\
-  - func: m::a(Tensor x) -> Tensor
-    dispatch: {CPU: f, Autograd: {kernel: a, when: A and B}, AutogradCPU: {kernel: c, when: not A and not B}}
-"""
-CHOICE = """\
-  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: defined(A)}, Autograd: a}}
-"""
 REFUSED = """\
 dispatch: 1
 extracted: true
@@ -57,9 +50,6 @@ libraries:
   - kind: FRAGMENT
     namespace: m
     define: [{func: "a() -> ()", when: A}, {func: "a(int x) -> ()", when: B}]
-"""
-UNKNOWN = """\
-  - {name: m::a, schema: unknown, dispatch: {CPU: {kernel: f, signature: (Tensor x) -> ()}}}
 """
 
 
@@ -102,25 +92,12 @@ def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
     assert lost.message.endswith("(when C >= 2)")
 
 
-def test_what_holds_in_no_conjunction_lists_the_combinations(tmp_path: Path) -> None:
-    file = write(tmp_path, COMBINED)
-    ((_, when),) = rows(checked(file), "no-autograd-kernel")
-    assert when == "(A and not B) or (B and not A)"
-
-
 @pytest.mark.parametrize("operators", [2, 14])
 def test_a_finding_of_any_of_several_registrations_says_so_shortly(tmp_path: Path, operators: int) -> None:
     names = ", ".join(f"{{kernel: f{number}, when: C{number:02}}}" for number in range(operators))
     file = write(tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: [{names}]}}}}\n')
     ((_, when),) = rows(checked(file), "no-autograd-kernel")
     assert when is not None and when.startswith("C00 or C01") and len(when) <= 240
-
-
-def test_conditions_of_the_same_parts_are_told_apart(tmp_path: Path) -> None:
-    entry = '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}\n'
-    other = '  - {func: "m::a.of(Tensor x) -> Tensor", dispatch: {CPU: {kernel: g, when: A and B}}}\n'
-    report = checked(write(tmp_path, entry + other))
-    assert rows(report, "no-autograd-kernel") == [("m::a", "A or B"), ("m::a.of", "A and B")]
 
 
 def test_a_choice_leaves_the_other_branch_out(tmp_path: Path) -> None:
@@ -164,22 +141,3 @@ def test_comments_in_sources_accept_findings(tmp_path: Path, monkeypatch: pytest
     assert [finding.reason for finding in report.suppressed] == ["it is for inference", "this one, too"]
     Path("ops.cpp").write_text(CPP.replace("dispatch-cli:", "nothing:"))
     assert rows(checked(Path("a.yaml")), "no-autograd-kernel") == [("mylib::scale", None), ("mylib::other", None)]
-
-
-def test_a_comment_at_a_block_is_about_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = CPP.replace("dispatch-cli:", "nothing:")
-    Path("ops.cpp").write_text(text.replace("(mylib, m) {", "(mylib, m) {  // dispatch-cli: ignore[DC203] all of it"))
-    Path("a.yaml").write_text(EXTRACTED)
-    report = checked(Path("a.yaml"))
-    assert rows(report, "no-autograd-kernel") == []
-    assert len(report.suppressed) == 2
-
-
-def test_what_needs_a_schema_says_that_it_is_not_known(tmp_path: Path) -> None:
-    file = write(
-        tmp_path, "  - {name: m::a, schema: unknown, dispatch: {CPU: {kernel: f, signature: (Tensor x) -> ()}}}\n"
-    )
-    report = checked(file)
-    assert report.unknown_schemas == ("m::a",)
-    assert report.findings == ()

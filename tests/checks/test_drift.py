@@ -116,13 +116,6 @@ def test_other_operators_of_the_namespace_are_not_declared(state_of: StateOf) ->
     assert finding.operator == "demo::more"
 
 
-def test_what_is_not_declared_is_shown_at_the_section_of_its_namespace(state_of: StateOf) -> None:
-    """Not at another operator."""
-    declared = "dispatch: 1\nlibraries:\n  - {kind: DEF, namespace: demo, define: ['op(Tensor x) -> Tensor']}\n"
-    built = "dispatch: 1\noperators:\n  - {func: demo::op(Tensor x) -> Tensor}\n  - {func: demo::fresh(int a) -> int}\n"
-    assert drift(declared, built, state_of) == [("drift-undeclared", "demo::fresh", None, 3, "{kind: D")]
-
-
 def of_pytorch(library: BuiltLibrary, *operators: str) -> BuiltLibrary:
     """The library, where PyTorch has had its kernels of these operators before."""
     rows = {
@@ -239,20 +232,6 @@ def test_another_name_is_one_finding(old: str, new: str, state_of: StateOf) -> N
     (finding,) = findings(state_of(DECLARED), select="drift", built=library)
     assert (finding.check, finding.operator) == ("drift-missing", old.partition("(")[0])
     assert finding.tip == f"did you mean {new.partition('(')[0]}?"
-
-
-def test_another_operator_is_no_other_name(state_of: StateOf) -> None:
-    library = library_of(state_of(DECLARED.replace("demo::made(", "demo::whatever(")))
-    results = findings(state_of(DECLARED), select="drift", built=library)
-    assert [(finding.operator, finding.tip) for finding in results] == [("demo::whatever", None), ("demo::made", None)]
-
-
-def test_suppressions_of_drift_are_of_no_use_only_where_a_library_was_asked(state_of: StateOf) -> None:
-    text = DECLARED.replace("CPU: op_cpu\n", "CPU: op_cpu # dispatch-cli: ignore[drift-missing] in other builds\n")
-    library = library_of(state_of(DECLARED))
-    (finding,) = findings(state_of(text), select="drift,unused-suppression", built=library)
-    assert (finding.check, finding.span and finding.span.line) == ("unused-suppression", 5)
-    assert findings(state_of(text), select="drift,unused-suppression") == ()
 
 
 def test_what_a_library_of_no_module_lacks(state_of: StateOf) -> None:

@@ -56,32 +56,6 @@ def test_every_format_says_the_place_that_is_underlined(file: str) -> None:
     assert set(underlined(call(*args, "--full", "--severity", "info").out)) == set(places) == sarif == github
 
 
-def test_a_finding_about_a_kernel_beside_those_of_pytorch_is_placed_at_it(tmp_path: Path) -> None:
-    """In PyTorch 2.15 this operator has a kernel at CUDA."""
-    file = tmp_path / "a.yaml"
-    text = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'symm_mem::nvshmem_get', dispatch: {XPU: a}}\n"
-    file.write_text(text, encoding="utf-8")
-    out = call(
-        "check-invariants", str(file), "--config", "none", "--select", "no-autograd-kernel", "--format", "json"
-    ).out
-    assert places_in_json(out) == [(str(file), 4, 48)]
-
-
-def test_the_files_have_findings() -> None:
-    runs = (call("check-invariants", file, "--select", "all", "--format", "json").out for file in FILES)
-    assert sum(len(set(places_in_json(run))) for run in runs) > 40
-
-
-def test_the_place_is_that_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    line = "    dispatch: {XLA: a, SparseCPU: b, CompositeImplicitAutograd: c}"
-    Path("x.yaml").write_text(
-        f"dispatch: 1\noperators:\n  - func: m::f(Tensor x) -> Tensor\n{line}\n", encoding="utf-8"
-    )
-    output = call("check-invariants", "x.yaml", "--select", "sparse-bypass", "--format", "json").out
-    assert places_in_json(output) == [("x.yaml", 4, line.index("SparseCPU") + 1)]
-
-
 ON_ONE_LINE = {
     "guard": ('guards: [{op: "m::f", key: CUDA, rule: kernel}, {op: "m::f", key: CUDA, kernel: x}]', "CUDA"),
     "unmatched-guard": (

@@ -9,8 +9,6 @@ import time
 import pytest
 
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.support_words import reason_words
-from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.support import PROMISED
 from dispatch_cli.render.data import data_of
@@ -68,7 +66,3 @@ def test_too_many_cells_are_refused(state_of: StateOf) -> None:
     with pytest.raises(InputError) as refused:
         findings(state, select="broken-promise")
     assert refused.value.problems[0].message.startswith("the promises up to here need more comparisons")
-
-
-def test_every_reason_has_words() -> None:
-    assert all(reason_words(Cell(Verdict.RAISES, reason)) for reason in Reason)

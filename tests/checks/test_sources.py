@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.checks.helpers import StateOf, findings
 from tests.checks.test_conditions import checked
+from tests.cli.support import call
 
 HEAD = "dispatch: 1\nextracted: true\nlibraries:\n"
 DEFINITION = '  - {kind: DEF, namespace: demo, define: ["op(Tensor x) -> Tensor"], at: "a.cpp:1:1"}\n'
@@ -33,17 +35,6 @@ def test_nothing_of_a_block_with_a_refused_key_is_registered(state_of: StateOf) 
     assert list(state.dispatcher.active(name)) == ["CPU"]
     assert "math-kernel-displaced" not in checks_of(state_of, text)
     assert "refused-registration" in checks_of(state_of, text)
-
-
-def test_a_kernel_with_a_refused_key_of_its_own_is_not_registered(state_of: StateOf) -> None:
-    text = (
-        HEAD
-        + '  - {kind: DEF, namespace: demo, define: ["op(Tensor x) -> Tensor"], at: "a.cpp:1:1", '
-        + "impl: {op: [{kernel: f, dispatch_key: Nmaed}, {kernel: g, dispatch_key: CPU}]}}\n"
-    )
-    state = state_of(text)
-    (name,) = state.own_operators()
-    assert list(state.dispatcher.active(name)) == ["CPU"]
 
 
 def fallback(key: str, file: str) -> str:
@@ -105,10 +96,6 @@ def test_the_order_of_several_source_files_is_that_of_the_linker(state_of: State
     checks = checks_of(state_of, stale("b.cpp"))
     assert "stale-live-table" not in checks
     assert "order-sensitive" in checks
-
-
-def test_the_order_of_declaration_files_is_known(state_of: StateOf) -> None:
-    assert "stale-live-table" in checks_of(state_of, stale("b.cpp").replace("extracted: true\n", ""))
 
 
 def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(tmp_path: Path) -> None:
@@ -180,11 +167,68 @@ def test_a_definition_that_was_not_understood_may_be_what_is_missing(state_of: S
         assert [(finding.severity.value, finding.operator) for finding in results] == [(severity, "demo::op")]
 
 
-def test_an_unsure_finding_names_what_is_undecided(state_of: StateOf) -> None:
-    entry = UNDECIDED.format(registers="definition", unknown="namespace: NS, name: 'NS::op'", known="")
-    (finding,) = (
-        finding for finding in findings(state_of(DANGLING + entry)) if finding.check == "dangling-implementation"
+def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
+    """As PyTorch 2.13: it takes one of aten::add.Tensor, and refuses what is composite or not there."""
+    path = tmp_path / "a.py"
+    names = ("aten::add.Tensor", "aten::linear", "torchvision::nms", "aten::nothing_like_it", "mnie::f")
+    path.write_text(
+        'import torch\nlib = torch.library.Library("mine", "DEF")\nlib.define("f(Tensor x) -> Tensor")\n'
+        + "".join(f'torch.library.register_fake("{name}", lambda *a: a)\n' for name in names)
+        + 'torch.library.register_fake("aten::linear", lambda *a: a, allow_override=True)\n'
     )
-    assert [(related.message, str(related.span)) for related in finding.related] == [
-        ("an undecided definition: the namespace is NS", "a.cpp:9:1")
+    result = call(
+        "check-invariants", str(path), "--base", "torch-2.15", "--config", "none", "--select", "refused-registration",
+        "--format", "json",
+    )  # fmt: skip
+    rows = [(finding["severity"], finding["operator"]) for finding in json.loads(result.out)["findings"]]
+    assert rows == [
+        ("error", "aten::linear"),
+        ("info", "torchvision::nms"),
+        ("warning", "aten::nothing_like_it"),
+        ("error", "mnie::f"),
+        ("error", "aten::linear"),
     ]
+
+
+ASKING = """
+import torch
+lib = torch.library.Library("ns", "FRAGMENT")
+def has_schema(name):
+    try:
+        torch._C._dispatch_find_schema_or_throw(f"ns::{name}", "")
+    except RuntimeError:
+        return False
+    return True
+def derivative(name):
+    if not (has_schema(name) and has_schema(f"{name}_backward")):
+        return
+    torch.library.register_autograd(f"ns::{name}", lambda ctx, g: g)
+derivative("built")
+derivative("gone")
+if hasattr(torch.ops.ns, "gone"):
+    lib.impl("gone", lambda x: x.clone(), "CUDA")
+"""
+BUILT = """
+#if WITH_NS
+TORCH_LIBRARY_FRAGMENT(ns, m) {
+  m.def("built(Tensor x) -> Tensor");
+  m.def("built_backward(Tensor x) -> Tensor");
+}
+#endif
+"""
+
+
+def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> None:
+    """PyTorch runs such a file with the operators and without them."""
+    (tmp_path / "a.py").write_text(ASKING, "utf-8")
+    (tmp_path / "b.cpp").write_text(BUILT, "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
+    assert report["findings"] == []
+    (built,) = json.loads(call("extract", str(tmp_path), "--format", "json").out)["operators"][:1]
+    assert (built["name"], built["when"]) == ("ns::built", "WITH_NS")
+
+
+def test_what_asks_that_it_is_not_there_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(ASKING.replace("if hasattr", "if not hasattr"), "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
+    assert [finding["operator"] for finding in report["findings"]] == ["ns::gone"]

@@ -158,13 +158,3 @@ def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
         assert (target["name"], target["key"], target["entry"]["name"]) == (name, "CPU", name)
     assert script.ask("link", "!about") == "#%21about"
     assert script.ask("target", "#!about") == {"view": "about", "argument": None}
-
-
-@pytest.mark.slow
-def test_a_long_name_that_is_not_there_is_answered() -> None:
-    with script_of(page_of("examples/overlay.yaml")) as page_script:
-        names = [match["name"] for match in page_script.ask("similar", "aten::addmmz")]
-        assert "aten::addmm" in names and len(names) <= 8
-        assert page_script.ask("similar", "a") == []
-        for name in ("zq" * 500_000, f"aten::addmm{'z' * 1_000_000}", "x" * 1_000_000):
-            page_script.ask("similar", name)

@@ -1,18 +1,183 @@
-"""Answers of a page's own script equal those of the engine; `tests.page.equality` compares everything."""
+"""Answers of a page's own script equal those of the engine: tables, registrations, coverage, slots, searches."""
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import pytest
 
+from dispatch_cli.answers.coverage.document import words
+from dispatch_cli.answers.coverage.report import coverage_report
+from dispatch_cli.answers.coverage.wording import training_words
+from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
+from dispatch_cli.answers.explain.advice.edits_document import fragment
+from dispatch_cli.answers.explain.advice.slot import slot_advice
+from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
+from dispatch_cli.answers.explain.wording import around_sentences, slot_sentences
+from dispatch_cli.answers.keys.report import universe_report
+from dispatch_cli.answers.shared.operator_list import listed_operators
+from dispatch_cli.answers.table.higher_order.report import slots_of
+from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
+from dispatch_cli.answers.table.registrations.report import registrations_report
+from dispatch_cli.answers.table.report import table_report
+from dispatch_cli.answers.table.slot_notes import overlay_of
+from dispatch_cli.engine.coverage.backend import backend_of
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.data import data_of, report_data
 from tests.cli.support import ROOT
-from tests.page import equality
-from tests.page.node import needs_node, script_of
+from tests.page.node import Script, needs_node, script_of
 from tests.page.pages import page_of
 from tests.page.states import state_of
+
+_MORE_IN_RULES = ("name", "text")
+_MORE_IN_REGISTRATIONS = ("text", "tone")
+_NOT_IN_PAGE = ("kind", "error", "universe", "over_assumed")
+
+
+def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
+    """Differences in the tables of operators. Errors are sentences."""
+    for table in table_report(state, names).operators:
+        yield from differing(f"table {table.operator}", data_of(table), script.ask("table", table.operator))
+
+
+QUERIES = (
+    *("", "add", "todty", "AddTen", "native norm", "torch.ops.aten.add.Tensor", "aten.mm", "_c10d", "::x", "ll.o"),
+    *("zzzzz", "aten::add*", "*.out", "aten::ad?", "aten::a*.default", "aten.mm*", "torch.ops.aten.add*"),
+    *("*[Tt]ensor* copy", "aten::[!a-z]*", "*[abc", "higher_order::c*", "co?d", "ATEN::ADD*"),
+)
+"""Texts that are typed to find operators."""
+
+
+def search(state: State, script: Script, queries: Sequence[str] = QUERIES) -> Iterator[str]:
+    """The same of the list of operators, for what is typed: `explore` has the other one."""
+    names = [operator.name for operator in listed_operators(state)]
+    matcher = Matcher(names)
+    for query in queries:
+        wanted = [names[number] for number in matcher.find(query)]
+        names_shown = [item["entry"]["name"] for item in script.ask("search", query, len(names))["found"]]
+        yield from differing(f"search {query!r}", wanted, names_shown)
+        for name in wanted[:50]:
+            places = [place for mark in script.ask("marksIn", name, query) for place in range(*mark)]
+            yield from differing(f"marks {query!r} in {name}", matched(name, query), places)
+
+
+def registrations(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
+    """The same of their registrations."""
+    for operator in registrations_report(state, names).operators:
+        yield from differing(
+            f"register {operator.operator}", data_of(operator), script.ask("register", operator.operator)
+        )
+
+
+def fallbacks(state: State, script: Script) -> Iterator[str]:
+    """The same of the backend fallbacks."""
+    expected = [data_of(fallback) for fallback in backend_fallbacks_report(state).fallbacks]
+    yield from differing("fallbacks", expected, script.ask("fallbacks"))
+
+
+def higher_order(state: State, script: Script) -> Iterator[str]:
+    """The same of the tables of higher-order operators."""
+    for slot in slots_of(state, state.higher_order_operators):
+        yield from differing(f"higher-order {slot.name}", data_of(slot), script.ask("higherOrder", slot.name))
+
+
+def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]:
+    """The same of what serves all operators on backends."""
+    names = [OperatorName.parse(name) for name in state.dispatcher.names()]
+    for key in keys:
+        backend = backend_of(state.dispatcher.universe, key)
+        report = coverage_report(state, backend, names, overlay=overlay_of(state.dispatcher, backend.key))
+        expected = report_data(report)
+        for name in ("schema_version", "report", "tags", "autocast", "vmap", "against", "needs", "served_by"):
+            del expected[name]
+        for row in expected["operators"]:
+            for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
+                del row[name]
+        answer = script.ask("coverage", key)
+        written = [[words(row), training_words(row.training, row.gradient)] for row in report.operators]
+        yield from differing(f"words of coverage {key}", written, [row.pop("words") for row in answer["operators"]])
+        yield from differing(f"coverage {key}", expected, answer)
+
+
+def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:
+    """The same of slots that are explained, in data and in sentences."""
+    for name, key in asked:
+        slot = script.ask("explain", str(name), key)
+        has_advice = slot["advice"] is not None
+        yield from differing(f"explain {name} {key}", _explained(state, name, key, has_advice), slot | _cut(slot))
+
+
+def _cut(said: Any) -> Any:
+    rules = [{name: value for name, value in rule.items() if name not in _MORE_IN_RULES} for rule in said["rules"]]
+    others = [
+        {k: v for k, v in registration.items() if k not in _MORE_IN_REGISTRATIONS}
+        for registration in said["registrations"]
+    ]
+    python = None if said["python"] is None else {k: v for k, v in said["python"].items() if k != "why"}
+    return {"rules": rules, "registrations": others, "python": python}
+
+
+def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> Any:
+    what = explain_slot(state, name, key)
+    header = state.dispatcher.header(name)
+    report = ExplainReport(
+        *(state.dispatcher.universe.name, state.over, state.over_files, False, str(name), header.schema, header.span),
+        *(state.operator_origin(name), state.base is not None and name not in state.base, what),
+    )
+    expected = {one: value for one, value in data_of(report).items() if one not in _NOT_IN_PAGE}
+    sentences = [*slot_sentences(report, what), *around_sentences(what)]
+    return expected | {"sentences": sentences, "advice": _advised(state, name, key) if has_advice else None}
+
+
+def _advised(state: State, name: OperatorName, key: str) -> Any:
+    advice = slot_advice(state, name, key)
+    texts = [[run.text for run in runs] for runs in advice_lines(advice)]
+    fixes = [fragment(changes[0].edits if changes else ()) for changes in new_changes(advice)]
+    return {"advice": data_of(advice), "lines": texts, "fixes": fixes}
+
+
+def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
+    """The slots with advice in the page."""
+    names, slots = state.dispatcher.names(), state.dispatcher.universe.slots
+    operators = script.ask("data")["advice"]["operators"]
+    return [
+        (OperatorName.parse(names[int(number)]), slots[slot])
+        for number, found in operators.items()
+        for slot in found[::2]
+    ]
+
+
+def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[str]:
+    """The first difference of two values, as a sentence."""
+    expected = json.loads(json.dumps(expected)) if not path else expected
+    if expected == said:
+        return
+    if isinstance(expected, dict) and isinstance(said, dict):
+        for name in {**expected, **said}:
+            missing = object()
+            ours, other = expected.get(name, missing), said.get(name, missing)
+            if ours != other:
+                if missing in (ours, other):
+                    yield f"{what}{path}.{name}: only {'said' if ours is missing else 'expected'}"
+                else:
+                    yield from differing(what, ours, other, f"{path}.{name}")
+                return
+    if isinstance(expected, list) and isinstance(said, list) and len(expected) == len(said):
+        place = next(at for at, (one, other) in enumerate(zip(expected, said, strict=True)) if one != other)
+        yield from differing(what, expected[place], said[place], f"{path}[{place}]")
+        return
+    yield f"{what}{path}: expected {str(expected)[:200]}, said {str(said)[:200]}"
+
+
+def universes(state: State, script: Script) -> Iterator[str]:
+    """The same of the keys."""
+    yield from differing("keys", report_data(universe_report(state.dispatcher.universe)), script.ask("keys"))
+
 
 PAGES: dict[str, tuple[str, ...]] = {
     "a file over a base": ("examples/overlay.yaml",),
@@ -35,17 +200,17 @@ def test_the_script_of_a_page_says_what_the_engine_says(
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
     dice = random.Random(15)
     some = [*state.own_operators(), *dice.sample(names, min(len(names), OPERATORS))][: 2 * OPERATORS]
-    slots = state.dispatcher.universe.slots
-    asked = [(name, key) for name in some for key in dice.sample(slots, 8)]
+    keys = state.dispatcher.universe.slots
+    asked = [(name, key) for name in some for key in dice.sample(keys, 8)]
     with script_of(page) as script:
         differences = [
-            *equality.universes(state, script),
-            *equality.search(state, script),
-            *equality.tables(state, script, some),
-            *equality.registrations(state, script, some),
-            *equality.fallbacks(state, script),
-            *equality.higher_order(state, script),
-            *equality.coverage(state, script, ("PrivateUse1",)),
-            *equality.slots(state, script, [*asked, *equality.advised(state, script)]),
+            *universes(state, script),
+            *search(state, script),
+            *tables(state, script, some),
+            *registrations(state, script, some),
+            *fallbacks(state, script),
+            *higher_order(state, script),
+            *coverage(state, script, ("PrivateUse1",)),
+            *slots(state, script, [*asked, *advised(state, script)]),
         ]
     assert differences == []

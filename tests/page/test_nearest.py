@@ -26,10 +26,6 @@ def script() -> Iterator[Script]:
         yield page_script
 
 
-def names(script: Script, query: str) -> list[str]:
-    return [item["entry"]["name"] for item in script.ask("lookUp", query)["found"]]
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
@@ -46,30 +42,6 @@ def test_a_misspelt_name_comes_first(script: Script, query: str, first: str) -> 
     assert answer["near"] > 0
     assert len(ranked) == len(set(ranked)) <= answer["near"] + answer["total"]
     assert set(ranked) >= {item["entry"]["name"] for item in script.ask("search", query)["found"]}
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        *("addten", "sparsemm", "idxput", "conv2d", "to.dt", "nested", "sdpa", "bnbwd", "softm", "lnear"),
-        *("layernorm", "", "ad*"),
-    ],
-)
-def test_what_letters_find_stays_as_it_is(script: Script, query: str) -> None:
-    answer = script.ask("lookUp", query)
-    assert answer["near"] == 0
-    assert answer["found"] == script.ask("search", query, answer["total"])["found"]
-
-
-def test_a_key_behind_a_name_is_of_the_slot(script: Script) -> None:
-    assert names(script, "add.Tensor AutogradCUDA")[0] == "aten::add.Tensor"
-    assert script.ask("keyIn", "add.Tensor  AutogradCUDA ") == "AutogradCUDA"
-    assert script.ask("keyIn", "Meta") is None
-
-
-def test_where_nothing_is_near_nothing_is_said(script: Script) -> None:
-    for query in ("zzzzzz", "aten::zzzzzzzz", "a" * 1000):
-        assert script.ask("lookUp", query) == {"total": 0, "found": [], "near": 0}
 
 
 @pytest.mark.parametrize(

@@ -84,38 +84,6 @@ def test_every_cell_leads_to_the_operator_in_the_page_of_its_version() -> None:
     ]
 
 
-@pytest.mark.slow
-def test_operators_without_a_row_are_the_same_in_every_version() -> None:
-    """By the records of the embedded states: equal schemas, and kernels at the same keys."""
-    states = [bases.load(version) for version in SITE_VERSIONS]
-    every = set(states[0].names).union(*(state.names for state in states))
-    unchanged = every - {name for name, *_ in index()["rows"]}
-    assert len(unchanged) > 100
-    for name in unchanged:
-        records = [state.record(name) for state in states]
-        assert (
-            len({(record[0], tuple(sorted({kernel[0] for kernel in record[_KERNELS]}))) for record in records}) == 1
-        ), name
-
-
-@pytest.mark.slow
-def test_the_folder_has_the_pages_and_their_index() -> None:
-    assert {path.name for path in site().iterdir()} == {"index.html", *(f"{version}.html" for version in SITE_VERSIONS)}
-    assert site().stat().st_mode & 0o777 == 0o777 & ~_umask()
-    for path in site().iterdir():
-        assert path.stat().st_size < 700_000, path
-        text = path.read_text(encoding="utf-8")
-        assert "default-src 'none'; script-src 'sha256-" in text
-    changes = index()["changes"]
-    assert sum(len(rows) for _, rows in changes) > 1_000
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

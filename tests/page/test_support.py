@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -42,12 +41,4 @@ def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_state_without_operators_of_its_own_has_no_matrix() -> None:
     with script_of(page_of("--base", "torch-2.15")) as script:
-        assert script.ask("data")["support"] is None
-
-
-def test_a_copy_of_pytorch_is_no_library(tmp_path: Path) -> None:
-    operators = "".join(f"- func: a::op{at}(Tensor x) -> Tensor\n  dispatch: {{CPU: k}}\n" for at in range(1_001))
-    file = tmp_path / "many.yaml"
-    file.write_text(f"dispatch: 1\noperators:\n{operators}", encoding="utf-8")
-    with script_of(page_of(str(file))) as script:
         assert script.ask("data")["support"] is None

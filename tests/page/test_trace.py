@@ -94,12 +94,6 @@ def test_commands(script: Script, recorded: Path) -> None:
     assert script.ask("command", "changes") == f"dispatch-cli table --base {base}"
 
 
-def test_a_page_without_a_recording_has_no_calls() -> None:
-    with script_of(page_of("examples/add.yaml")) as page_script:
-        assert page_script.ask("trace") is None
-        assert page_script.ask("callsOf", "aten::add.Tensor") == 0
-
-
 def test_a_long_trace_is_cut_and_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_trace, "MOST_LINES", 7)
     with script_of(written(tmp_path, OWN)) as page_script:

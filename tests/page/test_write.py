@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.checks.listing import OF_CHECK
 from tests.cli.support import ROOT, call
+from tests.page.node import needs_node, script_of
 from tests.page.pages import page_of
 
 HOSTILE = "tests/page/hostile.yaml"
@@ -72,11 +74,6 @@ def test_no_text_of_a_file_is_in_the_markup() -> None:
     assert hostile[0] == harmless[0]
     assert hostile[2].partition("<")[2] == harmless[2].partition("<")[2]
     assert "</script><script>document.title='owned'</script>" in data_of(shared(HOSTILE))["texts"]
-
-
-def test_equal_input_gives_equal_bytes() -> None:
-    page = printed("examples/stale.yaml")
-    assert page == shared("examples/stale.yaml")
 
 
 def test_a_page_says_what_it_was_made_from(tmp_path: Path) -> None:
@@ -149,3 +146,26 @@ def test_an_input_is_not_overwritten(tmp_path: Path) -> None:
     result = call("page", str(own), "-o", str(own))
     assert result.code == 2
     assert "is an input of this command" in result.err
+
+
+OPERATORS = OF_CHECK + 20
+"""Each has a CPU kernel over a composite one, which a check warns of."""
+
+
+@pytest.mark.slow
+@needs_node
+def test_an_operator_whose_findings_are_not_listed_says_so(tmp_path: Path) -> None:
+    file, page = tmp_path / "big.yaml", tmp_path / "big.html"
+    lines = (
+        f"  - func: big::op{number}(Tensor x) -> Tensor\n    dispatch: {{CPU: k, CompositeImplicitAutograd: m}}\n"
+        for number in range(OPERATORS)
+    )
+    file.write_text("dispatch: 1\noperators:\n" + "".join(lines), encoding="utf-8")
+    assert call("page", str(file), "-o", str(page)).code == 0
+    with script_of(page) as script:
+        names = [f"big::op{number}" for number in range(OPERATORS)]
+        assert all(script.ask("foundBy", name)["findings"] == 1 for name in names)
+        cut = [name for name in names if not script.ask("findingsOf", name)]
+        assert len(cut) == script.ask("unlisted") == 20
+        assert script.ask("unlistedOf", cut[0]) == 1
+        assert script.ask("command", "operator-findings", cut[0]).endswith(f"--op {cut[0]}")

@@ -1,12 +1,20 @@
-"""Matrices: every width has every cell, heads are shortened and told apart, and pictures are XML whatever names say."""
+"""Matrices and the grid: every width has every cell, and pictures are XML whatever names say."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from dispatch_cli import universes
+from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.table.grid_document import code_of, document
+from dispatch_cli.answers.table.report import OperatorTable, TableReport
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,
     Mark,
@@ -24,6 +32,7 @@ from dispatch_cli.render.svg import svg
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style, width_of
 from dispatch_cli.render.text_matrix import TextMatrix
+from tests.support import SOME_UNIVERSES
 
 GOOD, BAD = Mark("K", Tone.KERNEL, "kernel"), Mark("X", Tone.BAD, "raises")
 HOSTILE = "</text><script>alert(1)</script>&\"'\x1b]0;x\x07\u202e\ufffe\ud800::error::"
@@ -48,19 +57,6 @@ def test_every_width_has_every_cell_at_its_place(width: int | None, label: str) 
             signs += [sign] if x <= at < x + room else []
             at += width_of(sign)
         assert "".join(signs).strip() == cell.marks[0].text
-
-
-def test_a_part_ends_between_groups_where_these_have_room() -> None:
-    parts = "".join(text([matrix()], Style(60))).split("\n\n")
-    assert [part.split("\n")[0].split() for part in parts[:3]] == [["Backend0"], ["Backend1"], ["Backend2"]]
-    assert parts[-1] == "K kernel, X raises\n"
-
-
-def test_heads_are_shortened_and_those_that_would_be_the_same_stay_whole() -> None:
-    shown = "".join(text([matrix(1, name="PrivateUse")], Style(40)))
-    assert "\nPU0 PrivateUse0, PU1 PrivateUse1, PU2\nPrivateUse2, PU3 PrivateUse3\n" in shown
-    alike = "".join(text([matrix(1)], Style(40)))
-    assert "context0 context1" in alike and "cont " not in alike
 
 
 def test_hostile_names_are_text_in_a_picture() -> None:
@@ -92,3 +88,69 @@ def test_only_titles_and_pictures_are_drawn() -> None:
     assert "the title" in drawn and "with a picture" in drawn
     assert "without a picture" not in drawn and "prose" not in drawn
     assert ElementTree.fromstring("".join(svg(blocks[:1], "title"))) is not None
+
+
+UNIVERSE = universes.load("torch-2.15")
+
+
+def row(key: str, rule: Rule, **others: Any) -> TableRow:
+    fields: dict[str, Any] = {"rule_number": 1, "kernel": "k", "fallthrough": False, "source": key, "blockers": ()}
+    return TableRow(**{"key": key, "rule": rule, **fields, "core_fallback": False, "span": None, **others})
+
+
+def shown(rows: Sequence[TableRow], width: int | None = None, universe: Universe = UNIVERSE) -> str:
+    table = OperatorTable("a::b", "a::b() -> ()", None, tuple(rows))
+    report = TableReport(universe.name, False, (), iter([table]))
+    return "".join(text(document(report, width, universe=universe), Style(width)))
+
+
+def test_every_answer_has_a_code_of_its_own() -> None:
+    answers = [row("CPU", rule) for rule in Rule]
+    answers.append(row("CPU", Rule.FALLBACK, core_fallback=True))
+    answers.append(row("CPU", Rule.KERNEL, fallthrough=True))
+    codes = [code_of(answer) for answer in answers]
+    assert len({code.letter for code in codes}) == len({code.meaning for code in codes}) == len(answers)
+    assert all(len(code.letter) == 1 and code.letter.isascii() for code in codes)
+
+
+def test_the_legend_has_only_what_is_used() -> None:
+    rows = [
+        row("CPU", Rule.KERNEL, kernel="cpu"),
+        row("CUDA", Rule.MISSING, kernel=None, stale=True, live_kernel="old"),
+        row("AutogradCPU", Rule.MATH, kernel="math", before=Before(Rule.KERNEL, "was", False)),
+        row("Python", Rule.FALLBACK, core_fallback=True, stale=True, before=Before(Rule.MISSING, None, False)),
+    ]
+    assert shown(rows) == (
+        "a::b() -> ()\n"
+        "\n"
+        "         CPU  CUDA\n"
+        "Dense    K    .!\n"
+        "Autograd K→M*\n"
+        "\n"
+        ".→f#  Python\n"
+        "\n"
+        "Code  Meaning                                     Slots  Kernels\n"
+        "K     kernel                                      1      cpu\n"
+        "M     math kernel                                 1      math\n"
+        ".     missing                                     1\n"
+        "f     PyTorch's own fallback                      1\n"
+        "!     stale: the live table holds something else  1\n"
+        "*     changed: differs from the base              1\n"
+        "#     stale and changed                           1\n"
+        "\n"
+        "Stale: a call at CUDA, Python runs what the live table holds, not this; see check-invariants.\n"
+    )
+
+
+@pytest.mark.parametrize("name", SOME_UNIVERSES)
+@pytest.mark.parametrize("width", [40, 60, 79, 80, 104, 200])
+def test_every_width_has_room_and_every_slot(name: str, width: int) -> None:
+    universe = universes.load(name)
+    text = shown([row(key, Rule.KERNEL, stale=True, live_kernel="x") for key in universe.slots], width, universe)
+    assert max(map(len, text.splitlines())) <= width
+    lines = text.partition("Code  ")[0]
+    per_backend = sum(map(len, universe.per_backend.values()))
+    others = sum(line.startswith("K!") for line in lines.splitlines())
+    assert lines.count("K!") == per_backend + others == per_backend + 1
+    blocks = sum(line.startswith("Dense ") for line in text.splitlines())
+    assert width == 79 or (blocks == 1) == (width >= 80)

@@ -13,7 +13,6 @@ from dispatch_cli.render.document import (
     Column,
     Fact,
     Facts,
-    Narrow,
     Paragraph,
     Run,
     TableBlock,
@@ -68,11 +67,6 @@ def test_a_place_is_in_one_piece(place: str, width: int, color: bool) -> None:
             assert before.lstrip("(") == last or "…" in before, line
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_nothing_is_shortened_without_a_terminal(place: str) -> None:
-    assert "".join(text(blocks(place), Style())).count(place) == 9
-
-
 IN_TABLES = (
     *("table examples/add.yaml", "table examples/custom_library.yaml", "table examples/overlay.yaml"),
     *("table examples/call_torchbind.yaml", "table examples/python_dispatcher.yaml --resolver python"),
@@ -99,38 +93,6 @@ def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pyt
     assert set(WHOLE.findall(output)) == set(WHOLE.findall(unlimited)) != set()
     for word in STATED.findall(unlimited):
         assert word in "".join(output.split())
-
-
-def test_a_place_has_a_line_of_its_own_below_its_row() -> None:
-    place = "a/folder/with/a/name/declarations_of_my_library.yaml:12:34"
-    columns: list[Column[str]] = [
-        Column("Key", lambda _, __: "AutogradPrivateUse1", wraps=False),
-        Column("Kernel", lambda _, __: "a_kernel"),
-        Column("Declared at", lambda row, _: Run(row, Tone.PLACE), Narrow.BELOW),
-    ]
-    output = "".join(text([TableBlock(columns, [place])], Style(60)))
-    assert output.splitlines() == ["Key                  Kernel", "AutogradPrivateUse1  a_kernel", f"  {place}"]
-    assert "…declarations_of_my_library.yaml:12:34\n" in "".join(
-        text([TableBlock(columns, [place.replace("with/a", "with/a/much/longer")])], Style(60))
-    )
-
-
-def test_names_break_at_their_joints() -> None:
-    """A name breaks if a line lacks room; further lines begin where the first does, and a count stays with its key."""
-    rows = [
-        "  AutogradOther … AutogradNestedTensor (18)",
-        "* autogradNotImplementedInplaceOrViewFallback",
-        "aten::a_b.out",
-    ]
-    columns: list[Column[str]] = [
-        Column("Key", lambda row, _: row),
-        Column("Number", lambda _, __: "1", right=True, short_header="N"),
-    ]
-    output = "".join(text([TableBlock(columns, rows)], Style(27)))
-    assert output.splitlines() == [
-        *("Key                       N", "  AutogradOther …         1", "  AutogradNested", "  Tensor (18)"),
-        *("* autogradNotImplemented  1", "  InplaceOrViewFallback", "aten::a_b.out             1"),
-    ]
 
 
 COMMANDS = (

@@ -29,7 +29,7 @@ from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
 
-COUNT = 120
+COUNT = 40
 WIDTHS = (40, 80, 200)
 NAMES = {"fake": ("fake", "fake=A", "fake=B"), "subclass": ("subclass=MyTensor",)}
 VALUES = {

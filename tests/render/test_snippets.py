@@ -44,18 +44,6 @@ def test_the_mark_is_underlined_where_it_stands_else_the_word_there(column: int,
     assert shown(LINE, column, mark) == (LINE.strip(), marked)
 
 
-@pytest.mark.parametrize("column", [1, 60, 150, 300, 399])
-def test_a_long_line_is_cut_around_the_place(column: int) -> None:
-    words = " ".join(f"w{number:03}" for number in range(80))
-    line, marked = shown(words, column, width=60)
-    assert len(line) <= 60
-    assert marked.strip("…") in words
-    assert line.strip("…").strip() in words
-    assert line.startswith("…") is (column > 59)
-    assert line.endswith("…") is (column < 380)
-    assert marked[:1] == words[column - 1] or words[column - 1] == " "
-
-
 def test_where_there_is_no_line() -> None:
     Path("a.yaml").write_text("one\n\n", encoding="utf-8")
     read("a.yaml")
@@ -69,8 +57,3 @@ def test_where_there_is_no_line() -> None:
         assert snippet(span, None, None) is None
     assert snippet(Span(".", 1, 1), None, None) is None
     assert snippet(Span("\0", 1, 1), None, None) is None
-
-
-def test_a_file_that_changes_is_read_again() -> None:
-    assert shown("before", 1)[0] == "before"
-    assert shown("afterwards", 1)[0] == "afterwards"

@@ -11,16 +11,12 @@ from typing import ClassVar
 
 import pytest
 
-from dispatch_cli.answers.shared.notes import Note, NoteKind
-from dispatch_cli.answers.table.wording import note_text
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import SCHEMA_VERSION, json_text
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.printed import printed
 from dispatch_cli.render.sheet import Sheet, csv_text
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.words import keys_label, place_cell, runs_label, short_kernel
 
 LONG = 1 << 20
 
@@ -96,12 +92,6 @@ def test_csv_reads_back() -> None:
     assert "".join(csv_text(Sheet(("one",), [("a\x1b\nb",)]))) == "one\na\\x1b\\nb\n"
 
 
-def test_csv_cells_by_type() -> None:
-    row = (True, False, None, 12, ("a", "b"), NoteKind.BYPASSED, Span("a b.yaml", 1, 2))
-    cells = "".join(csv_text(Sheet(tuple("abcdefg"), [row]))).splitlines()[1]
-    assert cells == f"true,false,,12,a b,{NoteKind.BYPASSED.value},a b.yaml:1:2"
-
-
 def test_markdown_cells_are_no_markup() -> None:
     columns: list[Column[tuple[str, str]]] = [
         Column("x", lambda row, _: row[0]),
@@ -112,40 +102,3 @@ def test_markdown_cells_are_no_markup() -> None:
         "| x | y |\n| --- | --- |\n"
         "| CPU\\[alias\\]: fn | a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f> \\\\ \\~<!-- -->g\\~ \\#h\\\\ni |\n"
     )
-
-
-def test_labels() -> None:
-    assert keys_label(("CPU",)) == "CPU"
-    assert keys_label(("CPU", "CUDA")) == "CPU, CUDA"
-    assert keys_label(("CPU", "CUDA", "HIP")) == "CPU … HIP (3 keys)"
-    assert keys_label(("CPU", "CUDA", "HIP"), short=True) == "CPU … HIP (3)"
-    assert runs_label([("A", "B", "C"), ("D",), ("E", "F", "G", "H")]) == "A, B, C, D, E … H (4)"
-    assert place_cell(None).text == ""
-    assert place_cell(Span("a/b.yaml", 3, 4)).text == "a/b.yaml:3:4"
-    assert short_kernel("registered at /__w/pytorch/pytorch/build/aten/src/ATen/CPU_0.cpp:66") == "CPU_0.cpp:66"
-    assert short_kernel("registered at site-packages/torch/_decomp/__init__.py:66 [math]") == "__init__.py:66 [math]"
-    assert short_kernel("registered at /home/me/mylib/csrc/ops.cpp:66") == "/home/me/mylib/csrc/ops.cpp:66"
-    assert short_kernel("registered at a.yaml:4") == "a.yaml:4"
-    assert short_kernel("my_kernel registered at /x.cpp:1") == "my_kernel registered at /x.cpp:1"
-
-
-@pytest.mark.parametrize(
-    ("note", "text"),
-    [
-        (
-            Note(NoteKind.BYPASSED, ("AutogradCPU",), ("SparseCPU", "QuantizedCPU"), "CPU"),
-            "AutogradCPU: the math kernel, although SparseCPU, QuantizedCPU have kernels; one at CPU would displace it",
-        ),
-        # no backend counts there, so no kernel of one would change it
-        (
-            Note(NoteKind.BYPASSED, ("AutogradHIP",), ("SparseHIP",)),
-            "AutogradHIP: the math kernel, although SparseHIP has a kernel",
-        ),
-        (
-            Note(NoteKind.UNCOVERED, ("XLA", "Lazy"), ("NestedAlias", "DefaultAlias")),
-            "XLA, Lazy: missing; NestedAlias, DefaultAlias have kernels, but do not cover them",
-        ),
-    ],
-)
-def test_notes_in_the_singular_and_the_plural(note: Note, text: str) -> None:
-    assert note_text(note) == text

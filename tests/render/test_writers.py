@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from dispatch_cli.answers.coverage.needs import BackendNeed
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -57,11 +56,6 @@ def test_a_semicolon_can_part_cells(cell: str, written: str) -> None:
     assert "".join(csv_text(Sheet(("a",), [(cell,)]), exact=True)) == (
         "a\n" + ('"a;""=1"""' if quoted else cell) + "\n"
     )
-
-
-def test_a_cell_of_enums_has_their_values() -> None:
-    row = ((BackendNeed.NEW, BackendNeed.SCHEMA), BackendNeed.NEW, ())
-    assert "".join(csv_text(Sheet(("a", "b", "c"), [row]))) == "a,b,c\nnew schema-changed,new,\n"
 
 
 HOSTILE = [
@@ -280,24 +274,6 @@ def test_nothing_is_lost_where_columns_have_no_room(width: int) -> None:
     assert "aten::a_long_name" in words and words.count("123") == 8
     assert all(head in words for head in ("Operator", "Kernel", "Default", "Math", "Missing"))
     assert max(map(len, output.splitlines())) <= width
-
-
-def test_a_note_stands_below_short_rows_only() -> None:
-    table = TableBlock(
-        [Column("Name", cell(0)), Column("Text", cell(1), Narrow.DROP)], [("a", "b" * 30)], 0, "the text"
-    )
-    assert "the text" not in "".join(text([table], Style(None)))
-    assert "".join(text([table], Style(20))) == "Name\na\n\nthe text\n"
-
-
-def test_further_lines_hang() -> None:
-    output = "".join(text([Paragraph("one two three four five six seven", indent=2, hang=2)], Style(16)))
-    assert output == "  one two three\n    four five\n    six seven\n"
-
-
-def test_code_is_left_alone() -> None:
-    code = Paragraph(lines("a" * 50, "  b"), indent=4, kind=ParagraphKind.CODE)
-    assert "".join(text([code], Style(20))) == f"    {'a' * 50}\n      b\n"
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

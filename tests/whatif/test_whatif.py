@@ -1,19 +1,28 @@
-"""Changes that are tried out on a state."""
+"""Changes that are tried out on a state, and all that they make different."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.api import load_state
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import answer
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import MISSING, Rule
+from dispatch_cli.engine.table.table import TableEntry, answer
 from dispatch_cli.model.change import Addition, RegistrationName, Removal, Reordering
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
+from tests.cli.support import call
 from tests.whatif.random_changes import make_random_changes
 
 
@@ -62,16 +71,16 @@ def test_each_slot_says_which_change_did_it() -> None:
     assert {slot.key: slot.changes for slot in tried.effect().slots} == {"CPU": (1,), "CUDA": (2,)}
 
 
-def test_a_fallback_that_is_switched_off_concerns_every_operator() -> None:
-    tried = WhatIf(load_state([], bases=["torch-2.15"]))
+def test_a_fallback_that_is_switched_off_concerns_every_operator(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    operators = "".join(f"- {{func: demo::{name}(Tensor x) -> Tensor, dispatch: {{CPU: k}}}}\n" for name in "abc")
+    file.write_text(f"dispatch: 1\noperators:\n{operators}", encoding="utf-8")
+    tried = WhatIf(load_state([str(file)]))
     effect = tried.make(Removal(RegistrationName(None, "AutogradXLA")))
-    expected = [
-        name
-        for name in tried.original.dispatcher.names()
-        if tried.original.dispatcher.table(OperatorName.parse(name))["AutogradXLA"].rule is Rule.FALLBACK
-    ]
-    assert [str(slot.operator) for slot in effect.slots] == expected
-    assert {(slot.key, slot.after.rule) for slot in effect.slots} == {("AutogradXLA", Rule.MISSING)}
+    assert [str(slot.operator) for slot in effect.slots] == ["demo::a", "demo::b", "demo::c"]
+    assert {(slot.key, slot.before.rule, slot.after.rule) for slot in effect.slots} == {
+        ("AutogradXLA", Rule.FALLBACK, Rule.MISSING)
+    }
 
 
 def test_moving_a_registration_makes_a_slot_stale() -> None:
@@ -106,3 +115,85 @@ def test_what_is_refused_changes_nothing(change: Addition | Removal, text: str) 
     with pytest.raises(Refused, match=text.replace("?", r"\?")):
         tried.make(change)
     assert tried.state is before and not tried.changes and not tried.undo()
+
+
+"""Findings that are about a run as a whole."""
+
+
+def slots(state: State) -> dict[tuple[OperatorName, str], object]:
+    """Entries that calls find in each slot."""
+    results: dict[tuple[OperatorName, str], object] = {}
+    for text in state.dispatcher.names():
+        name = OperatorName.parse(text)
+        stale = {} if state.dispatcher.is_untouched(name) else state.dispatcher.stale_slots(name)
+        for key, entry in state.dispatcher.table(name).items():
+            results[name, key] = answer(stale[key].live if key in stale else entry)
+    return results
+
+
+def findings(state: State, has_files: bool) -> Counter[Entry]:
+    view = View(state, map(OperatorName.parse, state.dispatcher.names()), higher_order=state.higher_order_operators)
+    view.has_files = has_files
+    return Counter(map(Entry.of, run_checks(view, CHECKS, CHECKS).findings))
+
+
+def check_effect(tried: WhatIf, what: object) -> None:
+    """Compare an effect with all slots and findings of both states."""
+    effect = tried.effect()
+    before, after = slots(tried.original), slots(tried.state)
+    missing = answer(TableEntry("", MISSING, None))
+    different = {
+        place for place in before.keys() | after.keys() if before.get(place, missing) != after.get(place, missing)
+    }
+    assert {slot.place for slot in effect.slots} == different, what
+    assert all(slot.changes for slot in effect.slots), what
+    has_files = View(tried.original, ()).has_files
+    old, new = findings(tried.original, has_files), findings(tried.state, has_files)
+    counts = Counter(map(Entry.of, effect.new)), Counter(map(Entry.of, effect.gone))
+    assert counts == (new - old, old - new), what
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_over_an_example(seed: int) -> None:
+    dice = Random(seed)
+    state = load_state(
+        [dice.choice(("examples/stale.yaml", "examples/custom_library.yaml", "examples/ambiguous.yaml"))]
+    )
+    tried = WhatIf(state)
+    make_random_changes(dice, tried, state.own_operators(), 6)
+    check_effect(tried, seed)
+
+
+SUPPRESSED = """
+dispatch: 1
+operators:
+- func: demo::a(Tensor x) -> Tensor
+  dispatch:
+    CPU: k # dispatch-cli: ignore[no-autograd-kernel] the caller has a derivative
+    Meta: m
+- {func: demo::b(Tensor x) -> Tensor, dispatch: {CPU: k, Meta: m}}
+- {func: demo::c(Tensor x) -> Tensor, dispatch: {CPU: k, Meta: m}}
+suppress:
+- {checks: no-autograd-kernel, op: "demo::[bc]", reason: the caller has a derivative}
+"""
+
+
+def test_suppressions_that_become_useless(tmp_path: Path) -> None:
+    """A comment of one operator; and one of two operators, as long as one of them needs it."""
+    file = tmp_path / "x.yaml"
+    file.write_text(SUPPRESSED, encoding="utf-8")
+    tried = WhatIf(load_state([str(file)]))
+    kernel = Kernel("g", "g")
+
+    def new(operator: str) -> list[tuple[str, int | None]]:
+        effect = tried.make(Addition(OperatorName.parse(operator), "Autograd", kernel))
+        assert effect.gone == ()
+        return [(finding.check, finding.span and finding.span.line) for finding in effect.new]
+
+    assert new("demo::a") == [("unused-suppression", 6)]
+    assert new("demo::b") == [("unused-suppression", 6)], "demo::c still needs the other one"
+    assert new("demo::c") == [("unused-suppression", 11), ("unused-suppression", 6)]
+    path = tried.write(str(tmp_path / "whatif.yaml"))
+    run = call("check-invariants", str(file), path, "--format", "json")
+    rows = [(finding["check"], finding["declared_at"]["line"]) for finding in json.loads(run.out)["findings"]]
+    assert sorted(rows) == [("unused-suppression", 6), ("unused-suppression", 11)], "the command says the same"

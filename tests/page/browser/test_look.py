@@ -7,64 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.answers.shared.operator_list import own_names
 from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
-from tests.page.states import state_of
 
 Pages = Callable[..., Path]
 STALE, OVERLAY = "examples/stale.yaml", "examples/overlay.yaml"
-OVERRIDE = "examples/scenarios/01_composite_override.yaml"
-FALLBACK = "examples/scenarios/03_fallback_never_asked.yaml"
-OF_FIX = "tests/explore/layouts/operators.yaml"
 URL = "https://github.com/someone/something"
-
-
-def test_a_stranger_is_told_what_a_slot_is_and_has_three_operators_to_open(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of("--base", "torch-2.15"))
-    assert "An operator has a slot for each dispatch key" in tab.text("main")
-    links = "[...document.querySelectorAll('main a')].slice(0, 3)"  # above the matrix
-    names = tab.evaluate(f"{links}.map(link => link.innerText)")
-    assert tab.evaluate(f"{links}.every(link => link.getBoundingClientRect().bottom < 400)")
-    assert names == ["aten::add.Tensor", "aten::linear", "aten::to.dtype"]
-    tab.click("main p a[href^='#aten::']")
-    tab.wait(f"document.querySelector('h1').innerText === '{names[0]}'")
-
-
-def test_on_a_phone_the_headline_comes_first(tab: Tab, page_of: Pages) -> None:
-    tab.size(390, 844, phone=True)
-    tab.open(page_of("--base", "torch-2.15"))
-    tops = [
-        tab.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().top")
-        for selector in ("h1", "main .lead", "#query", "main p a", "main .facts", "main section", ".foot")
-    ]
-    assert tops == sorted(tops)
-    assert tops[0] < 200 and tops[2] < 500
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_the_first_screen_counts_the_findings(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(OVERRIDE))
-    link = "document.querySelector('main a[href=\"#!findings\"]')"
-    assert tab.evaluate(f"{link}.innerText") == "2 errors, 1 info"
-    assert tab.evaluate(f"{link}.getBoundingClientRect().bottom") < 400
-
-
-def test_the_marks_of_operators_are_those_of_explore(tab: Tab, page_of: Pages) -> None:
-    """A fallback changes slots of operators that the files do not name: they have no mark."""
-    marked = "page.entries.filter(entry => entryMarks(entry).some(([mark]) => mark === '+')).map(entry => entry.name)"
-    for file, names in ((OVERRIDE, {"aten::to.dtype"}), (FALLBACK, set())):
-        tab.open(page_of(file))
-        assert set(tab.evaluate(marked)) == own_names(state_of([str(ROOT / file)])) == names
-    assert tab.evaluate("page.changes.operators.length") > 100
-
-
-def test_without_a_state_to_compare_with_there_is_no_view_of_changes(tab: Tab, page_of: Pages) -> None:
-    shown = "!document.getElementById('changes').hidden"
-    tab.open(page_of("--base", "torch-2.15"))
-    assert not tab.evaluate(shown)
-    tab.open(page_of(OVERLAY))
-    assert tab.evaluate(shown)
 
 
 @pytest.mark.parametrize(
@@ -86,34 +34,6 @@ def test_a_filter_is_in_the_address(tab: Tab, page_of: Pages, address: str, choo
     assert tab.texts(shown) == texts and tab.evaluate(f"byId('{choose}').value") == chosen
     tab.go(f"{address}{kept}nothing%20so")
     assert tab.evaluate(f"byId('{choose}').selectedIndex") == 0
-
-
-def test_how_slots_are_shown_and_the_open_fix_are_in_the_address(tab: Tab, page_of: Pages) -> None:
-    page = page_of(OF_FIX)
-    tab.open(page, "mine::scale")
-    tab.press("r")
-    assert tab.evaluate("location.hash") == "#mine::scale?as=rows"
-    tab.open(page, "!about")
-    tab.open(page, "mine::scale?as=all")
-    assert tab.texts("[aria-pressed=true]") == ["All rows"]
-    tab.go("!findings")
-    tab.click("main .card summary")
-    tab.wait("location.hash.includes('?fix=')")
-    link = tab.evaluate("location.hash.slice(1)")
-    tab.open(page, "!about")
-    tab.open(page, link)
-    (open_one,) = tab.texts("main details[open] pre")
-    printed = call("explain", "mine::scale", "AutogradCUDA", OF_FIX)
-    assert printed.code == 0
-    assert "AutogradCUDA: {kernel: scale_autogradcuda, redispatches: below-key}" in open_one
-
-
-def test_a_changed_slot_has_both_values(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(OVERLAY), "aten::to.dtype")
-    assert [text.split()[0] for text in tab.texts(".grid .slot.changed")] == ["M\u2192K*", "M\u2192f*"]
-    places = ".legend", ".grid"
-    tops = [tab.evaluate(f"document.querySelector('{place}').getBoundingClientRect().top") for place in places]
-    assert tops == sorted(tops)
 
 
 def test_places_lead_to_the_repository_that_is_named(tab: Tab, page_of: Pages) -> None:

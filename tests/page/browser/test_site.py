@@ -90,14 +90,6 @@ def test_axe_finds_nothing(new_tab: Callable[..., Tab], axe: str, theme: str) ->
     assert complaints(tab, COLORS if theme == "dark" else "") == []
 
 
-def test_a_phone_has_no_sideways_scrolling(new_tab: Callable[..., Tab], axe: str) -> None:
-    tab = new_tab(390, 844)
-    tab.open(site() / "index.html", f"op={ADD_RELU}")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    tab.evaluate(f"{axe}; 0")
-    assert complaints(tab) == []
-
-
 def hostile(report: HistoryReport) -> Any:
     """The data of an index whose operators have hostile names."""
     (operator,) = report.operators
@@ -126,18 +118,3 @@ def test_nothing_of_a_name_runs(tab: Tab, tmp_path: Path) -> None:
         assert tab.evaluate(f"document.querySelectorAll({json.dumps(MARKUP)}).length") == 0
     assert tab.evaluate("window.ran") is None
     assert tab.troubles() == []
-
-
-def test_the_theme_that_was_chosen_in_a_page_is_that_of_all(tab: Tab) -> None:
-    tab.open(site() / f"torch-{NEW}.html")
-    tab.click("#theme")
-    follow(tab, ".views a[href='index.html']", "index.html")
-    assert (tab.text("#theme"), tab.evaluate("document.documentElement.dataset.theme")) == ("Theme: light", "light")
-    tab.click("#theme")
-    assert tab.evaluate("localStorage.getItem('dispatch-cli-theme')") == "dark"
-    for file in (f"torch-{OLD}.html", f"torch-{NEW}.html", "index.html"):
-        tab.open(site() / file)
-        assert (tab.text("#theme"), tab.evaluate("getComputedStyle(document.body).colorScheme")) == (
-            "Theme: dark",
-            "dark",
-        )

@@ -15,7 +15,6 @@ from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
 
 OVERRIDE = "examples/scenarios/01_composite_override.yaml"
-SPARSE = "examples/scenarios/10_sparse_bypass.yaml"
 STALE = "examples/stale.yaml"
 Pages = Callable[..., Path]
 
@@ -92,57 +91,6 @@ def go_and_read(tab: Tab, fragment: str) -> str:
     return tab.text("main")
 
 
-CHOSEN = "#hits [aria-selected=true]"
-IN_SIGHT = f"""(() => {{
-  const [row, box] = ["{CHOSEN}", "#hits"].map(one => document.querySelector(one).getBoundingClientRect());
-  return row.height > 0 && row.top >= box.top && row.bottom <= box.bottom;
-}})()"""
-
-
-def test_the_list_of_operators_begins_with_those_of_the_files_and_shows_the_one_that_is_open(
-    tab: Tab, page_of: Pages
-) -> None:
-    """However one comes there: by a link from elsewhere, within the page, or after a search."""
-    tab.open(page_of(OVERRIDE), "aten::to.dtype/AutogradPrivateUse1")
-    assert tab.text(CHOSEN).endswith("aten::to.dtype")
-    assert tab.evaluate(IN_SIGHT)
-    first = tab.texts(".hit")[:2]
-    assert "aten::to.dtype" in first[0]
-    assert first[1].startswith("aten::") and not first[1].startswith("aten::_")
-    for name in ("aten::zeros", "aten::sub.Tensor", "_c10d_functional::wait_tensor"):
-        tab.go(name)
-        assert tab.text(CHOSEN).endswith(name)
-        assert tab.evaluate(IN_SIGHT)
-    tab.press("/")
-    tab.type("mul")
-    tab.press("Escape")
-    assert tab.text(CHOSEN).endswith("_c10d_functional::wait_tensor")
-    assert tab.evaluate(IN_SIGHT)
-    tab.press("ArrowUp")
-    assert not tab.text(CHOSEN).endswith("_c10d_functional::wait_tensor")
-
-
-def test_letters_that_were_found_are_marked(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(OVERRIDE))
-    tab.press("/")
-    tab.type("toDty")
-    assert tab.text(CHOSEN).endswith("aten::to.dtype")
-    assert tab.texts(f"{CHOSEN} b") == ["to", "dty"]
-
-
-def test_a_misspelt_name_finds_the_nearest(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of("examples/overlay.yaml"))
-    tab.press("/")
-    tab.type("sotfmax")
-    assert tab.text("#found") == "None; the nearest:"
-    assert tab.text(CHOSEN).endswith("aten::softmax.int")
-    tab.press("Escape")
-    tab.type("lienar")
-    assert tab.text("#found").startswith("The nearest: ")
-    tab.press("Enter")
-    tab.wait("document.querySelector('h1').innerText === 'aten::linear'")
-
-
 def test_where_python_chooses_another_key(tab: Tab, page_of: Pages) -> None:
     command = ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "differences")
     name = "aten::randn_like"
@@ -158,19 +106,6 @@ def test_where_python_chooses_another_key(tab: Tab, page_of: Pages) -> None:
     printed = lines("explain", name, rows[0]["key"], OVERRIDE)
     (sentence,) = [text for text in printed if text.startswith("Here the Python dispatcher (resolve_key) ")]
     assert sentence in tab.texts(".slot-view p")
-
-
-def test_a_python_kernel_at_the_same_key_is_among_the_registrations(tab: Tab, page_of: Pages) -> None:
-    """Python chooses the same key as C++ at Meta, and has a kernel of its own there."""
-    name = "aten::add.Tensor"
-    assert answer("table", OVERRIDE, "--op", name, "--resolver", "differences")["operators"] == []
-    tab.open(page_of(OVERRIDE), name)
-    assert tab.evaluate(PYTHON_ROWS) is None
-    assert not [command for command in commands(tab) if "--resolver" in command]
-    (registered,) = answer("register", OVERRIDE, "--op", name)["operators"]
-    (last,) = tab.rows("main section:nth-last-of-type(2) table", last=True)
-    (kernel,) = registered["python_kernels"]
-    assert last == {"Python dispatcher key": kernel["key"], "Kernel": kernel["kernel"]}
 
 
 PYTHON_ROWS = """(() => {
@@ -197,16 +132,6 @@ def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     assert (registration["Key"], registration["Change"]) == ("PrivateUse1", "added")
     tab.click("main article h2 a")
     assert tab.evaluate(_SLOTS % ".slot.changed") == changed
-
-
-def test_what_serves_a_sparse_tensor_with_and_without_gradients(tab: Tab, page_of: Pages) -> None:
-    """Scenario 10, slot by slot; the page does not simulate calls."""
-    tab.open(page_of(SPARSE))
-    find(tab, "norm")
-    for key in ("SparseCPU", "AutogradCPU"):
-        tab.go("mylib::norm")
-        tab.click(slot(key))
-        assert tab.text(".slot-view .lead") in lines("explain", "mylib::norm", key, SPARSE)
 
 
 def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
@@ -252,35 +177,6 @@ def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
     shown = tab.rows(".slot-view table", last=True)
     assert [row["Registered at"] for row in shown] == [entry["key"] for entry in registered]
     assert f"{OVERRIDE}:" in " ".join(row["Declared at"] for row in shown)
-
-
-def test_what_comes_next_without_a_kernel(tab: Tab, page_of: Pages) -> None:
-    name, key = "aten::add.Tensor", "CPU"
-    tab.open(page_of(OVERRIDE), f"{name}/{key}")
-    following = answer("explain", name, key, OVERRIDE)["next"]
-    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
-    if following is None:
-        assert "Without this kernel" not in shown
-    else:
-        assert following["kernel"].rpartition("/")[2] in shown["Without this kernel"]
-
-
-def test_what_is_around_a_slot_is_said_once(tab: Tab, page_of: Pages) -> None:
-    name, key = "aten::to.dtype", "PrivateUse1"
-    tab.open(page_of("examples/overlay.yaml"), f"{name}/{key}")
-    explained = answer("explain", name, key, "examples/overlay.yaml")
-    assert explained["above"]["core_fallback"]
-    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
-    fallback = explained["above"]["kernel"].rpartition("/")[2]
-    assert shown["Above"] == f"{explained['above']['key']}: PyTorch's own fallback, {fallback}"
-
-
-def test_without_its_kernel_a_slot_is_empty(tab: Tab, page_of: Pages) -> None:
-    name, key = "aten::add.Tensor", "NestedTensorCPU"
-    tab.open(page_of(OVERRIDE), f"{name}/{key}")
-    assert answer("explain", name, key, OVERRIDE)["next"]["kernel"] is None
-    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
-    assert shown["Without this kernel"] == "missing"
 
 
 def test_stale_slots_are_marked(tab: Tab, page_of: Pages) -> None:

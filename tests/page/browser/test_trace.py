@@ -15,7 +15,6 @@ from tests.page.browser.test_hostile import MARKUP, NAMES
 from tests.trace.support import Writer
 
 OWN = "tests/trace/recordings/own.trace"
-TRAIN = "tests/trace/recordings/train.trace"
 Pages = Callable[..., Path]
 
 
@@ -40,65 +39,6 @@ def test_from_a_call_to_its_slot_and_back(tab: Tab, page_of: Pages) -> None:
     assert {row["Operator"].split()[-1] for row in tab.rows(".trace table")} == {"mylib::twice"}
     assert tab.texts(".card h3") == []  # the calls inside of it record their gradients
     assert tab.troubles() == []
-
-
-def test_a_link_to_a_call_brings_it_into_sight(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of("--trace", OWN), "!trace/34")
-    assert "aten::matmul" in tab.text(".trace tr.chosen")
-    assert tab.evaluate(
-        "(() => { const at = document.querySelector('.trace tr.chosen').getBoundingClientRect();"
-        " return at.top >= 0 && at.bottom <= innerHeight; })()"
-    )
-    assert tab.evaluate("document.activeElement.getAttribute('href')") == "#!trace/34"
-    assert tab.texts("main > .command code") == [f"dispatch-cli trace {OWN} --explain 34"]
-    tab.go("!trace/36000")
-    assert "No line begins with call 36000" in tab.text("main")
-    tab.go("!trace/never::called")
-    assert "No line of the page is of this operator" in tab.text("main")
-
-
-def test_a_page_without_a_recording_has_no_such_view(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of("examples/stale.yaml"))
-    assert not any("Trace" in text for text in tab.texts(".views li:not([hidden])"))
-    tab.press("9")
-    assert tab.evaluate("document.body.dataset.view") == "start"
-    tab.go("!trace")
-    assert tab.text("h1") == "No such view"
-
-
-def test_lines_come_in_steps(tab: Tab, tmp_path: Path) -> None:
-    writer = Writer()
-    for number in range(700):
-        writer.call(("aten::relu", "aten::sin", "aten::cos")[number * number % 3], line=number + 1)
-    writer.add_small_state()
-    (tmp_path / "t.trace").write_text(writer.text(), encoding="utf-8")
-    page = tmp_path / "page.html"
-    assert call("page", "--trace", str(tmp_path / "t.trace"), "-o", str(page)).code == 0
-    tab.open(page, "!trace")
-    assert len(tab.rows(".trace table")) == 300
-    tab.click(".trace .choices button")
-    assert len(tab.rows(".trace table")) == 600
-    tab.go("!trace/650")
-    assert tab.text(".trace tr.chosen a") == "650"
-
-
-def test_calls_whose_end_is_not_recorded_are_counted(tab: Tab, page_of: Pages, tmp_path: Path) -> None:
-    cut = tmp_path / "cut.trace"
-    cut.write_bytes(Path(TRAIN).read_bytes()[:6539])
-    (line,) = [line for line in call("trace", str(cut)).out.splitlines() if "Unfinished" in line]
-    sentence = line.replace("Unfinished", "").strip()
-    assert sentence.startswith("2 calls")
-    tab.open(page_of("--trace", str(cut)), "!trace")
-    assert tab.texts(".facts dd")[tab.texts(".facts dt").index("Unfinished")] == sentence
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_it_has_room_on_a_phone(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
-    tab = new_tab(width, 740)
-    tab.size(width, 740, phone=width == 360)
-    for recording in (OWN, TRAIN):
-        tab.open(page_of("--trace", recording), "!trace")
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.cli.page_files import MOST_FILES
 from tests.cli.support import call
 from tests.page.browser.tab import Tab
 
@@ -132,21 +131,6 @@ def test_arrows_in_the_grid_and_slots_in_turn(opened: Tab) -> None:
     assert len(opened.rows(".operator-view table")) > folded
 
 
-def test_a_slot_stands_beside_its_operator_where_there_is_room(new_tab: Callable[..., Tab], page_of: Pages) -> None:
-    tab = new_tab(1900, 1000)
-    tab.open(page_of(STALE), NAME)
-    tab.click("[data-slots='[\"AutogradCPU\"]']")
-    left, right = tab.evaluate(
-        "['.operator-view', '.slot-view'].map(e => document.querySelector(e).getBoundingClientRect().x)"
-    )
-    assert left < right
-    tab.click("[data-slots='[\"CPU\"]']")
-    tab.wait(f"document.querySelector('h1').innerText === '{NAME} at CPU'")
-    assert tab.texts(".slot[aria-current]")[0][0] == "D"
-    tab.size(1200, 1000)
-    assert tab.evaluate("getComputedStyle(document.querySelector('.operator-view')).display") == "none"
-
-
 def test_light_and_dark(opened: Tab) -> None:
     def background() -> str:
         return str(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
@@ -174,99 +158,12 @@ def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], page_of: 
         assert max(wide) <= width, fragment
 
 
-def test_a_short_view_needs_no_scrollbar(new_tab: Callable[..., Tab], page_of: Pages) -> None:
-    tab = new_tab(1280, 900)
-    tab.open(page_of("examples/overlay.yaml"))
-    for view in ("changes", "about"):
-        tab.go(f"!{view}")
-        assert tab.evaluate("document.documentElement.scrollHeight") == 900, view
-
-
-BROKEN_WORDS = """(() => {
-  const found = [];
-  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (!node.parentElement.checkVisibility() || node.parentElement.closest(".unseen")) continue;
-    for (const word of node.data.matchAll(/[\\p{L}\\d]+/gu)) {
-      if (word[0].length > 24) continue;
-      const range = document.createRange();
-      range.setStart(node, word.index);
-      range.setEnd(node, word.index + word[0].length);
-      if (new Set([...range.getClientRects()].map(one => Math.round(one.top))).size > 1) found.push(node.data);
-    }
-  }
-  for (const mark of document.querySelectorAll("main wbr")) {
-    let before = 0;
-    for (let node = mark.previousSibling; node; node = node.previousSibling) before += node.textContent.length;
-    for (const word of mark.parentElement.textContent.matchAll(/[\\p{L}\\d]+/gu)) {
-      const isInside = word.index < before && before < word.index + word[0].length;
-      if (isInside && word[0].length < 24) found.push(word[0]);
-    }
-  }
-  return found;
-})()"""
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_words_are_not_broken(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
-    tab = new_tab(width, 900)
-    tab.open(page_of("examples/overlay.yaml"))
-    for fragment in ("!changes", "!start", "!about", "aten::to.dtype", "aten::to.dtype/AutogradPrivateUse1"):
-        tab.go(fragment)
-        assert tab.evaluate(BROKEN_WORDS) == [], fragment
-
-
-def test_on_a_phone_a_wide_grid_shows_that_it_goes_on(new_tab: Callable[..., Tab], page_of: Pages) -> None:
-    tab = new_tab(360, 740)
-    tab.open(page_of("examples/overlay.yaml"), "aten::to.dtype")
-    grid = "document.querySelector('.rows:has(> .grid)')"
-    tab.wait(f"{grid}.classList.contains('more')")
-    assert tab.evaluate("document.querySelector('.grid caption').getBoundingClientRect().right") <= 360
-    assert tab.text("#state") == "examples/overlay.yaml, torch-2.15"
-    assert tab.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.brand'))")
-    tab.evaluate(f"{grid}.scrollLeft = 10000")
-    tab.wait(f"!{grid}.classList.contains('more')")
-
-
-def test_on_a_phone_the_list_opens_while_one_searches(new_tab: Callable[..., Tab], page_of: Pages) -> None:
-    tab = new_tab(360, 740)
-    tab.open(page_of(STALE), NAME)
-    shown = "document.querySelector('#hits').getClientRects().length > 0"
-    assert not tab.evaluate(shown)
-    tab.click("#query")
-    assert tab.evaluate(shown)
-    tab.type("fine")
-    tab.click(".hit")
-    tab.wait("document.querySelector('h1').innerText === 'stale::fine'")
-    assert not tab.evaluate(shown)
-
-
-def test_on_paper_only_the_answer_is_left(opened: Tab) -> None:
-    opened.go(NAME)
-    opened.media("print")
-    hidden = (
-        "['.finder', '.views', '#theme', '.command button'].map(e => document.querySelector(e).getClientRects().length)"
-    )
-    assert opened.evaluate(hidden) == [0, 0, 0, 0]
-    assert opened.pdf().startswith(b"%PDF")
-
-
 def test_the_page_asks_for_nothing(opened: Tab) -> None:
     """No request, no message, no error, no violation of the policy, in any view."""
     for fragment in (*(f"!{view}" for view in VIEWS), NAME, f"{NAME}/AutogradCPU", "stale::nothing"):
         opened.go(fragment)
     assert opened.troubles() == []
     assert opened.evaluate("performance.getEntriesByType('resource').length") == 0
-
-
-def test_files_that_the_page_does_not_name_are_counted(tab: Tab, page_of: Pages, tmp_path: Path) -> None:
-    files = [tmp_path / f"{number}.yaml" for number in range(MOST_FILES + 7)]
-    for number, file in enumerate(files):
-        file.write_text(f'dispatch: 1\noperators:\n- func: "a::b{number}() -> ()"\n', encoding="utf-8")
-    tab.open(page_of(*map(str, files)))
-    assert f"and {MOST_FILES + 5} more" in tab.text("main .lead")
-    tab.go("!about")
-    assert "8 more files" in tab.text("main")
 
 
 def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab], page_of: Pages) -> None:
@@ -311,69 +208,6 @@ def test_a_cell_of_the_overview_opens_the_list_of_its_operators(new_tab: Callabl
         tab.go("!about")
         tab.go(address[1:])
         assert tab.text("h1") == f"Coverage of CUDA, {chosen}"
-
-
-def test_what_is_chosen_is_in_the_address_and_comes_back(tab: Tab, page_of: Pages) -> None:
-    """Through steps on and back, and a reload: the letters that are looked for, how slots are shown, and a fix."""
-
-    def chosen() -> list[object]:
-        pressed = tab.texts(".operator-view [aria-pressed=true]")
-        return [
-            tab.evaluate("document.querySelector('#query').value"),
-            *pressed,
-            *tab.texts(".slot-view details[open] summary"),
-        ]
-
-    def back() -> None:
-        tab.evaluate("history.back()")
-        tab.wait("document.body.dataset.address === location.hash")
-
-    tab.open(page_of("examples/scenarios/01_composite_override.yaml"))
-    tab.press("/")
-    tab.type("todtype")
-    tab.press("Enter")
-    tab.press("a")
-    assert chosen() == ["todtype", "All rows"]
-    tab.click("[data-slots='[\"AutogradPrivateUse1\"]']")
-    tab.click(".slot-view details summary")
-    tab.wait("location.hash.includes('fix=')")
-    assert chosen() == ["todtype", "All rows", "A fix, as declarations"]
-    address = str(tab.evaluate("location.hash"))
-    tab.open(page_of("examples/scenarios/01_composite_override.yaml"), address[1:])
-    assert chosen() == ["todtype", "All rows", "A fix, as declarations"]
-    tab.press("g")
-    tab.evaluate("document.querySelector('#query').value = 'abs'; search()")
-    tab.press("u")
-    assert chosen() == ["abs", "Grid"]
-    back()
-    assert chosen() == ["abs", "Grid", "A fix, as declarations"]
-
-
-def test_a_step_back_finds_what_was_chosen_then(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(STALE), NAME)
-    tab.press("r", "/")
-    tab.type("fine")
-    tab.press("Enter")
-    tab.wait("document.querySelector('h1').innerText === 'stale::fine'")
-    tab.press("a", "/", "Escape", "Escape")
-    tab.evaluate("history.back()")
-    tab.wait(f"document.querySelector('h1').innerText === '{NAME}'")
-    assert tab.evaluate("document.querySelector('#query').value") == "fine"
-    assert tab.texts(".operator-view [aria-pressed=true]") == ["Rows"]
-
-
-def test_another_group_or_backend_keeps_what_serves_the_operators(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of("--base", "torch-2.15"), "coverage/CPU")
-    assert tab.text("h1") == "Coverage of CPU"  # of a guessed address, too
-    for select, value in (("served-by", "kernel"), ("group", "core"), ("backend", "CUDA")):
-        tab.evaluate(
-            f"(e => {{ e.value = '{value}'; e.dispatchEvent(new Event('change')) }})"
-            f"(document.querySelector('#{select}'))"
-        )
-        tab.settle()
-    assert tab.text("h1") == "Coverage of CUDA, core"
-    assert tab.text("main .command code").endswith("--served-by kernel --tag core")
-    assert tab.evaluate("document.querySelector('#served-by').value") == "kernel"
 
 
 def test_a_backend_that_the_build_lacks_is_said(tab: Tab, page_of: Pages) -> None:
