@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,11 +11,6 @@ from dispatch_cli.model.universe import Universe
 from tests.support import UNIVERSE_OF, load_recording
 
 UNIVERSE = universes.load("torch-2.15")
-
-
-def changed(field: str, **values: Any) -> Mapping[str, Any]:
-    """A mapping of the universe with some values set, or with those that are None left out."""
-    return {key: value for key, value in {**getattr(UNIVERSE, field), **values}.items() if value is not None}
 
 
 def test_a_universe_does_not_differ_from_itself() -> None:
@@ -86,21 +79,3 @@ def test_every_field_counts() -> None:
         else:
             other = type(value)([*(value.items() if isinstance(value, dict) else value)][1:])
         assert universe_differences(UNIVERSE, replace(UNIVERSE, **{field.name: other})), field.name
-
-
-def test_the_fewest_moves_are_named() -> None:
-    keys = UNIVERSE.functionalities
-    rng = random.Random(7)
-    for count in (1, 2, 5):
-        order = list(keys)
-        for key in rng.sample(keys, count):
-            order.remove(key)
-            order.insert(rng.randrange(len(order) + 1), key)
-        changes = universe_differences(UNIVERSE, replace(UNIVERSE, functionalities=tuple(order)))
-        assert {change.aspect for change in changes} <= {Aspect.PRIORITY}
-        assert len(changes) <= count
-        rebuilt = [key for key in keys if key not in {change.subject for change in changes}]
-        assert rebuilt == [key for key in order if key in rebuilt]
-        for change in changes:
-            place = order.index(change.subject)
-            assert change.other == tuple(order[place - 1 : place])
