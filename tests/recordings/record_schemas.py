@@ -1,4 +1,4 @@
-"""Record what a live PyTorch makes of random schemas, whole and broken: what it prints, or how it refuses them.
+"""Record what a live PyTorch makes of schemas, written and random, whole and broken: what it prints, or how it refuses them.
 
 usage: python -m tests.recordings.record_schemas OUT.json.xz SEED COUNT   (run with the Python that has torch)
 """
@@ -11,7 +11,7 @@ import sys
 import torch
 
 from tests.model.schema.live_schemas import answers
-from tests.model.schema.random_schemas import Maker
+from tests.model.schema.random_schemas import WRITTEN, Maker
 
 # Where PyTorch was built, in the texts of its own assertions
 BUILD = re.compile(r'(FAILED at ")[^"]*?/(aten|c10|torch)/')
@@ -19,7 +19,7 @@ BUILD = re.compile(r'(FAILED at ")[^"]*?/(aten|c10|torch)/')
 
 def main(out, seed, count):
     maker = Maker(seed)
-    texts = [maker.schema() for _ in range(count)]
+    texts = [*WRITTEN, *(maker.schema() for _ in range(count))]
     cut = [
         [[exception, text and BUILD.sub(r"\1/\2/", text)] for exception, text in answered] for answered in answers(texts)
     ]

@@ -5,6 +5,32 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+WRITTEN = (
+    "f(int?? a, Any? b) -> ()",
+    "f(ConstQuantizerPtr a, DeviceIndex b, None c) -> ()",
+    "f(Tensor! x) -> Tensor!",
+    "f(Tensor(a!)[][] v, Tensor(a!)?[] s, Tensor(a)[2](b) r) -> ()",
+    "f((Tensor(a), SymInt) x, Future(Tensor(a)) y) -> ()",
+    "f(Tensor(a -> a) x, Tensor(a! -> *) y, Tensor(*|) z) -> ()",
+    "f(int[2] a=1, int[2] b=[1,1], int[2] c=[1,2], int[1] d=0) -> ()",
+    "f(SymInt[2] a=1, bool[3] b=True, float[2] c=1.0) -> ()",
+    "f(float a=1e-5, float b=1e20, float c=1e16, float d=-0.0) -> ()",
+    "f(Scalar a=1e3, Scalar b=-2j, complex c=12, int d=0x1e) -> ()",
+    'f(int a="x", str b=\'x"\', str c="é", str d="\\101\\a") -> ()',
+    "f(ScalarType a=long, Layout b=strided, MemoryFormat c=contiguous_format, int d=Mean) -> ()",
+    "f(ScalarType a=float32, ScalarType? b=uint3, ScalarType[] c=[half,cdouble], ScalarType d=complex) -> ()",
+    "f(float a=0x1p-1074, float b=0x0.fffffffffffffcp-1022, float c=-0e999) -> ()",
+    'f(Device a="cuda:1", Device b="cuda:128", Device c="cuda:255") -> ()',
+    "f(*, *, int a, *, int b) -> ()",
+    "f(int a, ...) -> (int, ...)",
+    "f() -> ((int, str)[])",
+    "f() -> (int)",
+    "\n f : : g . h(int\n x) -> () # words\n",
+    "f(int x) \\\n -> ()",
+    "f(int[4294967295] a) -> ()",
+    "f(int[0] a=5) -> ()",
+)
+"""Schemas that are always asked for; PyTorch reads each, and prints most of them in another way."""
 BASE_TYPES = (
     "Tensor", "Tensor", "Tensor", "int", "SymInt", "float", "bool", "str", "Scalar", "ScalarType", "Layout",
     "MemoryFormat", "Device", "Generator", "complex", "bool", "int", "str", "float", "Any", "Storage", "Stream",

@@ -24,6 +24,7 @@ from dispatch_cli.model.schema import (
 )
 from dispatch_cli.model.schema.changes import schema_changes
 from dispatch_cli.model.schema_part import SchemaPart
+from tests.model.schema.random_schemas import WRITTEN
 from tests.support import libraries, load_recording
 
 VERSIONS = ("2.4.1", "2.15.0")
@@ -140,61 +141,6 @@ def test_recorded_errors(version: str) -> None:
         assert find_schema_differences(expected, inferred) == lines[6].removeprefix("reason: ")
 
 
-# Every expected text below was printed by PyTorch 2.13.
-PRINTED = {
-    "f(int?? a, Any? b) -> ()": "f(int? a, Any? b) -> ()",
-    "f(ConstQuantizerPtr a, DeviceIndex b, None c) -> ()": "f(int a, int b, NoneType c) -> ()",
-    "f(Tensor! x) -> Tensor!": "f(Tensor($0! -> ) x) -> Tensor($1! -> )",
-    "f(Tensor(a!)[][] v, Tensor(a!)?[] s, Tensor(a)[2](b) r) -> ()": (
-        "f(Tensor[](!)[] v, Tensor?(a!)[] s, Tensor(a)[2](b) r) -> ()"
-    ),
-    "f((Tensor(a), SymInt) x, Future(Tensor(a)) y) -> ()": "f((Tensor, int) x, Future(Tensor) y) -> ()",
-    "f(Tensor(a -> a) x, Tensor(a! -> *) y, Tensor(*|) z) -> ()": (
-        "f(Tensor(a) x, Tensor(a! -> *) y, Tensor(*) z) -> ()"
-    ),
-    "f(int[2] a=1, int[2] b=[1,1], int[2] c=[1,2], int[1] d=0) -> ()": (
-        "f(int[2] a=1, int[2] b=1, int[2] c=[1, 2], int[1] d=[0]) -> ()"
-    ),
-    "f(SymInt[2] a=1, bool[3] b=True, float[2] c=1.0) -> ()": (
-        "f(SymInt[2] a=[1, 1], bool[3] b=[True, True, True], float[2] c=[1., 1.]) -> ()"
-    ),
-    "f(float a=1e-5, float b=1e20, float c=1e16, float d=-0.0) -> ()": (
-        "f(float a=1.0000000000000001e-05, float b=1e+20, float c=10000000000000000., float d=0.) -> ()"
-    ),
-    "f(Scalar a=1e3, Scalar b=-2j, complex c=12, int d=0x1e) -> ()": (
-        "f(Scalar a=1000., Scalar b=0.-2.j, complex c=0.+1.j, int d=30.) -> ()"
-    ),
-    'f(int a="x", str b=\'x"\', str c="é", str d="\\101\\a") -> ()': (
-        'f(int a=x, str b="x\\"", str c="\\0)+\\/.)", str d="A\\a") -> ()'
-    ),
-    "f(ScalarType a=long, Layout b=strided, MemoryFormat c=contiguous_format, int d=Mean) -> ()": (
-        "f(ScalarType a=4, Layout b=0, MemoryFormat c=0, int d=1) -> ()"
-    ),
-    "f(ScalarType a=float32, ScalarType? b=uint3, ScalarType[] c=[half,cdouble], ScalarType d=complex) -> ()": (
-        "f(ScalarType a=6, ScalarType? b=32, ScalarType[] c=[5, 10], ScalarType d=9) -> ()"
-    ),
-    "f(float a=0x1p-1074, float b=0x0.fffffffffffffcp-1022, float c=-0e999) -> ()": (
-        "f(float a=4.9406564584124654e-324, float b=2.2250738585072014e-308, float c=0.) -> ()"
-    ),
-    'f(Device a="cuda:1", Device b="cuda:128", Device c="cuda:255") -> ()': (
-        "f(Device a=cuda:1, Device b=cuda:-128, Device c=cuda) -> ()"
-    ),
-    "f(*, *, int a, *, int b) -> ()": "f(*, int a, int b) -> ()",
-    "f(int a, ...) -> (int, ...)": "f(int a, ...) -> (int, ...)",
-    "f() -> ((int, str)[])": "f() -> ((int, str)[])",
-    "f() -> (int)": "f() -> int",
-    "\n f : : g . h(int\n x) -> () # words\n": "f::g.h(int x) -> ()",
-    "f(int x) \\\n -> ()": "f(int x) -> ()",
-    "f(int[4294967295] a) -> ()": "f(int[-1] a) -> ()",
-    "f(int[0] a=5) -> ()": "f(int[0] a=[]) -> ()",
-}
-
-
-@pytest.mark.parametrize("text", PRINTED)
-def test_printing(text: str) -> None:
-    assert str(parse_schema(text)) == PRINTED[text]
-
-
 # Text, offset, message, hint. PyTorch 2.13 refuses every one of them but those that are over a limit.
 REFUSED: list[tuple[str, int, str, str | None]] = [
     ("", 0, "expected an operator name but found the end", None),
@@ -299,7 +245,7 @@ FRAGMENTS = (
     *("->", "...", "[]", "[2]", "(a!)", "(a -> *)", "=1", "=None", "=[1, 2]", '="x"', "=1e-5", "'''", "\\\n", "::"),
     *("Dict(str, int)", "Union(int, str)", "(int, str)", "Scalar?", "# type:", "é", "\0", "1e400", "=long", "=2j"),
 )
-BASES = (*PRINTED, *(text for text, *_ in REFUSED if len(text) < 100))
+BASES = (*WRITTEN, *(text for text, *_ in REFUSED if len(text) < 100))
 
 
 def read(text: str, parse: Callable[[str], object] = parse_schema) -> str | SchemaError:

@@ -14,7 +14,7 @@ from random import SystemRandom
 import pytest
 
 from tests import in_pytorch
-from tests.model.schema.random_schemas import Maker
+from tests.model.schema.random_schemas import WRITTEN, Maker
 from tests.model.schema.schema_answers import Answer, differences, not_printed_back
 from tests.support import load_recording
 
@@ -45,7 +45,7 @@ def test_random_schemas_against_live_pytorch() -> None:
     maker = Maker(seed)
     left = int(os.environ.get("DISPATCH_CLI_LIVE_SCHEMAS") or COUNT)
     while left > 0:
-        texts = [maker.schema() for _ in range(min(left, _BATCH))]
+        texts = [*WRITTEN, *(maker.schema() for _ in range(min(left, _BATCH)))]
         left -= len(texts)
         command = [python, str(Path(__file__).with_name("live_schemas.py"))]
         run = in_pytorch.run(command, json.dumps(texts))
