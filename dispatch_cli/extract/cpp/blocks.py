@@ -1,4 +1,4 @@
-"""Blocks as they are made of macros, objects and initialisers, and the function that they are in."""
+"""Blocks as they are made of macros and objects, and the function that they are in."""
 
 from __future__ import annotations
 

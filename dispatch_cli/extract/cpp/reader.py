@@ -10,7 +10,6 @@ from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import split
 from dispatch_cli.extract.cpp.context import When, joined, undecided
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
-from dispatch_cli.extract.cpp.initialisers import Initialisers
 from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
 from dispatch_cli.extract.cpp.library_objects import ObjectsReader
 from dispatch_cli.extract.cpp.register_operators import OperatorsReader, chain_calls
@@ -40,7 +39,6 @@ class UnitReader:
         self._scope = UnitScope(unit, functions)
         self._operators = OperatorsReader(self.findings, self._scope.value, self._scope.infer)
         self._objects = ObjectsReader(unit, self.findings, self._scope, self._build)
-        self._initialisers = Initialisers(self.findings, self._scope, self._build)
         self._before: list[CppToken] = []
 
     def read(self) -> Findings:
@@ -59,7 +57,6 @@ class UnitReader:
             except OverWork as error:
                 error.at = error.at or token.at
                 raise
-        self._initialisers.read_all()
         self.findings.report_left_out()
         self.findings.account(self._unit.block_macros())
         self.findings.forks |= self._unit.forks
@@ -145,7 +142,7 @@ class UnitReader:
         opened = function_head(token, self._before)
         if opened is None:
             return
-        name, head, is_lambda = opened
+        name, head = opened
         taken = self._bracketed(head, token, depth=sum(_depth(part) for part in head))
         following = self._unit.next() if taken is not None else None
         for _ in range(MAX_RESULT):
@@ -158,23 +155,22 @@ class UnitReader:
         if body is None:
             return
         parameters = tuple(map(_parameter, split(taken[1:-1])))
-        function = LibraryFunction("" if is_lambda else name, parameters, tuple(body[1:-1]))
-        if not is_lambda:
-            self._functions.add(function)
-        if name:
-            self._initialisers.function(name, function)
+        self._functions.add(LibraryFunction(name, parameters, tuple(body[1:-1])))
 
     def _initialiser(self, token: CppToken) -> None:
-        """``TorchLibraryInit name(kind, function, namespace, key, file, line)``."""
-        following = self._unit.next()
-        name = ""
+        """``TorchLibraryInit name(kind, function, …)``, which ``TORCH_LIBRARY`` makes, written by hand."""
+        name, following = "", self._unit.next()
         while following is not None and following.kind == "name":
             name, following = following.text, self._unit.next()
         if following is None or following.text not in ("(", "{") or (following.text == "{" and name in ("", "final")):
             return
         taken = self._bracketed([], following)
-        if taken is not None and len(taken) > 2:
-            self._initialisers.add(token, split(taken[1:-1]))
+        if taken is None or "Kind" in [part.text for part in taken[:6]]:  # the constructor itself
+            return
+        if in_test(token):
+            self.findings.leave_out([token, *taken])
+        else:
+            self.findings.refuse([token, *taken], "a library that TorchLibraryInit makes is not read", self._build)
 
     def _bracketed(
         self, start: list[CppToken], opening: CppToken | None = None, depth: int = 0

@@ -13,7 +13,6 @@ _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
-_LAMBDA = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\{)\s*\[[^\[\]]*\]\s*\Z")
 _NOT_PARAMETERS = frozenset({")", ";", "{", "}"})
 MAX_HEADER = 2000
 """Characters of the head of a function."""
@@ -63,9 +62,8 @@ def variable_before(text: SourceText, offset: int) -> str | None:
     return match[1] if match else None
 
 
-def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, list[CppToken], bool] | None:
-    """The name of the function in whose parameters *token* is, the tokens from the ``(`` on, and whether it is a
-    lambda, whose name is that of its variable, or empty. None elsewhere.
+def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, list[CppToken]] | None:
+    """The name of the function in whose parameters *token* is, and the tokens from the ``(`` on. None elsewhere.
 
     before: the tokens before it, of one out of a macro; *token* is the last of them.
     """
@@ -73,26 +71,20 @@ def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, lis
         place = _parameter_list(token.source, token.offset)
         if place is None:
             return None
-        name, opening, is_lambda = place
-        return name, list(lex(token.source, opening, token.offset)), is_lambda
+        name, opening = place
+        return name, list(lex(token.source, opening, token.offset))
     index = len(before) - 2
     while index > 0 and before[index].text != "(" and before[index].text not in _NOT_PARAMETERS:
         index -= 1
     if index < 1 or before[index].text != "(" or before[index - 1].kind != "name":
         return None
-    return before[index - 1].text, list(before[index:-1]), False
+    return before[index - 1].text, list(before[index:-1])
 
 
-def _parameter_list(text: SourceText, offset: int) -> tuple[str, int, bool] | None:
+def _parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
     before = text.blanked[max(0, offset - 500) : offset]
     opening = before.rfind("(")
     if opening < 0 or any(mark in before[opening + 1 :] for mark in ");{}"):
         return None
     name = _NAME.search(before, 0, opening)
-    start = offset - len(before) + opening
-    if name is not None:
-        return name[1], start, False
-    if not before[:opening].rstrip().endswith("]"):
-        return None
-    variable = _LAMBDA.search(before, 0, opening)
-    return (variable[1] if variable else ""), start, True
+    return None if name is None else (name[1], offset - len(before) + opening)
