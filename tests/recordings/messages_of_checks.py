@@ -49,7 +49,7 @@ def gradient_at_another_key():
     opcheck(op, (torch.ones(2, requires_grad=True),), test_utils="test_autograd_registration")
 
 
-@prints("not explained", "is not defined as mutable but was mutated")
+@prints("wrong-mutation", "is not defined as mutable but was mutated")
 def argument_that_is_changed():
     opcheck(_operator("h", "(Tensor x) -> Tensor", CPU=lambda x: x.add_(1).clone()), (torch.ones(2),))
 

@@ -57,7 +57,7 @@ def value_of_a_fake_tensor():
         torch.ones(2).sum().item()
 
 
-@prints("not explained", "get value out of a tracing tensor", operator="aten::_local_scalar_dense")
+@prints("data-dependent", "get value out of a tracing tensor", operator="aten::_local_scalar_dense")
 def value_of_a_traced_tensor():
     make_fx(lambda x: x * x.sum().item())(torch.ones(2))
 

@@ -108,7 +108,7 @@ def fake_beside_composite():
     torch.library.register_fake("composites::f", _double, **_REFUSED)
 
 
-@prints("not explained", "We should not register a meta kernel directly", operator="dropout")
+@prints("defined-twice", "We should not register a meta kernel directly", operator="dropout")
 def meta_for_composite():
     _library("aten", "IMPL").impl("dropout", _double, "Meta")
 
@@ -181,7 +181,7 @@ def function_without_annotations():
         return x.clone()
 
 
-@prints("not explained", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
+@prints("bad-registration", "Expected `qualname` to be of the form", 'must be of the form "namespace::name"')
 def name_without_a_namespace():
     torch.library.define("nowhere", "(Tensor x) -> Tensor")
 

@@ -28,13 +28,9 @@ HOLES = {
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
-    "callable": r"(?P<function>\w{1,200}|<lambda>)",
-    "callback": r"(?P<function>backward|setup_context|\w{0,60}(?:fake|vmap|abstract|meta)\w{0,60})",
-    "callback_argument": r"(?P<argument>ctx|inputs|output|keyword_only_inputs|info|in_dims)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
-    "dotted_op": r"(?P<op>\w{1,100}\.[\w.]{1,300})",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
@@ -59,7 +55,6 @@ HOLES = {
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?)))",
-    "device_module": r"(?P<device>npu|xpu|hpu|mps|mlu|musa|dml)",
     "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|signed char|unsigned char)",
     "number_type": r"(?P<dtype>[\w:]{1,30})",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
@@ -84,8 +79,6 @@ HOLES = {
     "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}7__cxx11)(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
-    "cuda_symbol": r"(?P<symbol>_{0,2}(?:nvJitLink|nvrtc|cu(?:blas|dnn|sparse|rand|solver|fft|da)|nccl|hip|miopen)"
-    r"\w{1,100})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
     "*": r"[^\n]{0,600}?",

@@ -71,5 +71,5 @@ def are_indices(listed: Iterable[str]) -> bool:
 
 
 def is_old(name: str) -> bool:
-    """True for a name that only PyTorch before 1.6 prints."""
-    return name.endswith(_OLD_ENDING)
+    """True for a name that only PyTorch before 2.4 prints."""
+    return name.endswith(_OLD_ENDING) or name in _OLD_NAMES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.read import ErrorText
@@ -14,35 +13,26 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe
 
 
-class Shown(Enum):
-    """The part of a table that a text shows; the value is the name in machine formats."""
-
-    NOTHING = "nothing"
-    PART = "part"
-    WHOLE = "whole"
-
-
 class PrintedTable(NamedTuple):
     """A table in a text, by the keys of the universe.
 
     lines: those of the table. listed: the keys that the first line lists; None where it lists none, or wrong ones.
-    table, keys: how much the text shows of each. reaches: the slots from Undefined to the last that the text shows; of
-    these it is known what they hold. unknown: names in it that the universe does not have.
+    whole_table, whole_list: the text shows all of it. reaches: the slots from Undefined to the last that the text
+    shows; of these it is known what they hold.
     """
 
     lines: dict[str, DumpLine]
     listed: frozenset[str] | None
-    table: Shown
-    keys: Shown
+    whole_table: bool
+    whole_list: bool
     reaches: frozenset[str]
-    unknown: tuple[str, ...]
 
     def kernels(self, universe: Universe) -> tuple[str, ...] | None:
         """The backend keys where the text shows a kernel of the operator, in the order of tables; None: it shows none.
 
         A list of keys does not say which of them hold a backend fallback: Meta is left out then, where PyTorch has one.
         """
-        if self.lines and (self.listed is None or self.keys is not Shown.WHOLE):
+        if self.lines and (self.listed is None or not self.whole_list):
             shown = {key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK}
         elif self.listed is not None:
             core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
@@ -75,33 +65,29 @@ class PrintedTable(NamedTuple):
 
 def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     """The table in an error text."""
-    unknown: dict[str, None] = {}
-    lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name, unknown))}
+    lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name))}
     listed = None
     if text.available is not None and not are_indices(text.available):
-        listed = frozenset(key for name in text.available if (key := _slot(universe, name, unknown)))
-    keys = Shown.NOTHING if listed is None else Shown.WHOLE if _is_whole_list(universe, text) else Shown.PART
-    table = Shown.NOTHING if not lines else Shown.WHOLE if _is_whole(universe, lines, listed, keys) else Shown.PART
-    whole = Shown.WHOLE in (table, keys)
+        listed = frozenset(key for name in text.available if (key := _slot(universe, name)))
+    whole_list = listed is not None and _is_whole_list(universe, text)
+    whole_table = bool(lines) and _is_whole(universe, lines, listed if whole_list else None)
     # of a list that was shortened by hand it is not known what is left out
     listed_to = [listed or ()] if text.available_cut else []
     begins = bool(lines) and min(universe.slot[key] for key in lines) <= universe.slot[BACKEND_SELECT]
     cut = [*([lines] if begins else []), *listed_to]
+    whole = whole_list or whole_table
     reached = universe.slots if whole else (*_up_to(universe, cut), *lines, *(listed or ()))
-    return PrintedTable(lines, listed, table, keys, frozenset(reached), tuple(unknown))
+    return PrintedTable(lines, listed, whole_table, whole_list, frozenset(reached))
 
 
-def _slot(universe: Universe, name: str, unknown: dict[str, None]) -> str | None:
+def _slot(universe: Universe, name: str) -> str | None:
     key = key_named(universe, name)
-    if key in universe.slot:
-        return key
-    unknown[name] = None
-    return None
+    return key if key in universe.slot else None
 
 
-def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str] | None, keys: Shown) -> bool:
-    """A table has a line for each key that the text lists, or else reaches the last of PyTorch's fallbacks."""
-    if listed is not None and keys is Shown.WHOLE:
+def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str] | None) -> bool:
+    """A table has a line for each key of a whole list, or else reaches the last of PyTorch's fallbacks."""
+    if listed is not None:
         return listed.issubset(lines)
     slots = [universe.slot[key] for key in lines]
     fallbacks = [universe.slot[fallback.key] for fallback in universe.fallbacks]

@@ -20,15 +20,6 @@ def dropout(advice):
     vmap(layer.eval() if advice else layer)(ONE)
 
 
-@tries("vmap-random", "In-place random operators need a tensor that vmap maps over")
-def random_numbers_in_place(advice):
-    y = torch.ones(2)
-    if advice:
-        vmap(lambda x, y: x + y.normal_(), randomness="different")(ONE, torch.ones(2, 2))
-    else:
-        vmap(lambda x: x + y.normal_(), randomness="different")(ONE)
-
-
 @tries("vmap-in-place", "Use the operator that returns its result")
 def in_place_without_a_batch(advice):
     y = torch.ones(2)
