@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from dispatch_cli.trace.launch import command
-from tests.trace.kernels import library_of
+from tests.trace.recorded import library_of
 
 PROGRAM = '''
 import contextlib, resource, sys, time

@@ -29,7 +29,7 @@ from tests.capture.extensions import PYTORCHS_LATER, RANDOM_SCHEMAS, SEED, captu
 from tests.capture.support import captured as captured_once
 from tests.capture.support import live_state, read_document, torch_python, unpacked
 from tests.cli.support import COMMAND
-from tests.model.schema.schema_answers import comparable
+from tests.model.schema.test_live_schemas import comparable
 
 pytestmark = pytest.mark.live
 

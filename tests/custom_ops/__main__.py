@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.custom_ops.live import live_comparison
+from tests.custom_ops.compare import live_comparison
 
 
 def main(python: str, count: int = 500, seed: int = 1) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.fake_path import FakePath
 from dispatch_cli.engine.call.simulate import simulate
@@ -21,6 +23,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.universe import TorchLibrary
+from tests.capture.support import live_universe
 from tests.custom_ops.declared import IMPLICIT, USER, Entry, entries
 
 CALLS = {
@@ -266,3 +269,22 @@ def _ran(call: Call, operator: Operator) -> list[str]:
     if call.end.fake is not None and call.end.fake.path is FakePath.FAKE_IMPL and call.end.fake.function is not None:
         lines.append(f"fn:{call.end.fake.function}")
     return lines
+
+
+# Ask a live PyTorch for random operators, and for its universe.
+
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def live_comparison(python: str, seed: int, count: int, scratch: Path) -> tuple[str, Comparison]:
+    """The version of PyTorch, and what of it agrees. scratch: a directory for files."""
+    out = scratch / "recorded.json"
+    command = [python, "-m", "tests.recordings.record_custom_ops", str(out), str(seed), str(count)]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    recording = json.loads(out.read_text(encoding="utf-8"))
+    universe = scratch / "universe.json"
+    universe.write_text(json.dumps(live_universe(python)), encoding="utf-8")
+    library = universes.load(str(universe)).torch_library
+    assert library is not None
+    return recording["torch"], compared(recording, str(universe), library, scratch)

@@ -13,8 +13,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.model.universe import Universe
 from tests.capture.support import torch_python
-from tests.custom_ops.compare import Comparison, compared
-from tests.custom_ops.live import live_comparison
+from tests.custom_ops.compare import Comparison, compared, live_comparison
 from tests.support import load_recording
 
 COUNT = 60

@@ -11,7 +11,7 @@ import pytest
 
 from tests.capture.support import torch_python
 from tests.engine.call import compare_calls, factories, own_kernels
-from tests.engine.call.fake import fake_cases
+from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
 from tests.engine.history import test_apply
@@ -24,7 +24,7 @@ CASES: dict[str, LiveCase] = {
     "calls": compare_calls.CASE,
     "own-kernels": own_kernels.CASE,
     "factories": factories.CASE,
-    "fake-mode": fake_cases.CASE,
+    "fake-mode": test_fake.CASE,
     "higher-order": higher_order_cases.RANDOM,
     "own-higher-order": higher_order_cases.OWN,
     "fakes": test_fakes.CASE,

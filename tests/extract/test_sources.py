@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.extract.backend_name import backend_names, imported_names
+from dispatch_cli.extract.builds.imports import ModuleImports
+from dispatch_cli.extract.builds.loaded_together import LoadedTogether
 from dispatch_cli.extract.run import run
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import ExtractedBlock
+from dispatch_cli.model.extracted import ExtractedBlock, SourceKind
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings, definition
 from dispatch_cli.model.span import Span
 
@@ -100,3 +102,69 @@ def test_a_macro_with_parameters_defines_a_block(tmp_path: Path) -> None:
     assert run([str(path)], (block,)).registrations == 1
     undefined = SourceSettings(FileSettings((), undefines=("BLOCK",)))
     assert run([str(path)], (block, undefined)).registrations == 0
+
+
+# Files that are known to be loaded together: imports of modules, and lists in build files.
+
+
+TEXTS = (
+    "from " + "." * 200_000 + "x",
+    "from a import (\n" * 100_000,
+    "from a import b" + " " * 200_000 + "c",
+    "import " + "a." * 100_000 + "b",
+    "from " + "." * 50_000 + " import " + ", ".join(f"a{number}" for number in range(5_000)),
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_reading_takes_linear_time(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.py").write_text(text)
+    files = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
+    (tmp_path / "b.py").write_text("from . import a")
+    start = time.process_time()
+    assert ModuleImports(Sources({SourceKind.PYTHON: files})).load_both(*files)
+    assert time.process_time() - start < 3
+
+
+A, B, C, D = FILES = ["a.cpp", "csrc/b.cpp", "csrc/cpu/c.cpp", "csrc/cuda/d.cu"]
+
+
+@pytest.mark.parametrize(
+    ("build", "text", "pairs"),
+    [
+        ("setup.py", 'CppExtension(name="x", sources=[\n    "a.cpp",  # one\n    "csrc/b.cpp",\n])', {(A, B)}),
+        ("setup.py", 'Extension("x", ["a.cpp"])\nExtension("y", ["csrc/b.cpp"])', set()),
+        ("setup.py", 'Extension("x", ["a.cpp" if new else "csrc/b.cpp"])', set()),
+        ("setup.py", 's = ["a.cpp", "csrc/b.cpp"]\ns.remove("a.cpp")', set()),
+        ("setup.py", 'Extension("x", glob.glob("csrc/*.cpp") + ["a.cpp"])', set()),
+        ("CMakeLists.txt", "add_library(x SHARED a.cpp csrc/b.cpp)", {(A, B)}),
+        ("CMakeLists.txt", 'set(S "a.cpp" ${CMAKE_CURRENT_SOURCE_DIR}/csrc/b.cpp PARENT_SCOPE)', {(A, B)}),
+        ("CMakeLists.txt", "if(NEW)\n  set(S a.cpp)\nelse()\n  set(S csrc/b.cpp)\nendif()", set()),
+        ("CMakeLists.txt", "if(CUDA)\n  target_sources(x PRIVATE csrc/b.cpp csrc/cuda/d.cu)\nendif()", {(B, D)}),
+        ("CMakeLists.txt", "set_source_files_properties(a.cpp csrc/b.cpp PROPERTIES X 1)", set()),
+        ("CMakeLists.txt", "set(S a.cpp csrc/b.cpp)\nlist(REMOVE_ITEM S a.cpp)", set()),
+    ],
+)
+def test_lists_of_build_files(
+    build: str, text: str, pairs: set[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(build).write_text(text)
+    python = [build] if build == "setup.py" else []
+    builds = () if python else (build,)
+    together = LoadedTogether(Sources({SourceKind.PYTHON: python}, headers=frozenset(FILES), builds=builds))
+    assert {
+        (file, other) for file in FILES for other in FILES if file < other and together.is_known(file, other)
+    } == pairs
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, "set(" * 100_000, "[" + "'a.cpp'," * 100_000, "set(" + "a " * 200_000])
+@pytest.mark.parametrize("build", ["setup.py", "CMakeLists.txt"])
+def test_lists_take_linear_time(text: str, build: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(build).write_text(text)
+    python = [build] if build == "setup.py" else []
+    start = time.process_time()
+    together = LoadedTogether(Sources({SourceKind.PYTHON: python}, headers=frozenset(FILES), builds=(build,)))
+    assert not together.is_known(A, B)
+    assert time.process_time() - start < 3

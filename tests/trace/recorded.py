@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.trace.launch import command
+import pytest
+
+from dispatch_cli.trace import build
+from dispatch_cli.trace.launch import command, library_for
 from tests import in_pytorch
 from tests.capture.support import torch_python
-from tests.trace.kernels import library_of
+from tests.once import once
 
 
 def recorder_command(save: Path, *program: str, **options: bool | int) -> list[str]:
@@ -98,3 +102,40 @@ def run(
 def read(path: Path) -> list[Any]:
     """The lines of a recording, whole; a process that was killed leaves zeros behind them."""
     return [json.loads(line) for line in path.read_bytes().rstrip(b"\0").splitlines()]
+
+
+# The recorder, built once in a run of the tests.
+
+
+def has_compiler() -> bool:
+    """True where there is a C++ compiler."""
+    try:
+        build._compiler()
+    except build.NotBuilt:
+        return False
+    return True
+
+
+def cache_with_recorder(python: str) -> Path:
+    """A cache folder in which `library_for` finds the recorder for the PyTorch of a Python.
+
+    The test is skipped where there is no compiler, or no headers of Python.
+    """
+    if not has_compiler():
+        pytest.skip("left out: there is no C++ compiler")
+    if not (build._python_headers() / "Python.h").is_file():
+        pytest.skip("left out: there are no headers of Python")
+
+    def build_there(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder))
+            with library_for(python):
+                pass
+
+    return once(f"recorder-{blake2b(python.encode(), digest_size=8).hexdigest()}", build_there)
+
+
+def library_of(python: str) -> str:
+    """The path of the recorder for the PyTorch of a Python."""
+    (library,) = cache_with_recorder(python).rglob("*.so")
+    return str(library)

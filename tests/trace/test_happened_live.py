@@ -12,7 +12,7 @@ import pytest
 
 from tests.capture.support import torch_python
 from tests.cli.support import COMMAND, call, environment
-from tests.trace.kernels import cache_with_recorder
+from tests.trace.recorded import cache_with_recorder
 
 pytestmark = pytest.mark.live
 

@@ -13,7 +13,7 @@ import pytest
 
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace.launch import library_for
-from tests.trace.kernels import has_compiler
+from tests.trace.recorded import has_compiler
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ from dispatch_cli.trace.state import state_of
 from tests.trace.judge.compare import aligned
 from tests.trace.judge.run import driven
 from tests.trace.judge.seen import Seen, logged, traced
-from tests.trace.kernels import library_of
+from tests.trace.recorded import library_of
 
 SAMPLES, SAMPLES_OF_A_RUN = 5_000, 500
 MOST = 40

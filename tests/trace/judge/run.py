@@ -17,7 +17,7 @@ from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import observed_calls
 from tests.trace.judge.compare import Causes, Compared, compare, undisturbed
 from tests.trace.judge.seen import Seen, Threads, Trace, logged, traced
-from tests.trace.kernels import library_of
+from tests.trace.recorded import library_of
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"

@@ -17,7 +17,7 @@ from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all
 from tests.engine.call.judge.observed import names_in, observed_calls
-from tests.trace.kernels import library_of
+from tests.trace.recorded import library_of
 
 HERE = Path(__file__).parent
 CONTEXTS = (
