@@ -23,10 +23,3 @@ def test_python_is_interrupted() -> None:
     with pytest.raises(AssertionError, match="not at its end"), ends.ends():
         while True:
             pass
-
-
-def test_what_ends_is_not_disturbed() -> None:
-    with ends.ends():
-        assert re.match("a", "a")
-    for _ in range(10_000_000):
-        pass

@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.cli.support import ROOT, Result, call
 
@@ -96,31 +95,3 @@ def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
             ("no-autocast-fallback", "info", "", "AutocastPrivateUse1"),
         ],
     }
-
-
-def test_the_ambiguous_one_is_settled_by_a_kernel_at_autogradother() -> None:
-    out = call("table", "examples/ambiguous.yaml", "--key", "AutogradOther", "--format", "csv").out
-    assert [line.split(",")[:5] for line in out.splitlines()[1:]] == [
-        ["demo::ambiguous", "AutogradOther", "ambiguous", "6", "ambiguous_autogradother"],
-        ["demo::settled", "AutogradOther", "kernel", "1", "op_autograd_other"],
-    ]
-
-
-def test_the_backend_from_outside() -> None:
-    args = ("--key", "PrivateUse1", "--key", "AutogradPrivateUse1", "--format", "csv")
-    out = call("table", "examples/out_of_tree_backend.yaml", *args).out
-    assert [line.split(",")[:3] + line.split(",")[7:8] for line in out.splitlines()[1:]] == [
-        ["aten::relu_like", "PrivateUse1", "fallback", ""],
-        ["aten::relu_like", "AutogradPrivateUse1", "autograd", ""],
-        ["aten::softmax_like", "PrivateUse1", "default", ""],
-        ["aten::softmax_like", "AutogradPrivateUse1", "autograd", ""],
-        ["aten::to_like", "PrivateUse1", "kernel", ""],
-        ["aten::to_like", "AutogradPrivateUse1", "fallback", "PrivateUse1"],
-    ]
-
-
-def test_the_examples_are_yaml_for_other_readers_too() -> None:
-    assert len(EXAMPLES) > 5
-    for path in EXAMPLES:
-        if path.stem not in ("broken", "npu_native_functions"):  # the second is not of declarations
-            assert yaml.safe_load(path.read_text(encoding="utf-8"))["dispatch"] == 1

@@ -10,7 +10,7 @@ import pytest
 
 from dispatch_cli.answers.explain.advice.report import Manual
 from dispatch_cli.answers.explain.advice.slot import slot_advice
-from dispatch_cli.answers.explain.alias import explain_alias, explain_block
+from dispatch_cli.answers.explain.alias import explain_alias
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Role, RuleState
 from dispatch_cli.answers.explain.wording import around_sentences
@@ -65,7 +65,7 @@ def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
 
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_what_is_next_is_there_when_the_kernel_is_dropped(universe: str) -> None:
-    for pattern in PATTERNS:
+    for pattern in PATTERNS[::3]:
         for key in ("CPU", "QuantizedCPU", "AutogradCPU", "AutogradOther", "NestedTensorCPU", UNDEFINED):
             state = what_if_state(pattern, universe=universe)
             what, dispatcher = explain_slot(state, FOO, key), state.dispatcher
@@ -92,11 +92,6 @@ def test_the_overridden_kernel_is_next() -> None:
     assert next(around_sentences(what)) == "Without newer, CPU would hold the kernel that it overrides, fn_CPU."
 
 
-def test_what_a_slot_would_hold_names_the_kernel_without_which() -> None:
-    what = explain_slot(what_if_state(["CPU"]), FOO, "CPU")
-    assert next(around_sentences(what)) == "Without fn_CPU, CPU would hold nothing."
-
-
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_an_alias_fills_what_the_table_says_and_would_fill_what_it_says_then(universe: str) -> None:
     for pattern in PATTERNS[::3]:
@@ -115,13 +110,6 @@ def test_an_alias_fills_what_the_table_says_and_would_fill_what_it_says_then(uni
                 there.implement(FOO, alias, Kernel("new"))
             table = there.table(FOO)
             assert fills == [key for key in table if table[key].decision.source == alias]
-
-
-def test_a_functionality_has_a_slot_per_backend() -> None:
-    state = what_if_state(["SparseCPU"])
-    what = explain_block(state, FOO, "Sparse")
-    universe = state.dispatcher.universe
-    assert [run.keys for run in what.slots] == [("SparseCPU",), universe.per_backend["Sparse"][1:]]
 
 
 def state_of(tmp_path: Path, *keys: str, schema: str = "demo::op(Tensor x) -> Tensor", **header: object) -> State:
@@ -204,12 +192,3 @@ def test_a_stale_slot_names_the_change() -> None:
     )
     early = explain_slot(state, OperatorName("demo::early"), "FuncTorchBatched")
     assert (early.live, early.cause) == (None, None)
-
-
-def test_over_a_base_the_answer_before_is_told() -> None:
-    state = load_state([str(ROOT / "examples/scenarios/01_composite_override.yaml")])
-    name = OperatorName("aten::to", "dtype")
-    changed, same = (explain_slot(state, name, key) for key in ("PrivateUse1", "CPU"))
-    assert changed.answer.before is not None
-    assert (changed.in_base, changed.answer.before.rule) == (True, Rule.MATH)
-    assert (same.in_base, same.answer.before) == (True, None)

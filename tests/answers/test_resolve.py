@@ -11,7 +11,7 @@ from dispatch_cli.answers.resolve.report import ResolveReport, resolve_report
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.trace import Does, EndKind
+from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.expression import evaluate
@@ -97,16 +97,6 @@ def test_a_key_that_a_redispatch_leaves_out() -> None:
     ]
 
 
-def test_contexts_bring_keys_back(state: State) -> None:
-    answer = report(state, "demo::op", "cpu conj", contexts=("autocast cpu",))
-    assert statuses(answer)[:3] == [
-        ("AutocastCPU", KeyStatus.RUNS, (1,)),
-        ("AutogradCPU", KeyStatus.RUNS, (2,)),
-        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
-    ]
-    assert ("Conjugate", KeyStatus.FALLS_THROUGH, ()) in statuses(answer)
-
-
 def test_two_backends(state: State) -> None:
     answer = report(state, "demo::op", "cpu", "cuda sparse")
     assert statuses(answer) == [
@@ -160,42 +150,11 @@ def test_a_call_anew_has_a_selection_of_its_own(state: State) -> None:
     assert answer.selections[1].keys[0].status is KeyStatus.EXCLUDED
 
 
-def test_what_the_thread_changes(state: State) -> None:
-    answer = report(state, "demo::op", "cpu", contexts=("inference_mode", "autocast cpu"))
-    (stage,) = answer.selections
-    assert (stage.included.added, stage.included.removed) == ((), ("ADInplaceOrView",))
-    assert stage.excluded.added == ("AutogradOther", "AutogradFunctionality", "AutogradNestedTensor")
-    assert stage.excluded.removed == ("AutocastCPU",)
-
-
 def test_notes_are_about_slots_on_the_way(state: State) -> None:
     assert [note.kind for note in report(state, "demo::composite", "cpu sparse").notes] == [NoteKind.BYPASSED]
     assert report(state, "demo::composite", "cuda").notes == ()
     inside = report(state, "demo::composite", "cpu sparse", contexts=("inference_mode",))
     assert (inside.notes, inside.steps[-1].entry.kernel) == ((), "composite_sparse")
-
-
-def test_stale_slots() -> None:
-    answer = report(load_state(["examples/stale.yaml"]), "stale::quantized", "mkldnn")
-    (step,) = answer.steps
-    assert (step.entry.kernel, step.canonical and step.canonical.kernel) == (
-        "quantized_math",
-        "ambiguous_autogradother",
-    )
-    assert [outcome.key for outcome in answer.selections[0].keys if outcome.canonical is not None] == ["AutogradOther"]
-    assert answer.notes == ()
-
-
-def test_the_python_dispatcher(state: State) -> None:
-    answer = report(state, "demo::python", "cuda", contexts=("python_dispatcher",))
-    last = answer.steps[-1]
-    assert last.hop.python is not None
-    assert (last.hop.slot, last.hop.python.chosen_key, last.hop.python.kernel) == (
-        "AutogradCUDA",
-        "CompositeImplicitAutograd",
-        "python_math",
-    )
-    assert answer.end.kind is EndKind.DECOMPOSITION
 
 
 TENSORS = ("cpu", "cuda", "meta", "cpu sparse", "cuda quantized", "mkldnn", "cpu conj", "cpu fake", "cpu nested")

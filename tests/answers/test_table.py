@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.answers.shared.folding import unfolded
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.grid import grid_of
 from dispatch_cli.answers.table.report import (
@@ -51,17 +50,6 @@ def test_a_grid_has_every_slot_once(name: str) -> None:
         assert [cell and cell.key for cell in line.cells] == [f"{prefix}{backend}" for backend in universe.backends]
 
 
-def test_a_grid_of_some_keys(what_if: State) -> None:
-    keys = frozenset({"CPU", "AutogradXLA", "Python"})
-    grid = grid_of(table_of(what_if, "__test__::foo", keys), what_if.dispatcher.universe)
-    assert grid.backends == ("CPU", "XLA")
-    assert [(line.label, [cell and cell.key for cell in line.cells]) for line in grid.lines] == [
-        ("Dense", ["CPU", None]),
-        ("Autograd", [None, "AutogradXLA"]),
-    ]
-    assert [row.key for row in grid.others] == ["Python"]
-
-
 def test_a_fold_has_every_slot_once(what_if: State) -> None:
     table = table_of(what_if, "__test__::foo")
     folded = fold_table(table.entries, frozenset(what_if.dispatcher.universe.covered_by("Autograd")))
@@ -84,11 +72,6 @@ def test_a_fold_has_every_slot_once(what_if: State) -> None:
         ("AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU"),
         ("AutocastMPS", "AutocastCUDA"),
     ]
-
-
-def test_unfolded_every_slot_is_a_row(what_if: State) -> None:
-    table = table_of(what_if, "__test__::foo")
-    assert [row.keys for row in unfolded(table.entries).rows] == [(key,) for key in what_if.dispatcher.universe.slots]
 
 
 def test_a_fold_keeps_apart_what_differs() -> None:
@@ -141,16 +124,3 @@ def test_what_an_overlay_changes(tmp_path: Path) -> None:
         ("demo::same", 0, 0),
         ("demo::new", 0, 0),
     ]
-
-
-def test_an_overlay_over_an_embedded_state_changes_what_it_touches() -> None:
-    state = load_state([str(Path(__file__).parents[1] / "cli" / "overlay.yaml")])
-    changed = [row.key for row in table_of(state, "aten::to.dtype").entries if row.before is not None]
-    assert changed == ["PrivateUse1", "AutogradPrivateUse1"]
-
-
-def test_a_summary_counts_what_the_table_has(what_if: State) -> None:
-    name = OperatorName.parse("__test__::foo")
-    (summary,) = summary_report(what_if, [name]).operators
-    rows = table_of(what_if, "__test__::foo").entries
-    assert summary.slots == {rule: sum(row.rule is rule for row in rows) for rule in Rule}

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases
+from dispatch_cli.answers.coverage.wording import percent_text
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.schema_kind import SchemaKind, schema_kind
 from tests.cli.support import call
@@ -218,3 +219,11 @@ def test_the_answer_to_against_comes_first() -> None:
     assert text(*args, "--served-by", "nothing")[0].endswith(": 2 with another schema; 1 operator of these listed")
     none = text("CPU", *args[1:5], "--op", "aten::add.Tensor")
     assert none[0] == "CPU: nothing is needed that torch-2.13 did not need"
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [(0, "0.0"), (1, "<0.1"), (2, "0.1"), (1812, "50.0"), (3620, "99.9"), (3623, ">99.9"), (3624, "100.0")],
+)
+def test_what_is_neither_nothing_nor_all_is_never_written_so(part: int, text: str) -> None:
+    assert percent_text(part, 3624) == text

@@ -28,7 +28,7 @@ from dispatch_cli.whatif.findings import FindingsEffect
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
-from tests.page.states import state_of
+from tests.page.support import state_of
 
 pytestmark = pytest.mark.slow
 

@@ -30,9 +30,7 @@ from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import data_of, report_data
 from tests.cli.support import ROOT
-from tests.page.node import Script, needs_node, script_of
-from tests.page.pages import page_of
-from tests.page.states import state_of
+from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
 _MORE_IN_RULES = ("name", "text")
 _MORE_IN_REGISTRATIONS = ("text", "tone")

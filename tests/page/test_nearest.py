@@ -13,8 +13,7 @@ from dispatch_cli.answers.shared.selection import similar_names
 from dispatch_cli.explore.catalogue import Catalogue
 from dispatch_cli.model.names import without_overload
 from tests.explore.support import newest
-from tests.page.node import Script, needs_node, script_of
-from tests.page.pages import page_of
+from tests.page.support import Script, needs_node, page_of, script_of
 from tests.support import MISSPELT
 
 pytestmark = needs_node

@@ -20,7 +20,7 @@ from dispatch_cli.page import versions
 from dispatch_cli.page.versions import versions_data
 from tests.answers.raw_history import expected
 from tests.cli.support import call
-from tests.page.pages import SITE_VERSIONS, site
+from tests.page.support import SITE_VERSIONS, site
 from tests.page.test_write import data_of
 from tests.support import RECORDINGS
 

@@ -12,8 +12,7 @@ import pytest
 from dispatch_cli.page import trace as page_trace
 from tests.cli.support import call
 from tests.once import once
-from tests.page.node import Script, needs_node, script_of
-from tests.page.pages import page_of
+from tests.page.support import Script, needs_node, page_of, script_of
 from tests.page.test_write import data_of
 from tests.trace.support import Writer, every
 from tests.trace.test_recording import REAL

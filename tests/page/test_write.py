@@ -14,8 +14,7 @@ import pytest
 
 from dispatch_cli.checks.listing import OF_CHECK
 from tests.cli.support import ROOT, call
-from tests.page.node import needs_node, script_of
-from tests.page.pages import page_of
+from tests.page.support import needs_node, page_of, script_of
 
 HOSTILE = "tests/page/hostile.yaml"
 

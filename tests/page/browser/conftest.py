@@ -10,7 +10,7 @@ import pytest
 
 from tests.page.browser.chromium import Chromium, executable, version
 from tests.page.browser.tab import Tab
-from tests.page.pages import page_of
+from tests.page.support import page_of
 
 _FOUND = executable()
 

@@ -18,7 +18,7 @@ from tests.cli.support import call
 from tests.page.browser.tab import Tab
 from tests.page.browser.test_accessible import COLORS, complaints
 from tests.page.browser.test_hostile import MARKUP, NAMES
-from tests.page.pages import SITE_VERSIONS, site
+from tests.page.support import SITE_VERSIONS, site
 
 OLD, MIDDLE, NEW = (version.removeprefix("torch-") for version in reversed(SITE_VERSIONS))
 ADD_RELU = "aten::_add_relu.out"
