@@ -9,10 +9,10 @@ from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.slot_blocks import Target, ToRegistration, ToSlot, ToSwitchedOff
-from dispatch_cli.explore.table_layout import flow, laid_out_rows
-from dispatch_cli.render.document import Block, Paragraph, ParagraphKind, TableBlock, Tone
+from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text import parts_of
-from dispatch_cli.render.text_lines import HEADS, TextLine
+from dispatch_cli.render.text_lines import TextLine
+from dispatch_cli.render.text_list import list_layout
 
 _LINE_EACH = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTHON, explain_higher_order.STEPS)
 
@@ -71,9 +71,8 @@ class ExplainedSlot(Blocks):
     def parts(self, block: Block, width: int) -> list[tuple[Any, list[TextLine]]]:
         """The lines of a block, with what they show."""
         if isinstance(block, TableBlock) and any(block.columns is columns for columns in _LINE_EACH):
-            return laid_out_rows(block, width)
-        if isinstance(block, Paragraph) and not block.indent and block.kind is not ParagraphKind.CODE:
-            return [(block, flow(block.inline, width, Tone.HEAD if block.kind in HEADS else Tone.PLAIN))]
+            listed = list_layout(block, width)
+            return [(None, [listed.header()]), *((row, [listed.line(row)]) for row in block.rows)]
         return [(part.item, part.lines) for part in parts_of(block, width)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.shared.folding import Folded, unfolded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
@@ -13,19 +12,18 @@ from dispatch_cli.answers.table import slot_marks_wording as slot_marks
 from dispatch_cli.answers.table.report import OperatorTable, became_stale, fold_table
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.explore.catalogue import TRIED
-from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots
-from dispatch_cli.explore.table_layout import LaidOut, flow, laid_out
+from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
-from dispatch_cli.render.text_lines import HEADS, TextLine, shown_lines
-from dispatch_cli.render.text_list import cut, list_layout
-from dispatch_cli.render.words import aside_lines, plural, schema_label
+from dispatch_cli.render.text import parts_of
+from dispatch_cli.render.text_lines import TextLine
+from dispatch_cli.render.text_list import list_layout
+from dispatch_cli.render.words import aside_lines, keys_label, plural
 
-if TYPE_CHECKING:
-    from dispatch_cli.answers.table.python.report import PythonTable
-
-MAX_TITLE = 2
-"""Lines of a title."""
+MOST_TOP = 5
+"""Lines that stay above the rows of a table."""
+LEAST_WIDTH = 20
+"""Columns for which lines are laid out; in a view with fewer they are cut."""
 
 
 def marks_of(row: TableRow, tried: Mapping[str, Before]) -> str:
@@ -40,40 +38,53 @@ def cpp_rows(
     autograd_keys = frozenset(universe.covered_by("Autograd"))
     folding = unfolded(shown.entries) if every else fold_table(shown.entries, autograd_keys, tried)
 
+    def key(run: Folded[TableRow], short: bool) -> Inline:
+        mark = marks_of(run.answer, tried)
+        return (Run(f"{mark:<{room}} " if room else "", Tone.WARN), Run(keys_label(run.keys, short)))
+
     def kernel(run: Folded[TableRow], short: bool) -> Inline:
         was = tried.get(run.answer.key)
-        cell = kernel_column.cell(run, short)
+        cell = table.kernel_cell(run, short)
         if was is None:
             return cell
         return joined(cell, Run(f"before the trial: {before_trial(run.answer, was, short)}", Tone.WARN, breaks=True))
 
-    of_answer = [column for column in table.columns(folding) if column.header != "Key"]
-    kernel_column = next(column for column in of_answer if column.header == "Kernel")
-    of_answer[of_answer.index(kernel_column)] = replace(kernel_column, cell=kernel)
-    marks = [marks_of(run.answer, tried) for run in folding.rows]
-    rows = laid_out(of_answer, folding.rows, width, places_of(folding.rows), marks)
+    room = max((len(marks_of(run.answer, tried)) for run in folding.rows), default=0)
+    own = {"Key": key, "Kernel": kernel}
+    columns = [replace(column, cell=own.get(column.header, column.cell)) for column in table.columns(folding)]
     asides = aside_lines((title, folding.aside.get(aside)) for aside, title in table.titles(folding).items())
-    after = (*table.notes(shown), *asides, *table.stale_note(shown), *meaning_of_marks(shown.entries, tried))
-    return whole_table(title_lines(shown, width), rows, after, width)
-
-
-def title_lines(shown: OperatorTable | PythonTable, width: int) -> list[TextLine]:
-    """The operator, in few lines, and whether the base has it."""
-    title = schema_label(shown.operator, shown.schema)
-    lines = few_lines(title, width)
-    if isinstance(shown, OperatorTable) and shown.new:
-        lines.append(cut([Run("new: the base does not have it", Tone.WARN)], width))
-    return lines
-
-
-def few_lines(text: str, width: int) -> list[TextLine]:
-    """A title, in few lines."""
-    if len(text) <= width:
-        return [shown_lines(text, Tone.HEAD)[0]]
-    lines = flow(text, width, Tone.HEAD)
-    return (
-        lines if len(lines) <= MAX_TITLE else [*lines[: MAX_TITLE - 1], cut([*lines[MAX_TITLE - 1], Run(" …")], width)]
+    blocks = (
+        *table.heading(shown),
+        *([TableBlock(columns, folding.rows)] if folding.rows else ()),
+        *table.notes(shown),
+        *asides,
+        *table.stale_note(shown),
+        *meaning_of_marks(shown.entries, tried),
     )
+    return document_rows(blocks, width)
+
+
+def place_of_slots(item: object) -> ShownKeys | None:
+    """Place that a row of slots with one answer leads to."""
+    return ShownKeys(item.keys, item.answer) if isinstance(item, Folded) else None
+
+
+def document_rows(
+    blocks: Iterable[Block], width: int, place_of: Callable[[object], ShownKeys | None] = place_of_slots
+) -> ShownSlots:
+    """A document with a table of slots. What is above its rows stays there. place_of: what a row leads to."""
+    lines: list[TextLine] = []
+    targets: list[Target] = []
+    for block in blocks:
+        for part in parts_of(block, max(LEAST_WIDTH, width)):
+            place = place_of(part.item)
+            if place is not None:
+                targets.append(Target(place, len(lines), len(lines) + len(part.lines)))
+            lines += part.lines
+    first = targets[0].first if targets else 0
+    top = [line for line in lines[:first] if line][-MOST_TOP:]
+    moved = [target._replace(first=target.first - first, end=target.end - first) for target in targets]
+    return ShownSlots(lines[first:], moved, top)
 
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
@@ -126,12 +137,7 @@ def meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> I
 
 def message(text: str, width: int) -> ShownSlots:
     """A text in the place of a table."""
-    return ShownSlots(flow(text, width))
-
-
-def places_of(rows: Sequence[Folded[Any]]) -> list[ShownKeys]:
-    """Content of each row."""
-    return [ShownKeys(run.keys, run.answer) for run in rows]
+    return ShownSlots(lines_of([Paragraph(text)], width))
 
 
 def below(tables: Iterable[Callable[[int], ShownSlots]], width: int) -> ShownSlots:
@@ -141,25 +147,13 @@ def below(tables: Iterable[Callable[[int], ShownSlots]], width: int) -> ShownSlo
     return first._replace(lines=[*first.lines, *lines])
 
 
-def whole_table(title: Sequence[TextLine], rows: LaidOut, after: Iterable[Block], width: int) -> ShownSlots:
-    """Rows below a title, which stays above them, with their header; after: below them."""
-    top = [*title, rows.header] if rows.lines else title
-    return ShownSlots([*rows.lines, *lines_of(after, width)], rows.targets, top)
-
-
 def lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
-    """Blocks as lines that are not wider."""
+    """Blocks as lines that are not wider; tables have a line for each row."""
     lines: list[TextLine] = []
     for block in blocks:
-        if isinstance(block, Gap):
-            lines.append([])
-        elif isinstance(block, Paragraph) and not block.indent:
-            lines += flow(block.inline, width, Tone.HEAD if block.kind in HEADS else Tone.PLAIN)
-        elif isinstance(block, TableBlock):
+        if isinstance(block, TableBlock):
             listed = list_layout(block, width)
             lines += (listed.header(), *map(listed.line, block.rows))
         else:
-            from dispatch_cli.render.text import parts_of
-
-            lines += (line for part in parts_of(block, width) for line in part.lines)
+            lines += (line for part in parts_of(block, max(LEAST_WIDTH, width)) for line in part.lines)
     return lines

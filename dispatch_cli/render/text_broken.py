@@ -25,6 +25,7 @@ def broken(line: TextLine, width: int, hang: int = 0) -> list[TextLine]:
 
     A place that no line has room for is shortened in the middle. A longer name is broken at its joints.
     """
+    width = max(width, hang + 1)
     rows: list[TextLine] = []
     for part in _parts(_shortened(_glued(line), width - hang), width - hang):
         rows += (_joined(_stripped(row)) for row in _lines(part, width - hang if rows else width, width - hang))

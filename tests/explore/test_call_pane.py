@@ -154,6 +154,7 @@ def test_the_line_to_type_in_and_a_word_are_on_the_screen(size: tuple[int, int])
         await pilot.pause()
         await pilot.press("c", *"inf")
         await until(pilot, lambda: "--context 'inf" in screen_text(app))
+        await pilot.pause()
         lines = [line.strip("▕ ") for line in screen_text(app).splitlines()]
         at = next(number for number, one in enumerate(lines) if "--context 'inf" in one)
         assert "inference_mode" in lines[at + 1], lines

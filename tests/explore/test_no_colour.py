@@ -53,9 +53,10 @@ def test_one_cursor_is_reversed_where_the_focus_is(size: tuple[int, int]) -> Non
         names, table = app.query_one(OperatorList), app.query_one(TablePane).view
         await until(pilot, lambda: len(reversed_lines(app, names)) == 1)
         assert "aten::to.dtype" in reversed_lines(app, names)[0]
-        assert not reversed_lines(app, table) and len(underlined_lines(app, table)) == 2, "a changed slot has two lines"
+        lines = len(underlined_lines(app, table))
+        assert not reversed_lines(app, table) and lines >= 2, "a changed slot has several lines"
         await pilot.press("enter")
-        await until(pilot, lambda: table.has_focus and len(reversed_lines(app, table)) == 2)
+        await until(pilot, lambda: table.has_focus and len(reversed_lines(app, table)) == lines)
         if size[0] >= 100:  # the list is beside it
             assert not reversed_lines(app, names) and len(underlined_lines(app, names)) == 1
         if size[0] >= 150:

@@ -19,7 +19,7 @@ from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.fitting import FittedText, fitting
 from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, TALL, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import below, cpp_rows, message, sentences_of
+from dispatch_cli.explore.table_rows import below, cpp_rows, document_rows, message, sentences_of
 from dispatch_cli.render.text_safety import safe
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Detail(FittedText):
         if place is not None and isinstance(place.row, TableRow):
             sentences = sentences_of(place, tried, key)
         elif place is not None:
-            from dispatch_cli.explore.other_rows import other_sentences
+            from dispatch_cli.explore.other_places import other_sentences
 
             sentences = other_sentences(place, key)
         text = safe(" ".join(sentences))
@@ -159,19 +159,13 @@ class TablePane(Pane):
             return partial(message, self._nothing(spot))
         report, every = answer.report, self.options.every
         # what the first frame does not need is imported when it is asked for
-        if spot.higher_order is not None:
-            from dispatch_cli.explore.other_rows import higher_order_rows
-
-            return partial(higher_order_rows, report.higher_order_operators[0], every)
-        if not report.operators:
+        if not report.operators and spot.higher_order is None:
             return partial(message, f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")
-        shown, *others = report.operators
-        if self.options.resolver is not Resolver.CPP:
-            from dispatch_cli.explore.other_rows import differing_rows, python_rows
+        if spot.higher_order is not None or self.options.resolver is not Resolver.CPP:
+            from dispatch_cli.explore.other_places import document_of, place_of
 
-            if self.options.resolver is Resolver.DIFFERENCES:
-                return partial(differing_rows, shown, universe)
-            return partial(python_rows, shown, every)
+            return partial(document_rows, document_of(report, universe, every), place_of=place_of)
+        shown, *others = report.operators
         entries = tuple(said_once(row, self._tried.get(row.key)) for row in shown.entries) if self._tried else None
         shown = shown if entries is None else shown._replace(entries=entries)
         if self.options.grid:
