@@ -8,12 +8,9 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.audit import audit
-from tests.extract.projects.compare import compare
-from tests.extract.projects.live import load_live
-from tests.extract.projects.project import PROJECTS, VARIABLE, Project, available, unpacked
-from tests.extract.projects.read import extract, sources_of
-from tests.extract.projects.rows import rows_of
-from tests.extract.projects.tables import compare_tables
+from tests.extract.projects.compare import compare, compare_tables
+from tests.extract.projects.live import load_live, rows_of
+from tests.extract.projects.project import PROJECTS, VARIABLE, Project, available, extract, sources_of, unpacked
 
 NO_REGISTRATIONS = {
     "pytorch-2.6.0": {"torch/csrc/utils/python_dispatch.cpp"},

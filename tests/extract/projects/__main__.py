@@ -9,12 +9,9 @@ from pathlib import Path
 
 from dispatch_cli.audit import audit
 from dispatch_cli.model.extracted import SourceKind
-from tests.extract.projects.compare import Comparison, compare
-from tests.extract.projects.live import load_live
-from tests.extract.projects.project import PROJECTS, Project, available, unpacked
-from tests.extract.projects.read import extract, sources_of
-from tests.extract.projects.rows import rows_of
-from tests.extract.projects.tables import compare_tables
+from tests.extract.projects.compare import Comparison, compare, compare_tables
+from tests.extract.projects.live import load_live, rows_of
+from tests.extract.projects.project import PROJECTS, Project, available, extract, sources_of, unpacked
 
 COLUMNS = (
     "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s | "

@@ -24,9 +24,8 @@ from dispatch_cli.trace.calls import CallEnd
 from dispatch_cli.trace.launch import command
 from dispatch_cli.trace.recording import read
 from dispatch_cli.trace.state import state_of
-from tests.trace.judge.compare import aligned
+from tests.trace.judge.compare import Seen, aligned, logged, traced
 from tests.trace.judge.run import driven
-from tests.trace.judge.seen import Seen, logged, traced
 from tests.trace.recorded import library_of
 
 SAMPLES, SAMPLES_OF_A_RUN = 5_000, 500

@@ -13,10 +13,8 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.launch import command
 from tests import in_pytorch
 from tests.capture.support import read_document
-from tests.engine.call.judge.compare import Judge, Judged, judge_all
-from tests.engine.call.judge.observed import observed_calls
-from tests.trace.judge.compare import Causes, Compared, compare, undisturbed
-from tests.trace.judge.seen import Seen, Threads, Trace, logged, traced
+from tests.engine.call.judge.compare import Judge, Judged, judge_all, observed_calls
+from tests.trace.judge.compare import Causes, Compared, Seen, Threads, Trace, compare, logged, traced, undisturbed
 from tests.trace.recorded import library_of
 
 HERE = Path(__file__).parent

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.simulator import CallSimulator
-from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import Options
 from dispatch_cli.trace.chain import chain_of, is_seen, slot_of
+from dispatch_cli.trace.observed import observed
 from dispatch_cli.trace.recording import Ran
-from tests.engine.call.judge.observed import ObservedCall
 
 _NUMBER = re.compile(r"_[0-9]+$")
 _SOURCE = re.compile(r"([\w.]+\.(?:cpp|h|py)):\d+")
@@ -171,3 +177,56 @@ def table(tallies: dict[str, Tally]) -> str:
             names = ", ".join(f"{name} {seen}" for name, seen in tally.examples[cause].most_common(4))
             lines.append(f"{context}: {count} of {cause} ({names})")
     return "\n".join(lines)
+
+
+# Observations of a live PyTorch by kernel_log.cpp, in the engine's own types.
+
+
+class ObservedCall(NamedTuple):
+    """A call, and how often it was seen in a context.
+
+    redispatched: another operator's kernel went straight to a key set; there was no selection.
+    kernels: those that ran, also those of the same operator that they reached, as they began.
+    """
+
+    context: str
+    operator: OperatorName
+    redispatched: bool
+    values: tuple[Value, ...]
+    thread: Thread
+    options: Options
+    kernels: tuple[Ran, ...]
+    count: int
+    data: dict[str, Any]
+
+
+def names_in(path: Path) -> set[str]:
+    """The operators that were called."""
+    with path.open(encoding="utf-8") as lines:
+        return {json.loads(line)["operator"] for line in lines}
+
+
+def observed_calls(path: Path, layout: KeyLayout) -> Iterator[ObservedCall]:
+    """The calls of a file, one a line."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield _call(json.loads(line), layout)
+
+
+def _call(data: dict[str, Any], layout: KeyLayout) -> ObservedCall:
+    return ObservedCall(
+        data["context"],
+        OperatorName.parse(data["operator"]),
+        data["redispatched"],
+        *observed(data, layout),
+        tuple(_kernels(data["kernels"], 0)),
+        data["count"],
+        data,
+    )
+
+
+def _kernels(data: list[Any], depth: int) -> Iterator[Ran]:
+    slot, bits, reached, raised, continuations = data
+    yield Ran(slot, bits, reached == "redispatch", raised, depth)
+    for continuation in continuations:
+        yield from _kernels(continuation, depth + 1)

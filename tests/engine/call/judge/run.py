@@ -15,8 +15,7 @@ from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import read_document
-from tests.engine.call.judge.compare import Judge, Judged, judge_all
-from tests.engine.call.judge.observed import names_in, observed_calls
+from tests.engine.call.judge.compare import Judge, Judged, judge_all, names_in, observed_calls
 from tests.trace.recorded import library_of
 
 HERE = Path(__file__).parent
