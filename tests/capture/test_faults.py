@@ -201,14 +201,6 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
     assert not (stand_in.folder / "out.yaml").exists()
 
 
-def test_a_hangup_that_is_ignored_stays_so(stand_in: StandIn) -> None:
-    """``nohup`` ignores hangups in this way."""
-    python = stand_in.script('echo $$ > "$HERE/pids"', "kill -HUP $PPID", COPY)
-    command = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *COMMAND, "capture", "--python", python]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=LATE, env=environment())
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 def test_the_folder_of_temporary_files_is_not_there(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")

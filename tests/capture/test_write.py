@@ -337,22 +337,6 @@ def test_head_has_no_line_of_its_own_making() -> None:
     assert all(line.isprintable() for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("a.yaml", Format.YAML),
-        ("A.YML", Format.YAML),
-        ("a.json", Format.JSON),
-        ("a.json.gz", Format.JSON_GZ),
-        ("a.yaml.gz", None),
-        ("a.txt", None),
-        ("yaml", None),
-    ],
-)
-def test_the_ending_decides(name: str, expected: Format | None) -> None:
-    assert Format.of(name) is expected
-
-
 def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "a.json.gz"
     write(["{", "}\n"], str(target), compressed=True)

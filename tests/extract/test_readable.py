@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
-import time
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.capture.write import yaml_text
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.extract import work
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
@@ -147,14 +145,6 @@ def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
         assert str(defined) == 'my::a(Tensor x, str y="b  c") -> Tensor'
 
 
-def test_long_runs_of_blanks_in_a_schema_take_linear_time() -> None:
-    at = Span("a.py", 1, 1)
-    operator = CustomOperator("my::f", "my::f(" + " " * 200_000 + "Tensor x) -> Tensor", "f", at)
-    start = time.process_time()
-    readable([Extraction(found=(operator,))])
-    assert time.process_time() - start < 3
-
-
 # YAML of torchgen and build files that ask for very much: where a bound ends the reading, that is said.
 
 
@@ -189,17 +179,3 @@ def test_yaml_that_is_too_large_or_too_deep_is_a_bound(name: str, file: str, lin
     assert result.code == 1
     assert f"{file}:{line}:" in result.out
     assert call("check-invariants", file).code == 2
-
-
-def test_the_work_on_many_packages_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each package asks which namespaces its Python files name an operator in."""
-    spent = []
-    budgets: list[work.WorkBudget] = []
-    init = work.WorkBudget.__init__
-    monkeypatch.setattr(work.WorkBudget, "__init__", lambda self: (budgets.append(self), init(self))[1])
-    for count in (100, 200, 400):
-        budgets.clear()
-        write(TREES["uses of one operator"].files(count), str(count))
-        run([f"{count}/src"])
-        spent.append(sum(sum(budget.spent.values()) for budget in budgets))
-    assert spent[2] - spent[1] <= 2.7 * (spent[1] - spent[0]), spent

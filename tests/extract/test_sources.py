@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.backend_name import backend_names, imported_names
 from dispatch_cli.extract.builds.imports import ModuleImports
 from dispatch_cli.extract.builds.loaded_together import LoadedTogether
 from dispatch_cli.extract.run import run
@@ -48,37 +47,10 @@ def test_directories_of_headers_come_first() -> None:
 # The names of the backend at PrivateUse1 in sources.
 
 
-COUNT = 100_000
 BLOCK = ExtractedBlock(at=Span("a.cpp", 1, 1), kind=LibraryKind.IMPL, namespace="my", dispatch_key="AutogradNPU")
 
 
-@pytest.mark.parametrize("end", ["\n", ";"])
-def test_many_calls_take_linear_time(end: str) -> None:
-    start = time.process_time()
-    names = backend_names(["a.py"], lambda _: f'{end}rename_privateuse1_backend("npu"){end}' * COUNT)
-    assert [name for name, _ in names] == ["npu"] and time.process_time() - start < 3
-
-
-def test_many_imports_take_linear_time() -> None:
-    start = time.process_time()
-    names = imported_names([BLOCK], ["a.py"], lambda _: "import torch\n" + "import torch_npu\n" * COUNT)
-    assert names == [("npu", Span("a.py", 2, 1))] and time.process_time() - start < 3
-
-
 # Macros that ``-D`` and a project's settings define, with parameters.
-
-
-@pytest.mark.parametrize(
-    ("option", "macro"),
-    [
-        ("BLOCK(k)=TORCH_LIBRARY_IMPL(my, k, m)", ("BLOCK(k)", "TORCH_LIBRARY_IMPL(my, k, m)")),
-        ("F()=2", ("F()", "2")),
-        ("F(a, ...)=g(a, __VA_ARGS__)", ("F(a, ...)", "g(a, __VA_ARGS__)")),
-        ("F(...)=", ("F(...)", "")),
-    ],
-)
-def test_macros_with_parameters_are_taken(option: str, macro: tuple[str, str]) -> None:
-    assert definition(option) == macro
 
 
 @pytest.mark.parametrize(

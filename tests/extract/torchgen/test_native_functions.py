@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.torchgen.kinds import is_backend_yaml, is_derivatives, is_native_functions
 from dispatch_cli.model.span import Span
-from tests.ends import ends
 from tests.extract.torchgen.support import PYTORCH, Found
 
 GROUP = """\
@@ -160,55 +157,9 @@ def test_a_backend_that_torchgen_does_not_have_is_refused(tmp_path: Path) -> Non
     assert problem.hint == "did you mean CUDA?"
 
 
-@pytest.mark.parametrize("name", ["ROCm", "HIP"])
-def test_a_backend_has_several_names(tmp_path: Path, name: str) -> None:
-    assert "CUDA" in Found(tmp_path, (name,), native_functions=GROUP).keys("twice")
-
-
 def test_what_the_build_would_decide_is_counted(tmp_path: Path) -> None:
     assert Found(tmp_path, native_functions=GROUP).extraction.missing == (("CUDA", 3),)
     assert Found(tmp_path, ("CPU",), native_functions=GROUP).extraction.missing == ()
 
 
 # The kind of torchgen's YAML files that a text is.
-
-
-KINDS: tuple[Callable[[str], bool], ...] = (is_native_functions, is_derivatives, is_backend_yaml)
-NATIVE, DERIVATIVES, BACKEND = KINDS
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("# comment\n\n- func: f(Tensor x) -> Tensor\n  variants: function\n", NATIVE),
-        ("- {func: 'f(Tensor x) -> Tensor'}\n", NATIVE),
-        ("- func: f\r\n  dispatch:\r\n    CPU: g\r\n", NATIVE),
-        ("- func: f(Tensor x -> Tensor\n  dispatch: [\n", NATIVE),
-        ("- name: f(Tensor self) -> Tensor\n  self: grad\n", DERIVATIVES),
-        ("- name: add(Tensor self) -> Tensor\n  aten: add(self)\n", None),
-        ("backend: XLA\ncpp_namespace: x\nsupported:\n- abs\n", BACKEND),
-        ("'backend': XLA\n\"supported\":\n- abs\n", BACKEND),
-        ("# c\naten:  # of PyTorch\n\n  # first\n  - func: f\n    structured: True\n", BACKEND),
-        ("steps:\n  - run: f\n", None),
-        ("backend: x\nname: y\n", None),
-        ("dispatch: 1\nsupported: []\nbackend: x\n", None),
-        ("dispatch: 1\noperators:\n- name: f\n", None),
-    ],
-)
-def test_kind_is_told_by_content(text: str, expected: Callable[[str], bool] | None) -> None:
-    assert [kind for kind in KINDS if kind(text)] == ([] if expected is None else [expected])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- " * 500_000,
-        "a:\n" * 500_000,
-        "- name: f(" * 200_000,
-        "a:\n #" * 200_000,
-    ],
-)
-def test_a_hostile_text_takes_no_time(text: str) -> None:
-    with ends():
-        for kind in KINDS:
-            kind(text)
