@@ -46,6 +46,11 @@ def embedded_side(version: str) -> Side:
     return Side(name, name)
 
 
+def answers_to(case: str) -> Callable[[str, Any], Any]:
+    """Answers of a case of `live_answers.py` by the PyTorch of a Python."""
+    return lambda python, asked: in_pytorch.ask(python, Path(__file__).with_name("live_answers.py"), [case, asked])
+
+
 class LiveCase(NamedTuple):
     """A kind of questions.
 

@@ -20,7 +20,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from tests.engine.live_cases import LiveCase, Side
+from tests.engine.live_cases import LiveCase, Side, answers_to
 
 NAME = OperatorName("fakes::op")
 Steps = list[list[Any]]
@@ -103,7 +103,7 @@ def _wrong(side: Side, sequences: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(Path(__file__).with_name("live_fakes.py"), _ask, _wrong)
+CASE = LiveCase(answers_to("fakes"), _ask, _wrong)
 
 
 PYTHON = "{kernel: m, python: true}"

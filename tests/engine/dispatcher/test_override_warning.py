@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from dispatch_cli import universes
@@ -13,7 +12,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from tests.engine.live_cases import LiveCase, Side
+from tests.engine.live_cases import LiveCase, Side, answers_to
 
 NAME = OperatorName("overrides::op")
 TYPED = parse_signature("(Tensor _0) -> Tensor _0")
@@ -72,7 +71,7 @@ def _wrong(_: Side, sequences: Any, answers: Any) -> list[str]:
     return [f"{steps}: {live}" for steps, live in pairs if live != predicted(steps)]
 
 
-CASE = LiveCase(Path(__file__).with_name("live_overrides.py"), _ask, _wrong)
+CASE = LiveCase(answers_to("overrides"), _ask, _wrong)
 
 
 def test_with_symint_comes_second() -> None:

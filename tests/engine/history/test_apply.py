@@ -16,9 +16,8 @@ from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKin
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from tests.engine.dispatcher.random_actions import everything
-from tests.engine.live_cases import LiveCase, Side
+from tests.engine.live_cases import LiveCase, Side, answers_to
 
-HERE = Path(__file__).parent
 NAMES = ("demo::op", "demo::other", "aten::add.Tensor")
 Write = Callable[[str], Declarations]
 
@@ -166,4 +165,4 @@ def _wrong(side: Side, histories: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(HERE / "live_blocks.py", _ask, _wrong)
+CASE = LiveCase(answers_to("blocks"), _ask, _wrong)

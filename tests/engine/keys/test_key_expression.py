@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from dispatch_cli.model.suggest import KEYS_LISTED
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
-from tests.engine.live_cases import LiveCase, Side
+from tests.engine.live_cases import LiveCase, Side, answers_to
 from tests.support import UNIVERSE_OF, load_recording
 
 UNIVERSE = universes.load("torch-2.15")
@@ -286,4 +285,4 @@ def _wrong(side: Side, texts: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(Path(__file__).with_name("live_expressions.py"), _ask, _wrong)
+CASE = LiveCase(answers_to("expressions"), _ask, _wrong)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -19,9 +18,8 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, Universe
-from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
-from tests.engine.live_cases import LiveCase, Side
+from tests.engine.live_cases import LiveCase, Side, answers_to
 
 NAME = OperatorName("demo::op")
 
@@ -117,7 +115,6 @@ def random_dispatcher(random: Random, universe: Universe) -> Dispatcher:
     return dispatcher
 
 
-HERE = Path(__file__).parent
 UNIVERSES = ("torch-2.4", "torch-2.15")
 
 
@@ -294,7 +291,7 @@ def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(HERE / "live_orders.py", _ask, _wrong)
+CASE = LiveCase(answers_to("orders"), _ask, _wrong)
 
 
 @pytest.mark.live
@@ -311,6 +308,6 @@ def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
                 calls = [[registration.key, kinds.get(registration.key, "python")] for registration in order]
                 if all(key in ids for key, _ in calls):  # other versions may not have them all
                     sets.append({"calls": calls, "orders": [list(range(len(calls)))]})
-    answers = in_pytorch.ask(torch_python(), HERE / "live_orders.py", {"ids": ids, "sets": sets})
+    answers = answers_to("orders")(torch_python(), {"ids": ids, "sets": sets})
     assert answers == [[False]] * len(sets)
     assert len(sets) >= 6
