@@ -57,13 +57,6 @@ def test_fake_tensor_mode_compares_devices_itself() -> None:
     assert "FakeTensorMode itself compares the devices" in output
 
 
-@pytest.mark.parametrize("operator", ["e.nfl.default", "e.nfco.default", "e.nde.default"])
-def test_fake_tensors_have_no_weights_to_load(operator: str) -> None:
-    output = said_of(text_with("no-meta", operator))
-    assert "Register a fake implementation" in output
-    assert LOADED not in output
-
-
 def test_a_meta_tensor_may_have_weights_to_load() -> None:
     assert LOADED in said_of(text_with("no-meta", "e::nfm"))
 

@@ -117,7 +117,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         key = key_of(dispatcher, name) if known else universe.covered_by(AUTOGRAD)[0]
     shown = printed_table(universe, text)
     case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
-    facts = conclude.facts(case)
+    facts = tuple(conclude.facts(case))
     newer = _first_with_kernel(state, name, case, report.version)
     not_built = any(fact.kind == conclude.NOT_BUILT for fact in facts)
     return replace(
@@ -127,7 +127,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         says=filled(MESSAGES[text.kind].says, str(name), _label(case), text.details),
         facts=facts,
         user=(
-            *conclude.steps(case, newer, report.version),
+            *conclude.steps(case, facts, newer, report.version),
             *advice(MESSAGES[text.kind].user, str(name), key, text.details),
         ),
         author=() if not_built else report.author,

@@ -5,7 +5,7 @@ General rules about kinds of keys, over what the text shows, and else over what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -30,7 +30,6 @@ RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
 """The Python package of a backend that is not part of PyTorch."""
-VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
 MANY = 6
@@ -58,8 +57,7 @@ class Fact(NamedTuple):
     missing. not-loaded: nothing has registered this backend. not-written: nobody wrote this kernel. other-layout: on
     this device there are kernels for these kinds of tensors only. no-data: the operator reads data, which these tensors
     lack. here: the state has a kernel there. not-reached: the call ends at the first key, before it gets to the second.
-    no-gradient: no gradient goes through the operator. loops: vmap calls it in a loop; can-not-loop: nor can it do
-    that. Of a text that has no known sentence: schema: the definition of the operator; slot: the content of its slot;
+    Of a text that has no known sentence: schema: the definition of the operator; slot: the content of its slot;
     not-in-state: the state is of a build without this backend.
     """
 
@@ -73,12 +71,8 @@ NOT_BUILT = "pytorch-not-built"
 """The kernel is written, and this PyTorch lacks it: no registration helps."""
 
 
-def facts(case: Case) -> tuple[Fact, ...]:
+def facts(case: Case) -> Iterator[Fact]:
     """Facts, most certain first."""
-    return tuple(_facts(case))
-
-
-def _facts(case: Case) -> Iterator[Fact]:
     if case.key == UNDEFINED:
         yield _no_tensors(case)
         return
@@ -87,7 +81,7 @@ def _facts(case: Case) -> Iterator[Fact]:
             yield _kernels(case)
         kind, verb = ("makes", "creates") if case.makes else ("tensors", "was made with")
         yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}.")
-    else:
+    elif case.text.kind not in (NO_AUTOGRAD, NO_BATCHING_RULE):
         yield _of_call(case)
     if case.key == META and READS_DATA in case.tags:
         reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
@@ -130,22 +124,7 @@ def _kernels(case: Case) -> Fact:
 
 def _of_call(case: Case) -> Fact:
     """The part of a call that a key stands for which comes before those of backends."""
-    key, kind = (case.key,), case.text.kind
-    if kind == NO_AUTOGRAD:
-        text = (
-            "The operator itself ran, and no autograd kernel computes its gradient: there is only that of the "
-            "operators that its kernel calls, if any."
-        )
-        return Fact("no-gradient", key, Proof.TEXT, text)
-    if kind == NO_BATCHING_RULE:
-        no_rule = f"vmap has no rule for {case.operator}, "
-        if case.text.detail("disabled") is not None:
-            text = f"{no_rule}and calling it in a loop over the batch is turned off in this process."
-            return Fact("can-not-loop", key, Proof.TEXT, text)
-        if case.text.detail("loops") is None:
-            return Fact("can-not-loop", key, Proof.TEXT, f"{no_rule}and cannot call it in a loop over the batch.")
-        slow = "so it calls the operator once for each element of the batch. The result is right, but this is slow."
-        return Fact("loops", key, Proof.TEXT, no_rule + slow)
+    key = (case.key,)
     below = "" if case.backend is None else f" for {_device(case, case.backend)}"
     text = f"The call failed at {case.key}, before it got to a kernel{below}."
     return Fact("not-reached", key if case.backend is None else (*key, case.backend), Proof.TEXT, text)
@@ -223,18 +202,16 @@ def _here(case: Case) -> Fact:
     return Fact("here", (case.key,), Proof.STATE, text)
 
 
-def steps(case: Case, newer: str | None, version: TextVersion) -> tuple[str, ...]:
+def steps(case: Case, shown: Sequence[Fact], newer: str | None, version: TextVersion) -> tuple[str, ...]:
     """Steps for who calls the operator, the best first.
 
-    newer: the first PyTorch, newer than the text as far as that is known, with the missing kernel.
+    shown: its facts. newer: the first PyTorch, newer than the text as far as that is known, with the missing kernel.
     """
-    kinds = {fact.kind: fact for fact in _facts(case)}
-    return tuple(
-        dict.fromkeys(_steps(case, kinds, newer, is_older=version.older_than_all or version.nearest is not None))
-    )
+    is_older = version.older_than_all or version.nearest is not None
+    return tuple(dict.fromkeys(_steps(case, [fact.kind for fact in shown], newer, is_older)))
 
 
-def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool) -> Iterator[str]:
+def _steps(case: Case, kinds: Sequence[str], newer: str | None, is_older: bool) -> Iterator[str]:
     if "no-tensors" in kinds:
         yield _for_no_tensors(case)
     if "here" in kinds and case.declared:
@@ -274,7 +251,7 @@ def _steps(case: Case, kinds: dict[str, Fact], newer: str | None, is_older: bool
         yield upgrade
     elif upgrade is None and case.pytorchs and not case.built and "not-written" in kinds:
         yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
-    yield from _around(case, kinds)
+    yield from _around(case)
     if case.kernels is None and case.text.kind == NO_KERNEL and case.is_backend and case.key != META:
         yield (
             "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
@@ -288,7 +265,7 @@ def _for_no_tensors(case: Case) -> str:
     return "If the argument is an empty list of tensors, skip the call in this case."
 
 
-def _of_build(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
+def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
     """The packages and builds to install or to import."""
     backend = case.backend or ""
     device = _device(case, backend)
@@ -363,22 +340,16 @@ def _of_device(case: Case) -> Iterator[str]:
         yield f"Move the tensors to {_or(tuple(_device(case, device) for device in to))} for this call: {calls}."
 
 
-def _around(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
+def _around(case: Case) -> Iterator[str]:
     """Parts of the call to leave out, where the key is none of a device, or Meta."""
     if case.key == META:
+        yield "Under torch.compile or torch.export, exclude the function that calls it: `@torch.compiler.disable`."
         if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
             yield (
-                "If the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "
+                "Else, if the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "
                 "`init_empty_weights`). Load them before the call."
             )
-        yield "Under torch.compile or torch.export, exclude the function that calls it: `@torch.compiler.disable`."
-    elif "no-gradient" in kinds:
-        yield (
-            "If you need no gradient through it, call it under `torch.no_grad()`, or with `x.detach()`. Else compare "
-            "the gradient with that of another operator: if its kernel calls no differentiable operators, parameters "
-            "that are trained through it get none, or a wrong one."
-        )
-    elif case.key in case.universe.covered_by(AUTOGRAD):
+    elif case.key in case.universe.covered_by(AUTOGRAD) and case.text.kind != NO_AUTOGRAD:
         yield (
             "If no gradient is needed, call it under `torch.inference_mode()`, which excludes the autograd keys; "
             "`torch.no_grad()` does not."
@@ -386,14 +357,6 @@ def _around(case: Case, kinds: dict[str, Fact]) -> Iterator[str]:
     elif case.key.startswith("Autocast"):
         device = _type(case, case.key.removeprefix("Autocast"))
         yield f"Turn autocast off around the call: `with torch.autocast('{device}', enabled=False):`."
-    elif case.key in VMAP:
-        outside = "all the operator outside of vmap, with the batch as a dimension of its tensors"
-        if "loops" in kinds:
-            yield f"You do not have to change anything. If it is too slow, c{outside}."
-        else:
-            yield f"C{outside}, or write the loop."
-    elif case.key == "Named":
-        yield "Drop the names before the call: `x.rename(None)`."
 
 
 def _tensor(case: Case) -> str:

@@ -40,7 +40,6 @@ class Message(NamedTuple):
     user: tuple[str, ...]
     author: tuple[str, ...]
     rules: tuple[Rule, ...]
-    contexts: tuple[str, ...]
     warning: bool
 
 
@@ -68,7 +67,6 @@ def _messages() -> Iterable[Message]:
             user=tuple(fields.get("user", ())),
             author=tuple(fields.get("author", ())),
             rules=tuple(Rule[name] for name in " ".join(fields.get("rules", ())).split()),
-            contexts=tuple(fields.get("contexts", ())),
             warning="warning" in fields,
         )
 

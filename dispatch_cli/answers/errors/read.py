@@ -73,17 +73,6 @@ _CODE = re.compile(
 )
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
 _BREAKS = re.compile(r"[\s>|]+")
-CONTEXTS = {
-    # frames of `_dynamo/eval_frame.py` are in others too: a function that is kept out of compilation has them
-    "fake": re.compile(
-        r"torch[/\\]_subclasses[/\\]fake_tensor\.py|torch\._subclasses\.fake_tensor\.|torch\._dynamo\.exc\.|"
-        r"torch[/\\]_inductor[/\\]|torch[/\\]_?export[/\\]|calling torch\.export\.export"
-    ),
-    "compile": re.compile(r"backend='\w{1,60}' raised|BackendCompilerFailed|torch\._dynamo\.exc\.|_aot_autograd[/\\]"),
-    "autocast_function": re.compile(r"amp[/\\]autocast_mode\.py|decorate_(?:bwd|fwd)"),
-    "inference": re.compile(r"\binference_mode\b|InferenceMode|(?i:inference tensors?\b)"),
-}
-"""Details of a kind that the text around an error shows: fake tensors, torch.compile, autocast, inference mode."""
 
 
 def find_errors(text: str) -> list[ErrorText]:
@@ -127,8 +116,6 @@ def _read(pasted: str, gap: str) -> _Reading:
     errors: dict[tuple[object, ...], ErrorText] = {}
     for position, match in enumerate(ordered):
         kind, start, end, _, operator, key, details = match
-        shown_by_text = (name for name in MESSAGES[kind].contexts if name not in dict(details))
-        details += tuple((name, "") for name in shown_by_text if CONTEXTS[name].search(text))
         # texts of several kinds about one slot are one error
         about_slot = operator is not None and MESSAGES[kind].rules
         what = (operator, key or MESSAGES[kind].key) if about_slot else (kind, operator, key, details)

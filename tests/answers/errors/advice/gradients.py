@@ -214,9 +214,3 @@ class Same(torch.autograd.Function):
 def view_of_a_function_changed(advice):
     Same.copies = bool(advice)
     Same.apply(training(1.0) * 2).mul_(3).backward()
-
-
-@tries("no-derivative", "Use the operator without `out=`")
-def result_in_a_tensor_that_is_given(advice):
-    x, y = training(1.0), torch.empty(1)
-    (torch.add(x, 1) if advice else torch.add(x, 1, out=y)).backward()

@@ -121,4 +121,3 @@ def composite_operator_in_inference_mode(advice):
 
 
 untried("no-sharding", "The usual cause is a buffer or a constant", "an explanation")
-untried("no-sharding", "use torch.no_grad()", "tried for the text that an operator has no strategy")

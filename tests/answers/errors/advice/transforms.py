@@ -121,9 +121,9 @@ def transform_of_a_custom_op(advice):
 
 @tries(
     "functionalize-alias",
-    "Call a functional operator, and copy its result: `x.copy_(f(x))`",
-    "or call the operator outside of torch.func.functionalize",
-    "Register a kernel at Functionalize that calls a functional form",
+    "call a functional operator, and copy its result: `x.copy_(f(x))`",
+    "or call the operator outside of it",
+    "register a kernel at Functionalize that calls a functional form",
 )
 def change_functionalized(advice):
     schema = "(Tensor(a!) x) -> ()" if "nothing" in advice else "(Tensor(a!) x) -> Tensor(a!)"
@@ -150,7 +150,7 @@ def change_functionalized(advice):
 
 @tries(
     "functionalize-alias",
-    "let the schema return nothing, `-> ()`",
+    "return nothing, `-> ()`",
     "`tags=torch.Tag.inplace` for the first argument",
     "`@torch.compiler.disable` on the function that calls it",
     since="2.13",
