@@ -29,6 +29,7 @@ from tests.capture.extensions import PYTORCHS_LATER, RANDOM_SCHEMAS, SEED, captu
 from tests.capture.support import captured as captured_once
 from tests.capture.support import live_state, read_document, torch_python, unpacked
 from tests.cli.support import COMMAND
+from tests.engine.live_cases import answers_to
 from tests.model.schema.test_live_schemas import comparable
 
 pytestmark = pytest.mark.live
@@ -117,7 +118,7 @@ def test_live_tables_hold_what_pytorch_holds(captured: Captured) -> None:
     histories += [*((alias,) for alias in universe.aliases), *itertools.permutations(universe.aliases, 2)]
     slots = ["Undefined", *universe.aliases["Autograd"], "CPU", "NestedTensorCPU", "FuncTorchBatched", "Functionalize"]
     asked = {"ids": {**universe.ids, "Undefined": 0}, "slots": slots, "histories": histories}
-    answers = json.loads(ask(str(HERE / "live_histories.py"), text=json.dumps(asked)))
+    answers = answers_to("slots")(torch_python(), asked)
     dispatcher = Dispatcher(universe)
     stale = 0
     for number, (history, ran) in enumerate(zip(histories, answers, strict=True)):

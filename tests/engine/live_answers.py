@@ -1,16 +1,18 @@
-"""Answers of a live PyTorch to questions about registrations and key sets.
+"""Answers of a live PyTorch to questions about registrations, key sets, gradients and names.
 
 usage: PYTHON live_answers.py < ASKED.json   (run with the Python that has PyTorch)
 
 ASKED: the name of a function of `ANSWERS`, and what it is asked. Prints its answer as JSON.
 """
 
+import contextlib
 import importlib
 import json
 import os
 import re
 import sys
 import tempfile
+import types
 import warnings
 from typing import Any
 
@@ -174,11 +176,111 @@ def expression(text: str) -> Any:
     return {"raw": bits, "text": str(keys), "highest": int(keys.highestPriorityTypeId())}
 
 
+def slots(asked: Any) -> Any:
+    """The key whose kernel each slot runs after a history of registrations; None when none of the operator's does.
+
+    asked: ids (key -> number), slots, and histories, each a list of keys at which an operator gets a kernel.
+    """
+    keys = {key: core.DispatchKey(number) for key, number in asked["ids"].items()}
+    sets = [core.DispatchKeySet(keys[slot]) for slot in asked["slots"]]
+
+    def run(name: str, history: Any) -> Any:
+        library, ran = core._dispatch_library("FRAGMENT", "live_histories", ""), []
+        library.def_(name + "(int x) -> int")
+        for key in history:
+
+            def kernel(keyset: Any, x: int, key: str = key) -> int:
+                ran.append((key, str(keyset)))
+                return x
+
+            library.impl(name, keys[key], kernel, True)
+        handle = core._dispatch_find_schema_or_throw("live_histories::" + name, "")
+        answers = []
+        for keyset in sets:
+            ran.clear()
+            with contextlib.suppress(RuntimeError):
+                handle.redispatch_boxed(keyset, 0)
+            answers.append(ran[0][0] if ran and ran[0][1] == str(keyset) else None)
+        return answers
+
+    return [run(f"op{number}", history) for number, history in enumerate(asked["histories"])]
+
+
+def gradients(asked: Any) -> Any:
+    """The fate of a gradient in calls of operators without a derivative.
+
+    asked: operators with their kernels by key, "kernel" or "fallthrough"; and calls [OPERATOR, LAYOUT, GRAD].
+    """
+    library = torch.library.Library("lost", "DEF")
+    for name, kernels in asked["operators"].items():
+        library.define(f"{name}(Tensor x) -> Tensor")
+        for key, kind in kernels.items():
+            kernel = torch.library.fallthrough_kernel if kind == "fallthrough" else (lambda x: x.detach().clone())
+            library.impl(name, kernel, key)
+    torch.library.custom_op("lost::made", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")
+    return [gradient_of(getattr(torch.ops.lost, name), layout, grad) for name, layout, grad in asked["calls"]]
+
+
+def gradient_of(function: Any, layout: str, grad: bool) -> str:
+    x = torch.ones(2)
+    x = (x.to_sparse() if layout == "sparse" else x).requires_grad_()
+    with torch.set_grad_enabled(grad):
+        result = function(x)
+    if not result.requires_grad:
+        return "no grad_fn"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            torch.autograd.backward(result, result.detach().clone())
+        except RuntimeError as error:
+            if "register_autograd" not in str(error):
+                raise
+            return "raises"
+    lost = any("autograd kernel was not registered" in str(warning.message) for warning in caught)
+    return "warns" if lost and x.grad is None else "gives a gradient"
+
+
+def backend_names(asked: Any) -> Any:
+    """What PyTorch makes of a name of the backend at PrivateUse1. asked: the name, and names of keys that are read."""
+
+    def tried(call: Any) -> Any:
+        try:
+            return call()
+        except Exception:
+            return None
+
+    def backend_in_error(layout: Any) -> Any:
+        """The key that the error of a missing kernel names; there is none for empty tensors at PrivateUse1."""
+        try:
+            torch.ops.aten.empty.memory_format([2], layout=layout, device=torch.device("privateuseone"))
+        except NotImplementedError as error:
+            return re.findall("arguments from the '(.*?)' backend", str(error))[0]
+        return None
+
+    name, keys = asked
+    try:
+        torch.utils.rename_privateuse1_backend(name)
+    except RuntimeError as error:
+        return {"refused": str(error).split("\n")[0]}
+    module = types.ModuleType(name)
+    vars(module).update(is_initialized=lambda: True, _lazy_init=lambda: None, current_device=lambda: 0)
+    tried(lambda: torch._register_device_module(name, module))  # not for names that no device string can have
+    return {
+        "device": tried(lambda: str(torch.device(name))),
+        "unnamed": tried(lambda: str(torch.device("privateuseone"))),
+        "read": {key: tried(lambda key=key: core._dispatch_key_name(core._dispatch_key_parse(key))) for key in keys},
+        "errors": [backend_in_error(layout) for layout in (torch.strided, torch.sparse_coo, torch.sparse_csr)],
+    }
+
+
 ANSWERS: Any = {
     "fakes": lambda asked: [fakes(*each) for each in enumerate(asked)],
     "overrides": lambda asked: [overrides(*each) for each in enumerate(asked)],
     "blocks": lambda asked: [blocks(*each) for each in enumerate(asked)],
     "orders": orders,
+    "slots": slots,
+    "gradients": gradients,
+    "backend names": backend_names,
     "expressions": lambda asked: [expression(text) for text in asked],
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
-from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
 from tests.declarations.helpers import write
+from tests.engine.live_cases import answers_to
 
 UNIVERSE = universes.load("torch-2.15")
 HEADS = ("", "Autograd", "Sparse", "SparseCsr", "Quantized", "NestedTensor", "Autocast")
@@ -25,15 +24,11 @@ EMPTY = OperatorName.parse("aten::empty.memory_format")
 
 @pytest.mark.live
 @pytest.mark.parametrize("name", ["my_dev", "cuda", "npu2"])
-def test_as_in_pytorch(name: str, tmp_path: Path) -> None:
+def test_as_in_pytorch(name: str) -> None:
     python = torch_python()
     universe = universes.from_data(live_universe(python))
     keys = [f"{head}{text}" for head in HEADS for text in (name.upper(), name, name.capitalize(), "PrivateUse1")]
-    asked = tmp_path / "keys.json"
-    asked.write_text(json.dumps(keys), encoding="utf-8")
-    script = Path(__file__).with_name("live_backend_name.py")
-    done = in_pytorch.run([python, str(script), name, str(asked)])
-    live: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    live: dict[str, Any] = answers_to("backend names")(python, [name, keys])
     try:
         renamed = universe.with_backend(name)
     except ValueError as error:

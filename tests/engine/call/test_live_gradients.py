@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,8 @@ from dispatch_cli.engine.call.gradient import GradientLoss, lost_in_call
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from tests import in_pytorch
 from tests.capture.support import torch_python
+from tests.engine.live_cases import answers_to
 
 KERNEL, FALLTHROUGH = "kernel", "fallthrough"
 OPERATORS = {
@@ -37,10 +36,8 @@ LOST = {"warns": GradientLoss.WARNS, "no grad_fn": GradientLoss.DROPPED, "raises
 
 @pytest.mark.live
 def test_what_pytorch_does() -> None:
-    asked = json.dumps({"operators": OPERATORS, "calls": [call[:3] for call in CALLS]})
-    script = Path(__file__).with_name("live_gradients.py")
-    done = in_pytorch.run([torch_python(), str(script)], asked)
-    assert json.loads(done.stdout) == [seen for *_, seen in CALLS]
+    asked = {"operators": OPERATORS, "calls": [call[:3] for call in CALLS]}
+    assert answers_to("gradients")(torch_python(), asked) == [seen for *_, seen in CALLS]
 
 
 @pytest.mark.parametrize(("name", "layout", "grad", "seen"), CALLS)
