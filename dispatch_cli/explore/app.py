@@ -43,8 +43,6 @@ NARROW = 100
 TINY = 56
 """Columns below which the list has the whole width, as long as no view has the focus."""
 _WIDTHS = [(0, "-tiny"), (TINY, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]
-STARTING = "-starting"
-"""The class of the screen until its first frame, which does without scrollbars that can come later."""
 
 
 def _own_commands() -> type[Provider]:
@@ -74,8 +72,6 @@ class ExploreApp(Going, Trying, Opening):
     .-wide Operators { width: 44; }
     ToastRack { margin-bottom: 4; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; }
-    .-starting LinesView { overflow-y: auto; }
-    .-starting OperatorList { overflow-y: hidden; }
     ExploreApp:nocolor .input--cursor { text-style: reverse; }
     ExploreApp:nocolor .input--placeholder { text-style: dim; }
     """
@@ -142,7 +138,7 @@ class ExploreApp(Going, Trying, Opening):
         return [*(old for old in filters if not isinstance(old, Monochrome)), NoColor()] if self.no_color else filters
 
     def get_default_screen(self) -> Screen[Any]:
-        return ExploreScreen(id="_default", classes=STARTING)
+        return ExploreScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         self.is_wide = self.size.width >= WIDE
@@ -162,10 +158,6 @@ class ExploreApp(Going, Trying, Opening):
             self.call_after_refresh(self.stage.focus_on, self.front)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
-
-    def on_ready(self) -> None:
-        """The first frame is there."""
-        self.screen.remove_class(STARTING)
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE

@@ -205,7 +205,7 @@ class LinesView(SizedScrollView, can_focus=True):
             return
         self.lay_out(max(1, width - len(MARK[0])))
         self._cursor = max(0, min(self._cursor, self.choices() - 1))
-        self.resize_content(Size(self.widest(), self.line_count() + len(self.top_lines())))
+        self.virtual_size = Size(self.widest(), self.line_count() + len(self.top_lines()))
         if keep:
             self.move_to(self._cursor)
         else:

@@ -229,7 +229,7 @@ class OperatorList(SizedScrollView):
         if width != self._width:
             self._width = width
             self._strips.clear()
-        self.resize_content(Size(width, len(self.found)))
+        self.virtual_size = Size(width, len(self.found))
 
     def render_line(self, y: int) -> Strip:
         """textual's: one line of the screen."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.style import Style
-from textual.geometry import Size
 from textual.scroll_view import ScrollView
 
 FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
@@ -22,48 +21,14 @@ class SizedScrollView(ScrollView):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id, classes=classes)
         self._looks: dict[tuple[str, ...], Style] = {}
-        self._scrolled_for: tuple[object, ...] = ()
 
     def sized(self) -> None:
         """Lay out what is shown for the size that the view has now."""
         raise NotImplementedError
 
-    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        """textual's. The event comes only after a frame, which would be empty."""
-        resized = super()._size_updated(size, virtual_size, container_size, layout)
-        if resized:
-            self.sized()
-        return resized
-
-    def _scroll_update(self, virtual_size: Size) -> None:
-        """textual's. It is called whenever the screen is laid out, and would paint the scrollbars each time."""
-        self._refresh_scrollbars()
-        there = (virtual_size, self.container_size, self.scrollbars_enabled, self.scrollbar_size_vertical)
-        if there != self._scrolled_for:
-            self._scrolled_for = there
-            super()._scroll_update(virtual_size)
-
     def on_resize(self) -> None:
-        """A view that was hidden may have had the same size before."""
+        """textual's."""
         self.sized()
-
-    def resize_content(self, size: Size) -> None:
-        """Set the size of what can be scrolled through. textual would lay out the whole screen for it.
-
-        That is needed only where the view is as high as what is in it, up to a height that it may have.
-        """
-        if size == self.virtual_size:
-            return
-        if self.container_size:
-            height, lines = self.styles.height, self.size.height
-            is_as_high_as_may_be = self.virtual_size.height > lines and size.height > lines
-            grows = height is not None and height.is_auto and size.height != lines and not is_as_high_as_may_be
-            self.set_reactive(SizedScrollView.virtual_size, size)
-            self._refresh_scrollbars()
-            self._scroll_update(size)
-            self.refresh(layout=grows)
-        else:
-            self.virtual_size = size
 
     # A component class would have its CSS worked out anew whenever the view is shown, hidden or focused.
 

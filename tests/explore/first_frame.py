@@ -11,7 +11,6 @@ from dispatch_cli.explore.session import Session
 
 class Started(ExploreApp):
     def on_ready(self) -> None:
-        super().on_ready()
         print(*(name for name in sys.modules if name.startswith("dispatch_cli.")), file=sys.__stdout__)
         self.exit()
 
