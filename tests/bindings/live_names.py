@@ -66,57 +66,17 @@ def pickled(value: Any) -> list[Any]:
 def facts() -> dict[str, Any]:
     module = C._dispatch_library("FRAGMENT", "live_names", "")
     key, some = C.DispatchKey.SparseCPU, keyset(["CPU", "Conjugate"])
-    devices = (
-        "cpu:0",
-        "cuda:99999999999999999999",
-        "cpu:-1",
-        "cpu:128",
-        "cpu:256",
-        "cuda:65536",
-        "cpu:00",
-        "cpu:a",
-        "",
-    )
-    nested = torch.nested.nested_tensor([torch.ones(1)])
-    tensors = {
-        "cpu": torch.ones(1),
-        "cpu requires_grad": torch.ones(1, requires_grad=True),
-        "meta": torch.ones(1, device="meta"),
-        "cpu sparse": torch.ones(1).to_sparse(),
-        "cpu sparse_csr": torch.ones(1, 1).to_sparse_csr(),
-        "cpu mkldnn": torch.ones(1).to_mkldnn(),
-        "cpu nested": nested,
-        "cpu conj": torch.ones(1, dtype=torch.complex64).conj(),
-        "cpu neg": torch._neg_view(torch.ones(1)),
-        "cpu quantized": torch.quantize_per_tensor(torch.ones(1), 1.0, 0, torch.quint8),
-    }
-    with torch.inference_mode():
-        tensors["cpu inference"] = torch.ones(1)
     return {
         "wrapped": str(C._additional_keys_to_prop_for_wrapper_tensors),
         "modes": {name: [int(one), str(one), repr(one)] for name, one in C._TorchDispatchModeKey.__members__.items()},
         "pickled": [pickled(item) for item in (key, some)],
         "tags": raised(lambda: module.define("f(Tensor x) -> Tensor", tags=["x"])),
-        "devices": {text: raised(lambda text=text: C._dispatch_key_for_device(text)) for text in devices},
-        "tensors": {text: str(C._dispatch_keys(tensor)) for text, tensor in tensors.items()},
-        "active": [C._are_functorch_transforms_active(), C._functionalization_reapply_views_tls()],
-        "lift": [C._only_lift_cpu_tensors(), C._set_only_lift_cpu_tensors(True), C._only_lift_cpu_tensors()],
     }
 
 
 def main() -> None:
-    C._set_only_lift_cpu_tensors(False)
     print(json.dumps({"names": names(), "facts": facts()}), flush=True)
-
-
-def overridden() -> None:
-    """Have PyTorch warn of an override, on standard error."""
-    module = C._dispatch_library("FRAGMENT", "overriding", "")
-    module.def_("f(Tensor x) -> Tensor")
-    for debug in ("first", "second", "third"):
-        module.impl_t_t("f", "CPU", debug)
 
 
 if __name__ == "__main__":
     main()
-    overridden()
