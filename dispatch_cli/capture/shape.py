@@ -103,3 +103,35 @@ def either(words: str, *checks: Check) -> Check:
             raise Malformed(f"must be {words}")
 
     return check
+
+
+TEXT = of_type(str, "a string")
+FLAG = of_type(bool, "true or false")
+_NOTHING = of_type(type(None), "null")
+
+
+def or_nothing(check: Check, words: str) -> Check:
+    """What the check takes, or null."""
+    return either(words, check, _NOTHING)
+
+
+def number(most: int, words: str = "a number from 0", least: int = 0) -> Check:
+    """A whole number from *least* on, and below *most*."""
+
+    def check(value: Any) -> None:
+        if type(value) is not int or not least <= value < most:
+            raise Malformed(f"must be {words}")
+
+    return check
+
+
+def row(*items: Check) -> Check:
+    """A list that begins with such elements; more may follow."""
+
+    def check(value: Any) -> None:
+        if type(value) is not list or len(value) < len(items):
+            raise Malformed(f"must be a list of {len(items)} elements")
+        for position, item in enumerate(items):
+            _look(item, value[position], position)
+
+    return check

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from dispatch_cli.capture.shape import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import MAX_LINE, Span
@@ -256,6 +257,8 @@ class _RecordingReader:
             raise _BadLine('must be a list that begins with a tag, such as ["c", …]')
         take = self._tags.get(value[0])
         if take is not None:
+            if value[0] in _SHAPES:
+                _SHAPES[value[0]](value)
             take(value)
 
     def _problem(self, number: int, line: bytes, error: Exception) -> InputError:
@@ -263,7 +266,7 @@ class _RecordingReader:
         column = 1
         if isinstance(error, json.JSONDecodeError):
             column, message = error.colno, f"not valid JSON: {error.msg}"
-        elif isinstance(error, _BadLine | OverBudget):
+        elif isinstance(error, _BadLine | Malformed | OverBudget):
             message = str(error)
         elif isinstance(error, UnicodeDecodeError):
             message = "not valid UTF-8"
@@ -278,44 +281,31 @@ class _RecordingReader:
     # The lines
 
     def _operator(self, value: list[Any]) -> None:
-        _next(value, 3, self._of.operators)
-        self._of.operators.append(_text(value[2], "an operator"))
+        _add(value, self._of.operators, value[2])
 
     def _python_file(self, value: list[Any]) -> None:
-        _next(value, 3, self._of.files)
-        self._of.files.append(_text(value[2], "a file"))
+        _add(value, self._of.files, value[2])
 
     def _place(self, value: list[Any]) -> None:
-        _next(value, 5, self._of.places)
         file = self._of.files[_index(value[2], self._of.files, "a file")]
-        self._of.places.append(PythonPlace(file, _number(value[3], "a line"), _text(value[4], "a function")))
+        _add(value, self._of.places, PythonPlace(file, value[3], value[4]))
 
     def _thread(self, value: list[Any]) -> None:
-        _next(value, 3, self._of.threads)
-        self._of.threads.append(_text(value[2], "a thread"))
+        _add(value, self._of.threads, value[2])
         self._open.append([])
 
     def _signature(self, value: list[Any]) -> None:
         from dispatch_cli.trace.signature import check
 
-        _next(value, 3, self._of.signatures)
-        try:
-            check(value[2])
-        except ValueError as error:
-            raise _BadLine(f"the signature is not understood: {error}") from None
+        check(value[2])
         _index(value[2]["operator"], self._of.operators, "an operator")
-        self._of.signatures.append(value[2])
+        _add(value, self._of.signatures, value[2])
 
     def _table(self, value: list[Any]) -> None:
-        from dispatch_cli.trace.table import table_of
+        from dispatch_cli.trace.table import check, table_of
 
-        if len(value) < 3:
-            raise _BadLine("a table has 3 elements")
-        try:
-            table = table_of(value[2])
-        except ValueError as error:
-            raise _BadLine(f"the table is not understood: {error}") from None
-        self._of.tables[_index(value[1], self._of.operators, "an operator")] = table
+        check(value[2])
+        self._of.tables[_index(value[1], self._of.operators, "an operator")] = table_of(value[2])
 
     def _call(self, value: list[Any]) -> None:
         if len(value) < 8:
@@ -359,50 +349,60 @@ class _RecordingReader:
 
     def _kernel(self, value: list[Any]) -> None:
         """Note a kernel of the innermost open call of its thread, at whose end the kernels are written, in order."""
-        if len(value) < 7:
-            raise _BadLine("a kernel has 7 elements")
         _, thread, depth, slot, raw, reached, raised, *_ = value
         stack = self._open[_index(thread, self._of.threads, "a thread")]
         if reached not in ("call", "redispatch"):
             raise _BadLine("a kernel is reached by 'call' or 'redispatch'")
-        if raised is not None and type(raised) is not bool:
-            raise _BadLine("whether a kernel raised is true, false or null")
-        ran = Ran(
-            _text(slot, "a slot"),
-            _number(raw, "a key set", 1 << 64),
-            reached == "redispatch",
-            raised,
-            _number(depth, "a depth"),
-        )
         if stack:
+            ran = Ran(slot, raw, reached == "redispatch", raised, depth)
             self._of.kernels.setdefault(stack[-1], []).append(ran)
 
     def _stopped(self, value: list[Any]) -> None:
-        if len(value) < 2 or type(value[1]) is not dict:
-            raise _BadLine("what is not recorded is said by an object")
-        note = value[1]
         if len(self._of.stopped) < MAX_NAMES:
-            self._of.stopped.append(
-                NotRecorded(_text(note.get("reason", ""), "a reason"), _text(note.get("text", ""), "a text"))
-            )
+            self._of.stopped.append(NotRecorded(value[1].get("reason", ""), value[1].get("text", "")))
 
     def _state(self, value: list[Any]) -> None:
-        if len(value) < 2 or type(value[1]) is not dict:
-            raise _BadLine("a state is an object")
         self._of.state = value[1]
 
     def _end(self, value: list[Any]) -> None:
-        if len(value) < 2 or type(value[1]) is not dict:
-            raise _BadLine("the end is an object")
         totals = value[1]
-        seconds = totals.get("seconds")
-        if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds < MAX_NUMBER):
-            raise _BadLine("seconds must be a number")
-        calls, dropped = (_number(totals.get(name, 0), name) for name in ("calls", "dropped"))
-        self._of.end = RecordingEnd(calls, dropped, seconds)
+        self._of.end = RecordingEnd(totals.get("calls", 0), totals.get("dropped", 0), totals.get("seconds"))
 
 
 _RAISED = {True: RAISED, False: RETURNED}
+_NUMBER = number(MAX_NUMBER)
+
+
+def _seconds(value: Any) -> None:
+    if type(value) not in (int, float) or not abs(value) < MAX_NUMBER:
+        raise Malformed("must be a number")
+
+
+_ENTRY = row(TEXT, _NUMBER, TEXT)
+_SHAPES = {
+    **dict.fromkeys("oft", _ENTRY),
+    **dict.fromkeys("sr", row(TEXT, _NUMBER, of_type(dict, "an object"))),
+    "l": row(TEXT, _NUMBER, _NUMBER, _NUMBER, TEXT),
+    "k": row(TEXT, _NUMBER, _NUMBER, TEXT, number(1 << 64), TEXT, or_nothing(FLAG, "true, false or null")),
+    "x": row(TEXT, fields({}, {"reason": TEXT, "text": TEXT})),
+    "state": row(TEXT, of_type(dict, "an object")),
+    "end": row(
+        TEXT, fields({}, {"calls": _NUMBER, "dropped": _NUMBER, "seconds": or_nothing(_seconds, "a number or null")})
+    ),
+}
+"""The shapes of lines by their tags, but for calls and their ends, of which there are many: they are looked at as they
+are read."""
+_HEAD = fields(
+    {HEAD: lambda _: None, "torch": or_nothing(TEXT, "a string or null")},
+    {
+        "argv": list_of(TEXT),
+        "started": or_nothing(_seconds, "a number or null"),
+        "lines": FLAG,
+        "pid": or_nothing(_NUMBER, "a number or null"),
+        "python": or_nothing(TEXT, "a string or null"),
+        "directory": or_nothing(TEXT, "a string or null"),
+    },
+)
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -422,40 +422,21 @@ def _parsed(line: bytes) -> Any:
 
 def _head(value: Any) -> Head:
     """The first line. Errors: ValueError."""
-    if type(value) is not dict or HEAD not in value:
-        raise _BadLine(f"it must begin with an object that has the field {HEAD!r}")
-    version = value[HEAD]
+    version = value.get(HEAD, VERSION) if type(value) is dict else VERSION
     if version != VERSION or type(version) is not int:
         raise _BadLine(f"its format is {str(version)[:20]!r}, and this dispatch-cli reads format {VERSION}")
-    argv, started, lines, pid = value.get("argv", []), value.get("started"), value.get("lines", True), value.get("pid")
-    if type(argv) is not list or not all(type(argument) is str for argument in argv):
-        raise _BadLine("argv must be a list of strings")
-    if started is not None and (type(started) not in (int, float) or not abs(started) < MAX_NUMBER):
-        raise _BadLine("started must be a number")
-    if type(lines) is not bool:
-        raise _BadLine("lines must be true or false")
-    if pid is not None:
-        _number(pid, "pid")
-    python, directory = value.get("python"), value.get("directory")
-    return Head(
-        torch=None if value.get("torch", "") is None else _text(value.get("torch"), "torch"),
-        python=None if python is None else _text(python, "python"),
-        argv=tuple(argv),
-        directory=None if directory is None else _text(directory, "directory"),
-        pid=pid,
-        started=None if started is None else float(started),
-        lines=lines,
-    )
+    _HEAD(value)
+    given = {name: value[name] for name in Head._fields if name in value}
+    return Head(**{**given, "argv": tuple(given.get("argv", ()))})
 
 
-def _next(value: list[Any], length: int, table: list[Any]) -> None:
-    """Refuse an entry that is not the next one of its table. Errors: ValueError."""
-    if len(value) < length:
-        raise _BadLine(f"an entry {value[0]!r} has {length} elements")
-    if value[1] != len(table) or type(value[1]) is not int:
+def _add(value: list[Any], table: list[Any], entry: object) -> None:
+    """Add an entry to its table. Errors: ValueError for one that is not the next."""
+    if value[1] != len(table):
         raise _BadLine(f"the next entry {value[0]!r} must have the number {len(table)}")
     if len(table) >= MAX_NAMES:
         raise _BadLine(f"there are more than {MAX_NAMES:,} entries {value[0]!r}")
+    table.append(entry)
 
 
 def _index(value: Any, table: list[Any], what: str) -> int:
@@ -465,15 +446,8 @@ def _index(value: Any, table: list[Any], what: str) -> int:
     return value
 
 
-def _number(value: Any, what: str, most: int = MAX_NUMBER) -> int:
+def _number(value: Any, what: str) -> int:
     """Errors: ValueError for what is no number from 0."""
-    if type(value) is not int or not 0 <= value < most:
+    if type(value) is not int or not 0 <= value < MAX_NUMBER:
         raise _BadLine(f"{what} must be a number from 0, not {str(value)[:20]!r}")
-    return value
-
-
-def _text(value: Any, what: str) -> str:
-    """Errors: ValueError for what is no text."""
-    if type(value) is not str:
-        raise _BadLine(f"{what} must be a string")
     return value

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-MAX_KERNELS = 10_000
-MAX_SLOTS = 1000
+from dispatch_cli.capture.shape import FLAG, TEXT, fields, list_of, number, or_nothing, row
 
 
 class KernelThen(NamedTuple):
@@ -42,43 +41,23 @@ class TableThen(NamedTuple):
     fallbacks: Mapping[int, FallbackThen]
 
 
-def table_of(value: Any) -> TableThen:
-    """A table as the recorder writes it. Errors: ValueError."""
-    if type(value) is not dict:
-        raise ValueError("a table is an object")
-    kernels, slots, fallbacks = (_list(value, name, most) for name, most in _LISTS.items())
-    if not all(_is_number(slot) for slot in slots):
-        raise ValueError("a slot has the number of a kernel")
-    if type(value.get("at_end")) is not bool:
-        raise ValueError("at_end is true or false")
+_NUMBER = number(1 << 32)
+check = fields(
+    {
+        "at_end": FLAG,
+        "kernels": list_of(row(TEXT, TEXT, FLAG, _NUMBER)),
+        "slots": list_of(_NUMBER),
+        "fallbacks": list_of(row(_NUMBER, or_nothing(TEXT, "a text or null"), FLAG)),
+    }
+)
+"""Looks at a table as the recorder writes it. Errors: Malformed, with the field."""
+
+
+def table_of(value: Mapping[str, Any]) -> TableThen:
+    """A table that has been looked at."""
     return TableThen(
         value["at_end"],
-        tuple(KernelThen(*_checked(kernel, _KERNEL)) for kernel in kernels),
-        tuple(slots),
-        {at: FallbackThen(debug, falls) for at, debug, falls in (_checked(item, _FALLBACK) for item in fallbacks)},
+        tuple(KernelThen(*kernel[:4]) for kernel in value["kernels"]),
+        tuple(value["slots"]),
+        {at: FallbackThen(debug, falls) for at, debug, falls, *_ in value["fallbacks"]},
     )
-
-
-_LISTS = {"kernels": MAX_KERNELS, "slots": MAX_SLOTS, "fallbacks": MAX_SLOTS}
-_KERNEL = ((str,), (str,), (bool,), (int,))
-_FALLBACK = ((int,), (str, type(None)), (bool,))
-
-
-def _list(value: dict[str, Any], name: str, most: int) -> list[Any]:
-    elements = value.get(name)
-    if type(elements) is not list or len(elements) > most:
-        raise ValueError(f"{name} is a list of at most {most}")
-    return elements
-
-
-def _checked(value: Any, kinds: tuple[tuple[type, ...], ...]) -> list[Any]:
-    if type(value) is not list or len(value) != len(kinds):
-        raise ValueError(f"an element has {len(kinds)} parts")
-    for part, kind in zip(value, kinds, strict=True):
-        if type(part) not in kind or (type(part) is int and not _is_number(part)):
-            raise ValueError("an element has a part of the wrong kind")
-    return value
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= MAX_KERNELS + MAX_SLOTS

@@ -82,7 +82,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "keys of 65 bits": (["s", 1, {**signature(), "keys": [1 << 64, 0]}], "keys[0]"),
     "a signature of nothing": (["s", 1, {}], "operator is missing"),
     "a kernel of no kind": (["k", 0, 0, "CPU", 1, "somehow", False], "by 'call' or 'redispatch'"),
-    "a state that is none": (["state", 5], "a state is an object"),
+    "a state that is none": (["state", 5], "[1] must be an object"),
     "an end that is none": (["end", {"calls": "many"}], "calls must be a number"),
 }
 
