@@ -25,17 +25,6 @@ CATCH_ALL_WORD = "CatchAll"
 """Word for the key of an addition that has none."""
 
 
-class RegistrationKind(Enum):
-    """Kind of a registration."""
-
-    KERNEL = "kernel"
-    """A kernel of an operator."""
-    FALLBACK = "fallback"
-    """A backend fallback."""
-    PYTHON = "python-kernel"
-    """A kernel of the Python dispatcher (``py_impl``)."""
-
-
 class RegistrationName(NamedTuple):
     """Description of the registration that is meant.
 
@@ -49,17 +38,6 @@ class RegistrationName(NamedTuple):
     python: bool = False
     kernel: str | None = None
     number: int | None = None
-
-    @property
-    def kind(self) -> RegistrationKind:
-        """Kind of the registration."""
-        return (
-            RegistrationKind.FALLBACK
-            if self.operator is None
-            else RegistrationKind.PYTHON
-            if self.python
-            else RegistrationKind.KERNEL
-        )
 
     def __str__(self) -> str:
         whose = "the backend fallback" if self.operator is None else str(self.operator)

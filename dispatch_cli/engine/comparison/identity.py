@@ -68,11 +68,6 @@ class KernelView(NamedTuple):
         """True if dispatch skips the key."""
         return self.identity.fallthrough
 
-    @property
-    def source(self) -> str:
-        """The short name of what it is: the file it is in, or its name."""
-        return self.label if self.identity.file is None or self.identity.name is not None else self.identity.file
-
 
 @lru_cache(maxsize=65536)
 def captured_kernel(debug: str, fallthrough: bool) -> KernelView:
