@@ -143,18 +143,13 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    if key in universe.per_backend or universe.is_alias(key):
-        means = (
-            f"{key} has no slot in the dispatch tables of {universe.name}; `explain {text.operator} {key}` says more."
-        )
-    elif key == UNNAMED:
+    if key == UNNAMED:
         means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
     else:
         means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
     user = (TO_CPU,) if "CPU" in ("CPU" if kernels is None else kernels) else ()
-    known = any(key in other.slot for other in api.load_universes(bases.names()))
-    return replace(report, means=means + there, user=(*user, EXPLAIN_ELSEWHERE if known else NEWER_BACKEND))
+    return replace(report, means=means + there, user=(*user, NEWER_BACKEND if key == UNNAMED else EXPLAIN_ELSEWHERE))
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:
@@ -205,10 +200,7 @@ def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
     above = {autograd_key_of(universe, key) for key in table.active}
     keys = universe.covered_by(AUTOGRAD)
     fallen = [key for key in keys if table[key].rule is Rule.FALLBACK]
-    of_backends = [key for key in keys if universe.runtime_parts[key][1] is not None]
-    of_kernels = [key for key in fallen if key in above]
-    of_devices = [key for key in of_backends if key in fallen]
-    return (of_kernels or of_devices or fallen or of_backends or list(keys))[0]
+    return next((key for key in fallen if key in above), (*fallen, *keys)[0])
 
 
 def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:

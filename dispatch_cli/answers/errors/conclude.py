@@ -57,8 +57,8 @@ class Fact(NamedTuple):
     missing. not-loaded: nothing has registered this backend. not-written: nobody wrote this kernel. other-layout: on
     this device there are kernels for these kinds of tensors only. no-data: the operator reads data, which these tensors
     lack. here: the state has a kernel there. not-reached: the call ends at the first key, before it gets to the second.
-    Of a text that has no known sentence: schema: the definition of the operator; slot: the content of its slot;
-    not-in-state: the state is of a build without this backend.
+    Of a text that has no known sentence: schema: the definition of the operator; not-in-state: the state is of a build
+    without this backend.
     """
 
     kind: str
@@ -297,11 +297,9 @@ def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
 def _of_layout(case: Case) -> Iterator[str]:
     """The tensors as the kernels take them that are there; where nothing is known of kernels, as most take them."""
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
-    gradient = "If it is the gradient of an embedding, create the embedding with `sparse=False`."
     if case.makes:
-        yield from [gradient] * (case.functionality == SPARSE)
-        return
-    if case.functionality in (SPARSE, CSR, MKLDNN):
+        pass
+    elif case.functionality in (SPARSE, CSR, MKLDNN):
         if case.functionality == CSR and SPARSE in there:
             yield TO_SPARSE
         if DENSE in there:
@@ -321,7 +319,8 @@ def _of_layout(case: Case) -> Iterator[str]:
         )
     elif case.functionality == DENSE and SPARSE in there:
         yield TO_SPARSE
-    yield from [gradient] * (case.functionality == SPARSE)
+    if case.functionality == SPARSE:
+        yield "If it is the gradient of an embedding, create the embedding with `sparse=False`."
 
 
 TO_SPARSE = "Convert the tensor to the layout COO before the call: `x.to_sparse()`."

@@ -92,24 +92,13 @@ def patterns() -> tuple[TextPattern, ...]:
 
 
 class _Names(dict[str, str]):
-    """Values of holes; a name that the text does not have stands for itself."""
+    """Values of holes; a name that the text does not have is worded in general."""
 
     def __missing__(self, name: str) -> str:
-        return _MISSING.get(name, name)
+        return _MISSING.get(name, f"that {name}")
 
 
-_MISSING = {
-    "op": "the operator",
-    "key": "that key",
-    "namespace": "that namespace",
-    "overload": "of that name",
-    "device": "that device",
-    "other_device": "another one",
-    "dtype": "that dtype",
-    "function": "the function",
-    "argument": "an argument",
-    "symbol": "a symbol",
-}
+_MISSING = {"op": "the operator", "overload": "of that name", "other_device": "another one", "argument": "an argument"}
 
 
 def filled(text: str, operator: str | None, key: str | None, details: tuple[tuple[str, str], ...]) -> str:

@@ -88,7 +88,7 @@ def find_errors(text: str) -> list[ErrorText]:
         reading = None if other is None else _read(other.text, GAP)
         if other is not None and reading is not None and reading.worth() > best.worth():
             best = reading._replace(
-                errors=[error._replace(line=other.begins[error.line - 1]) for error in reading.errors]
+                errors=[error._replace(line=other.pasted_line(error.line)) for error in reading.errors]
             )
         if not best.errors:
             joined = _read(_HARD_BREAK.sub("", text), NO_GAP)

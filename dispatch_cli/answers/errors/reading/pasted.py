@@ -25,21 +25,18 @@ _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": 
 
 
 class Plain(NamedTuple):
-    """A text as it was printed. ends: for each line of the pasted text, up to which line of *text* it reaches."""
+    """A text with other lines than the pasted one. ends: the last line of *text* that each pasted line reaches."""
 
     text: str
     ends: tuple[int, ...]
 
     def line_at(self, offset: int) -> int:
         """The line of the pasted text, 1-based, that holds what is at *offset* of this one."""
-        return bisect_left(self.ends, self.text.count("\n", 0, offset) + 1) + 1
+        return self.pasted_line(self.text.count("\n", 0, offset) + 1)
 
-
-class Rearranged(NamedTuple):
-    """A text with other lines. begins: for each of them the line of the pasted text, 1-based, where it began."""
-
-    text: str
-    begins: tuple[int, ...]
+    def pasted_line(self, number: int) -> int:
+        """The first line of the pasted text that reaches a line of this one, both 1-based."""
+        return bisect_left(self.ends, number) + 1
 
 
 def plain(text: str) -> Plain:
@@ -51,7 +48,7 @@ def plain(text: str) -> Plain:
     return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
 
 
-def rejoined(text: str) -> Rearranged | None:
+def rejoined(text: str) -> Plain | None:
     """A text that a terminal cut at its width, inside of words too, with the lines put together again.
 
     None where the text does not look cut so: several of its lines are then as long as the longest. Lines that begin
@@ -62,9 +59,8 @@ def rejoined(text: str) -> Rearranged | None:
     is_cut = [len(line) == width and line[:HEAD] != after[:HEAD] for line, after in pairwise((*lines, ""))]
     if width < NARROWEST or sum(is_cut) < (1 if width in WIDTHS else 2):
         return None
-    begins = [number for number, was_cut in enumerate((False, *is_cut[:-1]), 1) if not was_cut]
     joined = "".join(line if cut else f"{line}\n" for line, cut in zip(lines, is_cut, strict=True))
-    return Rearranged(joined, tuple(begins))
+    return Plain(joined, tuple(accumulate((1, *(not cut for cut in is_cut[:-1])))))
 
 
 def uncoloured(text: str) -> str:
