@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from dispatch_cli import explore
 from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
 from dispatch_cli.explore.app import ExploreApp
@@ -306,3 +311,22 @@ def test_help_begins_with_the_keys_of_the_part_that_has_the_focus() -> None:
             assert text.count(first) == 1
 
     drive(session(), steps)
+
+
+def test_no_private_member_of_textual_is_used_or_replaced() -> None:
+    """They can be others in its next version."""
+    used = set()
+    for module_info in walk_packages(explore.__path__, "dispatch_cli.explore."):
+        module = import_module(module_info.name)
+        tree = ast.parse(inspect.getsource(module))
+        for definition in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+            kind = getattr(module, definition.name, object)
+            stock = {name for base in kind.__mro__ if base.__module__.startswith("textual.") for name in vars(base)}
+            private = {name for name in stock if name.startswith("_") and not name.startswith("__")}
+            named = {node.attr for node in ast.walk(definition) if isinstance(node, ast.Attribute)}
+            named |= {node.name for node in ast.walk(definition) if isinstance(node, _FUNCTIONS)}
+            used |= {(definition.name, name) for name in named & private}
+    assert not used
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
