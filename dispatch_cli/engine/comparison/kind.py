@@ -11,7 +11,5 @@ class ChangeKind(Enum):
     ADDED = "added"
     REMOVED = "removed"
     REPLACED = "replaced"
-    REACTIVATED = "reactivated"
-    """For a kernel: the one that was active before it is active again, since the newer ones have gone."""
     BENEATH = "beneath"
     """For a kernel: the active one is the same; others at its key, which it overrides, came or went."""
