@@ -47,7 +47,7 @@ def test_an_operator_that_takes_no_tensor() -> None:
     assert "a list of tensors was empty," in report
     assert "or takesnone::f takes no tensor" in report
     assert steps(report).startswith("- If the argument is an empty list of tensors")
-    assert "register its kernel at CompositeExplicitAutograd" in report.partition(AUTHOR)[2]
+    assert "register a kernel at CompositeExplicitAutograd" in report.partition(AUTHOR)[2]
     assert "Pass a tensor" not in report
 
 

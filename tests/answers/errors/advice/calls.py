@@ -81,7 +81,7 @@ untried("mixed-devices", "Create the generator on the device of the tensors", OT
 globals_kept = []
 
 
-@tries("wrong-mutation", "or name it in `mutates_args`", "let the kernel work on `x.clone()`")
+@tries("wrong-mutation", "or name it in `mutates_args`", "or work on `x.clone()`")
 def mutation_without_a_mark(advice):
     @custom_op("t::f", mutates_args=("x",) if "name" in advice else ())
     def f(x: torch.Tensor) -> None:
@@ -104,7 +104,7 @@ untried("no-registration-api", "Install versions that belong together", "needs a
 
 
 EXPORTER = "needs the package onnxscript, or ExecuTorch"
-untried("bad-registration", "If it is an assertion instead", "needs C++")
+untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")

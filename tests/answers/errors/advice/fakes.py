@@ -190,7 +190,7 @@ def code_that_reads_memory(advice):
         make_fx(doubled, tracing_mode="fake")(torch.ones(2))
 
 
-@tries("fake-data", "Register it at the keys of the backends")
+@tries("fake-data", "register it at the keys of the backends")
 def composite_that_reads_memory(advice):
     def copied(x):
         y = torch.empty_like(x)
@@ -235,7 +235,7 @@ def module_on_meta(advice):
 
 @tries(
     "mixed-devices",
-    "create it with `module.to_empty(device='cpu')`, and load the weights",
+    "call `module.to_empty(device='cpu')`, and load the weights",
     "move the other tensors to meta too, `x.to('meta')`",
     "Create new tensors on the device of an argument",
 )
@@ -274,7 +274,7 @@ def condition_on_a_symbol(advice):
     assert called(torch.ones(5)).sum() == 10
 
 
-@tries("data-dependent", "and do not compare it")
+@tries("data-dependent", "get it from `torch.library.get_ctx().new_dynamic_size()`")
 def fake_that_compares_a_symbol(advice):
     f = custom_op("t::f", _nonzero, mutates_args=())
 

@@ -26,7 +26,7 @@ def backward_without_a_formula(advice):
 
 @tries(
     "no-derivative",
-    "do not pass create_graph=True",
+    "omit create_graph=True",
     "an implementation whose operators have second derivatives",
     "Write the backward of your operator with operators that have derivatives",
 )
@@ -53,7 +53,7 @@ def second_derivative_of_attention(advice):
 @tries(
     "no-derivative",
     "use torch.no_grad(), or `x.detach()`",
-    "use other operators, or put the call",
+    "put the call",
     "torch.autograd.Function with a backward of your own",
     "register a kernel at the autograd key of the tensors' device",
 )

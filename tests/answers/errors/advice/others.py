@@ -106,7 +106,7 @@ def filled_as_a_sparse_tensor(advice):
     assert torch.full((2, 2), 1.0, layout=x.layout).sum() == 4
 
 
-@tries("other-text", "convert them to ordinary strided tensors before")
+@tries("other-text", "convert them before")
 def quantized_tensor_made_fake(advice):
     q = quantized()
     FakeTensorMode().from_tensor(q.dequantize() if advice else q)

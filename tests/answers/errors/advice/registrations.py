@@ -25,7 +25,7 @@ def double(x):
 
 @tries(
     "overridden",
-    "two libraries implement the same operator. Import only",
+    "two libraries implement the operator. Import one",
     unchanged=("If a library is meant to replace a kernel of PyTorch, the warning is harmless",),
     until="2.13",
 )

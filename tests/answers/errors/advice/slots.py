@@ -99,7 +99,7 @@ def autograd_key_without_a_kernel(advice):
 @tries(
     "no-tensors",
     "skip the call in this case",
-    "register its kernel at CompositeExplicitAutograd or CompositeImplicitAutograd",
+    "register a kernel at CompositeExplicitAutograd or CompositeImplicitAutograd",
     "or at BackendSelect, to choose a backend by an argument such as `device`",
 )
 def list_that_is_empty(advice):

@@ -122,7 +122,7 @@ def transform_of_a_custom_op(advice):
 @tries(
     "functionalize-alias",
     "call a functional operator, and copy its result: `x.copy_(f(x))`",
-    "or call the operator outside of it",
+    "or call it outside",
     "register a kernel at Functionalize that calls a functional form",
 )
 def change_functionalized(advice):
@@ -152,7 +152,7 @@ def change_functionalized(advice):
     "functionalize-alias",
     "return nothing, `-> ()`",
     "`tags=torch.Tag.inplace` for the first argument",
-    "`@torch.compiler.disable` on the function that calls it",
+    "keep the call out of the compiled region: `@torch.compiler.disable`",
     since="2.13",
 )
 def change_returned_compiled(advice):
