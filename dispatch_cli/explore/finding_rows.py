@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.findings import checks_document as check_documents
 from dispatch_cli.answers.findings.checks import checks_report
-from dispatch_cli.answers.findings.document import finding_blocks, note_fact
+from dispatch_cli.answers.findings.document import finding_blocks
 from dispatch_cli.answers.findings.report import FindingsReport, UnlistedFindings, grouped
 from dispatch_cli.answers.findings.summary_document import severity_run
 from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
@@ -118,9 +118,6 @@ class FindingDetail:
     def __init__(self, state: State, row: FindingRow) -> None:
         self._state = state
         self._row = row
-        self._notes = {note_fact(note): note.span for finding in row.findings for note in finding.related}
-        self._slots: dict[Fact, Spot] = {}
-        self._fixes: dict[int, tuple[Block, FindingFix]] = {}
 
     def blocks(self, width: int, low: bool = False) -> Iterator[Block]:
         """The finding, its slot, the registrations of its operator, a fix, and why it is one.
@@ -146,14 +143,10 @@ class FindingDetail:
 
     def opens(self, item: Any) -> Any:
         """Target of a part: a place of a file, or a spot."""
-        if isinstance(item, Fact):
-            return self._notes.get(item) or self._slots.get(item)
+        if isinstance(item, Fact | Paragraph):
+            return item.link
         if isinstance(item, KernelRow):
             return item.span
-        if id(item) in self._fixes:
-            return self._fixes[id(item)][1]
-        if isinstance(item, Paragraph) and item.hang and not item.indent and self._row.findings:
-            return self._row.span
         if isinstance(item, tuple) and len(item) == 2 and self._row.operator is not None:  # a KeyRun
             return self.spot(item[0][0])
         return None
@@ -174,14 +167,13 @@ class FindingDetail:
         row, facts = self._row, []
         operator = self.spot(None)
         if operator is not None:
-            facts.append((Fact("operator", row.operator or ""), operator))
+            facts.append(Fact("operator", row.operator or "", operator))
             for key in row.keys[:1]:
                 slot = self.spot(key)
                 if slot is not None and slot.key is not None:
-                    facts.append((Fact("slot", f"{row.operator} at {key}"), slot))
-        self._slots = dict(facts)
+                    facts.append(Fact("slot", f"{row.operator} at {key}", slot))
         if facts:
-            yield Facts([fact for fact, _ in facts], 4, Tone.DIM)
+            yield Facts(facts, 4, Tone.DIM)
 
     def _fix(self) -> Iterator[Block]:
         edits = dict.fromkeys(edit for finding in self._row.findings for edit in finding.fix)
@@ -190,8 +182,7 @@ class FindingDetail:
             yield Gap()
             yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
             (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
-            self._fixes = {id(code): (code, FindingFix(tuple(edits)))}
-            yield code
+            yield code._replace(link=FindingFix(tuple(edits)))
 
     def _registrations(self) -> Iterator[Block]:
         spot = self.spot(None)

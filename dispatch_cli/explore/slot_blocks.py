@@ -86,11 +86,9 @@ class SlotBlocks:
         self.off = off
         self.before = before
         self.working = working
-        self._leads: dict[int, tuple[Block, Target]] = {}
 
     def __call__(self, width: int, low: bool = False) -> Iterator[Block]:
         """The blocks for a width. low: of the kernel's file, the line alone, where it is seen in few lines."""
-        self._leads = {}
         report = self.report
         if isinstance(report, ExplainHigherOrderReport):
             return explain_higher_order.document(report, width)
@@ -111,8 +109,7 @@ class SlotBlocks:
             return ToSlot(item.keys[0])
         if isinstance(item, list) and item and getattr(item[0], "span", None) is not None:  # implementations
             return ToPlace(item[0].span)
-        _, target = self._leads.get(id(item), (None, None))
-        return target
+        return item.link if isinstance(item, Paragraph) else None  # type: ignore[return-value]
 
     def _filling(self) -> Target | None:
         """The registration at the slot's own key that fills it, by the rule that fired."""
@@ -128,15 +125,15 @@ class SlotBlocks:
         )
         yield title
         if report.span is not None:
-            yield self._leading(Paragraph(Run(f"defined at {report.span}", Tone.DIM)), ToPlace(report.span))
+            yield Paragraph(Run(f"defined at {report.span}", Tone.DIM), link=ToPlace(report.span))
         yield Paragraph(Run(over_label(report), Tone.DIM))
         yield Gap()
         answer = said_once(what.answer, self.before)
         once = what._replace(answer=answer, in_base=what.in_base and answer is what.answer)
         for block in explain.headed(slot_sentences(report, once, short=True)):
-            stale = isinstance(block, Paragraph) and _text(block).startswith("Stale") and what.cause is not None
-            span = what.cause.span if stale and what.cause is not None else None
-            yield block if span is None else self._leading(block, ToPlace(span))
+            is_stale = _text(block).startswith("Stale") and what.cause is not None
+            span = what.cause.span if is_stale and what.cause is not None else None
+            yield block if span is None else block._replace(link=ToPlace(span))
         if what.python is not None:
             yield Paragraph(Run(python_sentence(what.python, short=True), Tone.WARN))
         if self.before is not None:
@@ -164,7 +161,7 @@ class SlotBlocks:
         """The registrations that are switched off."""
         for number, removal in self.off:
             text = f"~ Switched off on trial: {name_text(removal.which)} (x switches it on again)"
-            yield self._leading(Paragraph(Run(text, Tone.WARN)), ToSwitchedOff(number, removal.which))
+            yield Paragraph(Run(text, Tone.WARN), link=ToSwitchedOff(number, removal.which))
 
     def _around(self, what: SlotExplanation) -> Iterator[Block]:
         """Blocks on what comes next, and on the slots above and below, which are the last ones."""
@@ -174,22 +171,17 @@ class SlotBlocks:
         if sentences:
             yield Gap()
         for sentence, row in zip(sentences, rows, strict=True):
-            block = Paragraph(sentence)
-            yield block if row is None else self._leading(block, ToSlot(row.key))
+            yield Paragraph(sentence, link=None if row is None else ToSlot(row.key))
 
     def _advice(self, advice: tuple[Advice, ...]) -> Iterator[Block]:
         for piece, new, text in zip(advice, new_changes(advice), advice_lines(advice), strict=True):
             yield Gap()
             change = next(iter(new or piece.changes), None)
             tries = () if change is None else (Run(f" ({_tries(change, len(new))})", Tone.DIM),)
-            yield self._leading(Paragraph((*text, *tries)), ToAdvice(piece, change))
+            yield Paragraph((*text, *tries), link=ToAdvice(piece, change))
         if self.working:
             yield Gap()
             yield Paragraph(Run(WORKING, Tone.DIM))
-
-    def _leading(self, block: Block, target: Target) -> Block:
-        self._leads[id(block)] = block, target  # a block that is gone could leave its id to another
-        return block
 
 
 def _tries(change: Change, ways: int) -> str:

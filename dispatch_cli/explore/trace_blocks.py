@@ -163,7 +163,6 @@ class TraceDetail:
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory
-        self.places: dict[Fact, Span] = {}
 
     def of_call(
         self, view: TraceView, report: TraceReport, row: TraceRow, explained: PaneAnswer | None
@@ -212,6 +211,4 @@ class TraceDetail:
 
     def _place(self, label: str, place: PythonPlace) -> Fact:
         """A line of Python, which opens in the editor."""
-        fact = Fact(label, Run(place_text(place, self._directory), Tone.PLACE))
-        self.places[fact] = span_of(place)
-        return fact
+        return Fact(label, Run(place_text(place, self._directory), Tone.PLACE), span_of(place))

@@ -62,6 +62,7 @@ class Paragraph(NamedTuple):
     """A piece of prose. indent: blanks before it in a terminal; hang: more of them before its further lines.
 
     is_verdict: it answers the question; below an answer that is higher than the terminal it is shown once more.
+    link: what it opens in a viewer, such as a place in a file; None for nothing.
     """
 
     inline: Inline
@@ -69,6 +70,7 @@ class Paragraph(NamedTuple):
     hang: int = 0
     kind: ParagraphKind = ParagraphKind.PROSE
     is_verdict: bool = False
+    link: object = None
 
 
 class Gap(NamedTuple):
@@ -76,10 +78,11 @@ class Gap(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A label, and what there is to say of it."""
+    """A label, and what there is to say of it. link: as of `Paragraph`."""
 
     label: Inline
     inline: Inline
+    link: object = None
 
 
 class Facts(NamedTuple):

@@ -107,7 +107,7 @@ def _is_note(advice: Advice) -> bool:
     return not advice.changes and advice.manual in (None, Manual.CORRECT_NAME)
 
 
-def headed(sentences: Iterable[str]) -> Iterator[Block]:
+def headed(sentences: Iterable[str]) -> Iterator[Paragraph]:
     """Sentences, the first of which is the answer."""
     for position, sentence in enumerate(sentences):
         tone = Tone.BAD if sentence.startswith("Stale") else Tone.PLAIN

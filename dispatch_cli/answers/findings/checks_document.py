@@ -63,7 +63,7 @@ def _documentation(check: CheckEntry, facts: str, texts: Iterable[DocPart], widt
             yield Paragraph(lines(*_flowing(part.text)))
 
 
-def code_blocks(code: list[str], width: int | None) -> Iterator[Block]:
+def code_blocks(code: list[str], width: int | None) -> Iterator[Paragraph]:
     """Lines of YAML. One for which a terminal has no room goes on further in, which is YAML, too."""
     if width is None:
         yield Paragraph(lines(*code, tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)

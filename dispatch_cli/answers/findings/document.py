@@ -177,7 +177,7 @@ def _detail(name: str, position: int) -> Column[KeyRun]:
 def _title(finding: Finding, message: str) -> Paragraph:
     place = (Run(f"{finding.span}: ", Tone.HEAD),) if finding.span is not None else ()
     sentence = (severity_run(finding.severity), Run(f"[{finding.check}]: {message}"))
-    return Paragraph((*place, *sentence), hang=4)
+    return Paragraph((*place, *sentence), hang=4, link=finding.span)
 
 
 def _snippet(finding: Finding, width: int | None) -> Iterator[Block]:
@@ -191,7 +191,7 @@ def _snippet(finding: Finding, width: int | None) -> Iterator[Block]:
 
 def note_fact(related: Related) -> Fact:
     """Another place that matters."""
-    return Fact("note", f"{related.message} ({related.span})")
+    return Fact("note", f"{related.message} ({related.span})", related.span)
 
 
 def _tip(finding: Finding) -> list[Fact]:

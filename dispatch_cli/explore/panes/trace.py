@@ -178,7 +178,7 @@ class TracePane(ListPane):
     def opens(self, item: Any) -> Any:
         """The slot of a step, or a line of Python."""
         if isinstance(item, Fact):
-            return None if self._part is None else self._part.places.get(item)
+            return item.link
         target = target_of(item)
         if isinstance(target, CallTarget):
             row = self.list.target
