@@ -119,6 +119,7 @@ def test_a_mode_for_pre_dispatch() -> None:
 
 MISTAKES: dict[str, tuple[Any, str]] = {
     "too many tensors": (("cpu,cpu",), "lib::op takes at most 1 tensor, but got 2"),
+    "no tensor": (("none",), "the type of 'x' in lib::op is Tensor, not Tensor?"),
     "no such key": (("cpu", "include=AutogradCPUU"), "AutogradCPUU is not a key of the universe torch-2.15"),
     "alias key": (
         ("cpu", "exclude=Autograd"),
@@ -147,6 +148,14 @@ def test_mistakes(mistake: str) -> None:
     with pytest.raises(CallError) as caught:
         call(dispatcher_of("CPU"), *asked)
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("device", "schema"), [("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor"), ("", "(Device d) -> ()")]
+)
+def test_a_device_that_cannot_be(device: str, schema: str) -> None:
+    with pytest.raises(CallError):
+        simulate(dispatcher_of("CPU", schema=schema), NAME, options=Options(device))
 
 
 def test_an_unknown_operator() -> None:
