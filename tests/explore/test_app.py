@@ -22,7 +22,6 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.failed_view import FailedView
-from dispatch_cli.explore.help import HelpScreen
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -106,25 +105,6 @@ def test_back_and_forward() -> None:
     drive(session(), steps)
 
 
-@pytest.mark.usefixtures("panes")
-def test_table_and_slot_stand_side_by_side_where_there_is_room() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        assert app.stage.shown == ("table", "slot")
-        await pilot.resize_terminal(120, 40)
-        await pilot.pause()
-        assert app.stage.shown == ("table",)
-        await pilot.resize_terminal(80, 24)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert not app.operators.display
-        await pilot.press("slash")
-        await pilot.pause()
-        assert app.operators.display
-        assert app.focused is app.operators.input
-
-    drive(session(), steps, (200, 60))
-
-
 class Failing(StandIn):
     """A view that fails while it is told to."""
 
@@ -156,8 +136,7 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(panes: dict[str, ty
     drive(session(), steps, fails=True, painted=True)
 
 
-@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
-def test_an_error_in_the_first_view_is_shown_there(size: tuple[int, int], panes: dict[str, type[Pane]]) -> None:
+def test_an_error_in_the_first_view_is_shown_there(panes: dict[str, type[Pane]]) -> None:
     panes["table"] = Failing
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
@@ -167,7 +146,7 @@ def test_an_error_in_the_first_view_is_shown_there(size: tuple[int, int], panes:
         await until(pilot, lambda: app.spot == spot_of(app.catalogue.entries[1]))
         assert app.front == "slot"
 
-    drive(session(), steps, size, fails=True)
+    drive(session(), steps, fails=True)
 
 
 HOSTILE = 'dispatch: 1\noperators:\n- func: "my[red]::lib[/](Tensor x) -> Tensor"\n  dispatch: {CPU: k}\n'
@@ -285,32 +264,6 @@ def test_the_screen_comes_back_after_an_editor_that_cannot_start(
 
     drive(session(), steps)
     assert steps_taken == ["lent", "back"]
-
-
-async def help_here(app: ExploreApp, pilot: Pilot[None]) -> str:
-    """Help text that is shown now."""
-    await pilot.press("question_mark")
-    await until(pilot, lambda: isinstance(app.screen, HelpScreen) and "Keys everywhere" in str(help_text_of(app)))
-    text = str(help_text_of(app))
-    await pilot.press("escape")
-    await until(pilot, lambda: not isinstance(app.screen, HelpScreen))
-    return text
-
-
-def help_text_of(app: ExploreApp) -> object:
-    return app.screen.query_one(Static).visual
-
-
-def test_help_begins_with_the_keys_of_the_part_that_has_the_focus() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for key, first in (("o", "Keys in the list of operators"), ("1", "Keys in the view “Table”")):
-            await pilot.press(key)
-            await pilot.pause(0.1)
-            text = await help_here(app, pilot)
-            assert text.startswith(first)
-            assert text.count(first) == 1
-
-    drive(session(), steps)
 
 
 def test_no_private_member_of_textual_is_used_or_replaced() -> None:

@@ -147,7 +147,7 @@ def shown(app: ExploreApp) -> str:
     return flat(" ".join(line[area.x : area.right].removeprefix("▌") for line in lines))
 
 
-@pytest.mark.parametrize("size", [(40, 10), (80, 12), (80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(40, 10), (80, 24)])
 def test_the_line_to_type_in_and_a_word_are_on_the_screen(size: tuple[int, int]) -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName("aten::abs")), "call")

@@ -12,18 +12,16 @@ from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.explore import change_slots
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.change import Addition, Removal
+from dispatch_cli.model.change import Addition
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
-from dispatch_cli.render.document import TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.cli.support import call
@@ -132,41 +130,6 @@ def test_what_is_under_the_cpu_kernel() -> None:
     assert "Nothing is changed" in undone and session.state is session.original
     session.whatif.redo()
     assert session.state.dispatcher.table(operator)["CPU"].rule is Rule.DEFAULT
-
-
-@pytest.mark.parametrize(
-    ("operator", "key"),
-    [
-        ("aten::linear", "CompositeImplicitAutograd"),
-        ("aten::add.Tensor", "CPU"),
-        (None, "AutogradXLA"),
-        ("aten::abs", "CompositeExplicitAutograd"),
-    ],
-)
-def test_slots_to_which_the_same_happens_are_one_row(operator: str | None, key: str) -> None:
-    session = Session(newest(), ("--base", "torch-2.15"))
-    there = session.whatif.registrations(None if operator is None else OperatorName.parse(operator))
-    session.whatif.apply(*(Removal(registration.name) for registration in there if registration.name.key == key))
-    slots = session.whatif.slots
-    assert bool(slots) == any(registration.name.key == key for registration in there)
-    universe = session.state.dispatcher.universe
-    lines = [
-        line
-        for block in change_slots.blocks(universe, slots, (), ())
-        if isinstance(block, TableBlock)
-        for line in block.rows
-    ]
-    places = [slot.place for line in lines for slot in line.slots]
-    assert sorted(places, key=str) == sorted((slot.place for slot in slots), key=str)
-    assert len(lines) <= 8
-    for line in lines:
-        operators, keys = [dict.fromkeys(places) for places in zip(*(slot.place for slot in line.slots), strict=True)]
-        assert len(line.slots) == len(operators) * len(keys)
-        for side in ("before", "after"):
-            (rule,) = {getattr(slot, side).rule for slot in line.slots}
-            kernels = {getattr(slot, side).kernel and getattr(slot, side).kernel.label for slot in line.slots}
-            assert len(kernels) == 1 or rule is Rule.FALLBACK
-        assert len({slot.changes for slot in line.slots}) == 1
 
 
 def test_moving_a_registration_makes_slots_stale() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,6 @@ from textual.pilot import Pilot
 from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.bars import KeyBar
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import Session, Spot
@@ -22,7 +18,6 @@ from dispatch_cli.explore.slot_blocks import ToRegistration, ToSlot
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
-from tests.explore.test_trace import REAL, session_of
 
 ABS = Spot(OperatorName("aten::abs"))
 MESHGRID = Spot(OperatorName("aten::meshgrid", "indexing"))
@@ -30,24 +25,6 @@ MESHGRID = Spot(OperatorName("aten::meshgrid", "indexing"))
 
 def session() -> Session:
     return Session(newest(), ("--base", "torch-2.15"))
-
-
-def keys_below(app: ExploreApp) -> str:
-    return app.query_one(KeyBar).render().plain
-
-
-@pytest.mark.slow
-def test_a_field_that_is_typed_into_says_how_to_leave() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for keys in (["slash"], ["escape", "8", "f"], ["escape", "6", "f"], ["escape", "1", "f"]):
-            await pilot.press(*keys)
-            await pilot.pause(0.1)
-            assert "esc " in keys_below(app), keys
-        await pilot.press("escape", "4")
-        await pilot.pause(0.1)
-        assert app.front == "changes"
-
-    drive(session(), steps)
 
 
 @pytest.mark.slow
@@ -144,41 +121,6 @@ def test_x_on_the_page_of_an_alias_key_switches_its_kernel_off_and_on() -> None:
     drive(of_newest(), steps)
 
 
-def test_what_a_change_on_trial_says_where_it_has_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(LINEAR, "CompositeImplicitAutograd"), "slot")
-        await pilot.press("x", "4", "home", "enter")
-        await until(pilot, lambda: said(app))
-        assert said(app) == ["A change on trial is in no file yet: w writes it."]
-        await pilot.press("w", "enter")
-        await pilot.pause()
-        app.clear_notifications()
-        await pilot.press("home", "enter")
-        await until(pilot, lambda: said(app))
-        assert said(app) == ["The changes on trial are in whatif.yaml."]
-
-    drive(of_newest(), steps)
-
-
-def test_views_name_no_option_but_those_of_a_call_and_of_a_whole_command() -> None:
-    state = load_state((), bases=("torch-2.15",))
-    state.over_assumed = True
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for view in ("table", "slot", "call", "coverage", "findings", "keys", "differences", "history", "trace"):
-            await app.go(Spot(OperatorName("aten::add", "Tensor"), "MPS"), view)
-            await until(pilot, lambda: "Checking" not in screen_text(app))
-            blocks = [shown.text for shown in app.stage.views[view].query(Blocks)]
-            texts = flat(" ".join((*blocks, *(str(head.content) for head in app.stage.views[view].query(FittedText)))))
-            whole = re.sub(r"`[^`]*`", "", texts)
-            assert set(re.findall(r"--\w[\w-]*", whole)) <= {"--tensor", "--argument"}, (view, whole)
-
-    recorded = session_of(REAL)
-    drive(Session(state, ("--base", "torch-2.15"), trace=recorded.trace), steps)
-
-
 ROOT = Path(__file__).parents[2]
 NO_PLACE = "There is no place in a file here."
 
@@ -188,18 +130,6 @@ def taken_notices(app: ExploreApp) -> list[str]:
     texts = [notification.message for notification in app._notifications]
     app.clear_notifications()
     return texts
-
-
-@pytest.mark.parametrize(("key", "what"), [("u", "undo"), ("ctrl+r", "redo"), ("w", "write")])
-def test_without_a_change_on_trial(key: str, what: str) -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for view in "14":
-            await pilot.press(view, key)
-            await pilot.pause()
-            assert taken_notices(app) == [f"There is no change to {what}."]
-            assert what not in app.query_one(KeyBar).render().plain.lower()
-
-    drive(Session(newest(), ("--base", "torch-2.15")), steps)
 
 
 def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:

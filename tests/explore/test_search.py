@@ -31,7 +31,7 @@ def is_in(word: str, name: str) -> bool:
 def queries() -> list[str]:
     dice = random.Random(7)
     results = []
-    for _ in range(60):
+    for _ in range(20):
         name = dice.choice(NAMES)
         places = sorted(dice.sample(range(len(name)), min(len(name), dice.randint(1, 6))))
         results.append("".join(name[at] for at in places).replace(" ", ""))
@@ -160,7 +160,7 @@ def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there
 
 @pytest.mark.parametrize(
     "query",
-    ["addten", "sparsemm", "idxput", "conv2d", "to.dt", "nested", "sdpa", "bnbwd", "softm", "lnear", "layernorm"],
+    ["addten", "idxput", "to.dt", "sdpa", "lnear"],
 )
 def test_abbreviations_find_what_their_letters_find(query: str) -> None:
     catalogue = Catalogue(newest())

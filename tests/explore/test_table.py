@@ -185,7 +185,7 @@ def line_text(view: CellsView, number: int) -> str:
     return "".join(run.text for run in view.line_at(number))
 
 
-@pytest.mark.parametrize("width", [100, 200, 400])
+@pytest.mark.parametrize("width", [100, 400])
 def test_the_cells_show_the_fields_of_the_report(width: int) -> None:
     session = session_of("files over it")
 
@@ -362,7 +362,7 @@ operators:
 """
 
 
-@pytest.mark.parametrize(("keys", "off"), [((), ["CUDA"]), (("up", "up"), ["CPU", "CUDA"]), (("CPU",), ["CPU"])])
+@pytest.mark.parametrize(("keys", "off"), [((), ["CUDA"]), (("up", "up"), ["CPU", "CUDA"])])
 def test_x_asks_which_of_the_registrations_of_a_row(tmp_path: Path, keys: tuple[str, ...], off: list[str]) -> None:
     (tmp_path / "same.yaml").write_text(SAME)
     file = str(tmp_path / "same.yaml")
@@ -405,23 +405,6 @@ def test_the_command_line_with_changes_reads_their_file(tmp_path: Path, monkeypa
     for spot in (*changed, ADD):
         same(table_answer(session, spot))
         same(slot_answer(session, spot))
-
-
-def test_each_registration_of_a_slot_can_be_switched_off() -> None:
-    session = Session(api.load_state(["examples/overlay.yaml"]), ("examples/overlay.yaml",))
-    spot = Spot(OperatorName.parse("aten::to.dtype"), "AutogradPrivateUse1")
-    answer = slot_answer(session, spot)
-    assert answer is not None
-    registrations = [
-        (registration.key, registration.backend_fallback) for registration in answer.report.what.registrations
-    ]
-    assert len(registrations) > 2
-    for registration in answer.report.what.registrations:
-        switch_off(session, spot, [registration])
-        (change,) = session.whatif.changes
-        assert isinstance(change, Removal)
-        assert (change.which.key, change.which.operator is None) == (registration.key, registration.backend_fallback)
-        session.whatif.undo()
 
 
 def view_text(view: CellsView) -> str:

@@ -105,10 +105,6 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> 
     [
         (("examples/overlay.yaml",), "diff torch-2.15 examples/overlay.yaml"),
         (
-            ("examples/overlay.yaml", "examples/ambiguous.yaml", "--base", "torch-2.15"),
-            "diff torch-2.15 examples/overlay.yaml --new examples/ambiguous.yaml --base torch-2.15",
-        ),
-        (
             ("tests/cli/mps.yaml", "examples/overlay.yaml"),
             "diff torch-2.15-mps tests/cli/mps.yaml --new examples/overlay.yaml",
         ),

@@ -92,11 +92,7 @@ def test_no_folder_of_the_machine_is_in_a_page(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_bytes((ROOT / "examples/stale.yaml").read_bytes())
     own = tmp_path / "own.yaml"
     own.write_text("dispatch: 1\nextends: [base.yaml]\n", encoding="utf-8")
-    for arguments in (
-        (str(own),),
-        (str(ROOT / "examples/stale.yaml"),),
-        (str(ROOT / "examples/extension"),),
-    ):
+    for arguments in ((str(own),), (str(ROOT / "examples/extension"),)):
         text = json.dumps(data_of(printed(*arguments)))
         assert str(tmp_path) not in text
         assert str(ROOT) not in text

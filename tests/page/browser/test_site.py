@@ -16,8 +16,8 @@ from dispatch_cli.page.versions import versions_data
 from dispatch_cli.page.write import versions_html
 from tests.cli.support import call
 from tests.page.browser.tab import Tab
-from tests.page.browser.test_accessible import COLORS, complaints
 from tests.page.browser.test_hostile import MARKUP, NAMES
+from tests.page.browser.test_look import COLORS, complaints
 from tests.page.support import SITE_VERSIONS, site
 
 OLD, MIDDLE, NEW = (version.removeprefix("torch-") for version in reversed(SITE_VERSIONS))

@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.support import call
 from tests.page.browser.tab import LINKS_STAY, Tab
-from tests.page.browser.test_accessible import complaints
 from tests.page.browser.test_hostile import MARKUP, NAMES
+from tests.page.browser.test_look import complaints
 from tests.trace.support import Writer
 
 OWN = "tests/trace/recordings/own.trace"
