@@ -1,1 +1,0 @@
-"""Operators of Python's ``torch.library``: declarations of random ones against what a live PyTorch said of them."""

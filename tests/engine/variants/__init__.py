@@ -1,1 +1,0 @@
-"""Conditions of registrations: worlds, cases and variants."""

@@ -1,1 +1,0 @@
-"""`check-invariants` over public projects as a new user runs it: one path and no options."""
