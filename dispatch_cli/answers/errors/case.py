@@ -34,7 +34,7 @@ class Case(NamedTuple):
     state; None where the state lacks the operator. by_out: the kernel there makes the functional form from the out=
     form, so it fails where that does. declared: a file of the user has that kernel. built: the state is of a build with
     that backend. factory: every backend has the operator. makes: the call is told where its result is to be. lists: the
-    operator's arguments that are lists of tensors. tags: its tags.
+    operator's arguments that are lists of tensors. takes_tensors: others are tensors. tags: its tags.
     """
 
     universe: Universe
@@ -58,6 +58,7 @@ class Case(NamedTuple):
     factory: bool
     makes: bool
     lists: tuple[str, ...]
+    takes_tensors: bool
     tags: tuple[str, ...]
 
     @property
@@ -130,6 +131,7 @@ def case_of(
         factory=name in FACTORIES,
         makes=table is not None and BACKEND_SELECT in table.active,
         lists=tuple(argument for argument, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
+        takes_tensors=not {"Tensor", "Tensor?"}.isdisjoint(types.values()),
         tags=() if definition is None else definition.tags,
     )
 

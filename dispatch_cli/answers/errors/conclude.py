@@ -54,7 +54,8 @@ class Fact(NamedTuple):
     these backend keys only; some-at: at these, and perhaps at others; nowhere: at none. tensors: a tensor brings the
     key; makes: the call is to make such a tensor; no-tensors: the call has none. not-built, pytorch-not-built: the
     operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
-    missing. not-loaded: nothing has registered this backend. not-written: nobody wrote this kernel. other-layout: on
+    missing. not-loaded: nothing has registered this backend. left-out:
+    the build has selected operators. not-written: nobody wrote this kernel. other-layout: on
     this device there are kernels for these kinds of tensors only. no-data: the operator reads data, which these tensors
     lack. here: the state has a kernel there. not-reached: the call ends at the first key, before it gets to the second.
     Of a text that has no known sentence: schema: the definition of the operator; not-in-state: the state is of a build
@@ -98,7 +99,12 @@ def _no_tensors(case: Case) -> Fact:
         "a list of tensors was empty, all tensors were undefined (None), or they were in a list of lists, where the "
         "dispatcher does not look for them"
     )
-    why = f"{_and(case.lists)}, {empty}" if case.lists else f"{empty}, or {case.operator} takes no tensor"
+    if case.lists:
+        why = f"{_and(case.lists)}, {empty}"
+    elif case.takes_tensors:
+        why = "all tensors were undefined (None), such as a gradient that was not computed"
+    else:
+        why = f"{empty}, or {case.operator} takes no tensor"
     return Fact("no-tensors", case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
 
 
@@ -159,7 +165,9 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     if (case.factory or creates) and backend != "CPU":
         return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
     if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
-        return None if case.kernels is None else "not-written"
+        if case.kernels is not None:
+            return "not-written"
+        return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
     if backend == "CPU":
@@ -187,6 +195,11 @@ def _likely(case: Case, kind: str) -> Fact:
             text = f"this PyTorch was built without {device}"
         case "no-extension":
             text = "the compiled part of the package, which has the kernels, was not built or not loaded"
+        case "left-out":
+            text = (
+                f"this build leaves {case.operator} out, as one for phones with the operators of one model does, or "
+                "this PyTorch is older than the kernel"
+            )
         case "not-loaded":
             text = f"the backend {device} is not loaded: no kernel in this process creates tensors on it"
         case _:
@@ -262,6 +275,8 @@ def _steps(case: Case, kinds: Sequence[str], newer: str | None, is_older: bool) 
 def _for_no_tensors(case: Case) -> str:
     if case.lists:
         return f"Find out why {_and(case.lists)} is empty, and skip the call in this case."
+    if case.takes_tensors:
+        return "Find out which tensor is undefined, and skip the call in this case."
     return "If the argument is an empty list of tensors, skip the call in this case."
 
 
@@ -276,6 +291,8 @@ def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
             case "pytorch-not-built":
                 only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
                 yield f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
+            case "left-out":
+                yield f"In a build with selected operators, add {case.operator} to the list that it was built from."
             case "not-loaded":
                 package = f", `import {PACKAGES[backend]}`," if backend in PACKAGES else ""
                 yield f"Import the package of the backend {device}{package} before the first tensor is created."

@@ -72,7 +72,7 @@ HOLES = {
     "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
     "new": r"(?P<new>\S[^\n]{0,400})",
     # a sentence up to its end
-    "rest": r"(?P<rest>\S[\s\S]{0,600}?[.)](?=\s|$))",
+    "rest": r"(?P<rest>\S[\s\S]{0,600}?[.)](?=[\s'\"`]|$))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",

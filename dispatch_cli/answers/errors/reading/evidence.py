@@ -89,7 +89,7 @@ CONTEXTS = {
         r"torch[/\\]_subclasses[/\\]fake_|torch\._subclasses|\bFakeTensor|fake tensor",
         "fake tensors ran the program",
     ),
-    "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "make_fx traced the program"),
+    "traced": (r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "torch.fx traced the program"),
     "twice": (r"(?:Backward){2}|DoubleBackward", "a second derivative was computed"),
     "backward": (r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|Backward\d?\b", "a gradient was computed"),
     "autocast": (r"\bautocast device", "autocast was entered"),

@@ -30,6 +30,7 @@ untried("no-dtype", "torch.cuda.is_available() says", "something to look at; nee
 untried("no-dtype", "to the kernel's AT_DISPATCH macro", "needs C++")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-stub", "REGISTER_PRIVATEUSE1_DISPATCH", BACKEND)
+untried("no-stub", "In a C++ program, link PyTorch's library for the device", "needs a build with CUDA")
 untried("not-on-device", "Install a build of the package with", OTHER_BUILD)
 untried(
     "ran-on-cpu",

@@ -1,9 +1,13 @@
 """Texts about gradients and inference mode."""
 
+import contextlib
+
 import torch
+from torch.autograd import forward_ad
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tests.answers.errors.advice.fakes import clone_op
-from tests.answers.errors.advice.trial import tries, untried
+from tests.answers.errors.advice.trial import tries
 
 
 def training(*values):
@@ -31,10 +35,6 @@ def backward_without_a_formula(advice):
     "Write the backward of your operator with operators that have derivatives",
 )
 def second_derivative_of_attention(advice):
-    import contextlib
-
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
     q = torch.rand(1, 1, 4, 8, requires_grad=True)
     if "Write" in advice:
         f = clone_op()
@@ -195,7 +195,24 @@ def inference_tensor_in_training(advice):
     table.add_(1)
 
 
-untried("no-derivative", "Try it on the CPU", "needs a second device with data")
+@tries("no-derivative", "around the call, whose operators have forward-mode derivatives")
+def attention_in_forward_mode(advice):
+    q = torch.rand(1, 2, 4, 8)
+    with sdpa_kernel(SDPBackend.MATH) if advice else contextlib.nullcontext():
+        torch.func.jvp(lambda q: torch.nn.functional.scaled_dot_product_attention(q, q, q), (q,), (q,))
+
+
+@tries("no-derivative", "write the static method that the text names")
+def function_without_jvp(advice):
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    if advice:
+        Doubled.jvp = staticmethod(lambda ctx, tangent: tangent * 2)
+    with forward_ad.dual_level():
+        Doubled.apply(forward_ad.make_dual(torch.ones(2), torch.ones(2)))
 
 
 class Same(torch.autograd.Function):

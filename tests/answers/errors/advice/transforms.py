@@ -43,6 +43,12 @@ def size_under_vmap(advice):
         vmap(lambda x: torch.where(x > 0, x, 0) if advice else x.nonzero())(ONE)
 
 
+@tries("vmap-data", "give it a dimension: `x[k.unsqueeze(0)]`")
+def index_under_vmap(advice):
+    rows, indices = torch.arange(12.0).reshape(3, 4), torch.tensor([0, 1, 2])
+    vmap((lambda x, k: x[k.unsqueeze(0)]) if advice else (lambda x, k: x[k.item()]))(rows, indices)
+
+
 class Bare(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
