@@ -181,6 +181,7 @@ def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> N
         assert [reason["text"] for reason in answer["reasons"]] == [reason["text"] for reason in report["reasons"]]
 
 
+@pytest.mark.slow
 def test_a_state_without_operators_of_its_own_has_no_matrix() -> None:
     with script_of(page_of("--base", "torch-2.15")) as script:
         assert script.ask("data")["support"] is None
