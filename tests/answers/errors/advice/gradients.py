@@ -53,7 +53,6 @@ def second_derivative_of_attention(advice):
 @tries(
     "no-derivative",
     "use torch.no_grad(), or `x.detach()`",
-    "put the call",
     "torch.autograd.Function with a backward of your own",
     "register a kernel at the autograd key of the tensors' device",
 )
