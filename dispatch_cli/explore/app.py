@@ -20,6 +20,7 @@ from dispatch_cli.explore import left_place
 from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.going import Going
+from dispatch_cli.explore.hangup import SECONDS, end_without_terminal
 from dispatch_cli.explore.left_place import LeftPlace
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
@@ -156,6 +157,7 @@ class ExploreApp(Going, Trying, Opening):
     def on_mount(self) -> None:
         if not self.visits.here.listed:
             self.call_after_refresh(self.stage.focus_on, self.front)
+        self.set_interval(SECONDS, end_without_terminal)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
 
