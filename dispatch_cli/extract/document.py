@@ -29,6 +29,7 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
+    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
 )
@@ -45,6 +46,7 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> d
     entries = {
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([item for item in decided if isinstance(item, _OF_OPERATORS)])],
+        "higher_order_operators": [*_higher_order(decided)],
         "functions": [
             called_function_entry(function) for extraction in extractions for function in extraction.functions
         ],
@@ -65,6 +67,18 @@ def with_not_understood(data: dict[str, object], more: Sequence[NotUnderstood]) 
 
 
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
+
+
+def _higher_order(items: Iterable[Extracted]) -> Iterator[Data]:
+    """An entry for each implementation: the first of an operator of the sources makes it, the others add to it."""
+    names: set[str] = set()
+    for item in items:
+        if isinstance(item, HigherOrderFunction):
+            name = str(item.operator)
+            add = {} if item.own and name not in names else {"add": True}
+            names.add(name)
+            value = item.function if item.key is None else {item.key: item.function}
+            yield {**placed(item.at, ()), "name": name, **add, item.field: value}
 
 
 def _libraries(items: Iterable[Extracted]) -> Iterator[Data]:

@@ -15,6 +15,7 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     FunctionRole,
+    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
     Unknown,
@@ -64,6 +65,8 @@ def _unknown(row: Extracted) -> Iterator[tuple[str, Unknown]]:
                 fields = (*fields, ("dispatch_key", row.block.dispatch_key))
         case ExtractedFallback():
             fields = (("namespace", row.block.namespace), ("dispatch_key", row.key))
+        case HigherOrderFunction():
+            fields = (("name", row.operator),)
         case CustomOperator():
             fields = (("name", row.name),)
         case OperatorFunction():
@@ -91,6 +94,8 @@ def undecided_entry(row: Extracted) -> Data:
             fields = {"namespace": row.block.namespace, "name": row.operator, "dispatch_key": key, "kernel": row.kernel}
         case ExtractedFallback():
             registers, fields = "fallback", {"dispatch_key": row.key, "kernel": row.kernel}
+        case HigherOrderFunction():
+            registers, fields = "py_impl", {"name": row.operator, "kernel": row.function}
         case CustomOperator():
             registers = "triton_op" if row.triton else "custom_op"
             fields = {"name": row.name, "schema": row.schema, "kernel": row.function}

@@ -157,6 +157,22 @@ class OperatorFunction(NamedTuple):
     setup_body: FunctionBody | None = None
 
 
+class HigherOrderFunction(NamedTuple):
+    """A Python function that is registered for a higher-order operator.
+
+    own: the sources make the operator. field: of the operator's declaration, such as ``dispatch`` or ``modes``.
+    key: the dispatch key, mode, subclass or transform; None where the field has none.
+    """
+
+    operator: str | Unknown
+    own: bool
+    field: str
+    key: str | None
+    function: str
+    at: Span
+    when: tuple[Condition, ...] = ()
+
+
 class NotUnderstood(NamedTuple):
     """A statement that may register something, and is not understood.
 
@@ -183,7 +199,13 @@ class CalledFunction(NamedTuple):
 
 
 Extracted = (
-    ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback | CustomOperator | OperatorFunction
+    ExtractedBlock
+    | ExtractedDefinition
+    | ExtractedKernel
+    | ExtractedFallback
+    | CustomOperator
+    | OperatorFunction
+    | HigherOrderFunction
 )
 
 

@@ -11,7 +11,7 @@ from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_function
 from dispatch_cli.extract.python.functions import PythonFunctions
-from dispatch_cli.extract.python.interface import CALLED, HIGHER_ORDER_OPERATOR, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import NoResult, constant_method
 from dispatch_cli.extract.python.options import exclusive, merged
 from dispatch_cli.extract.python.torch_calls import TorchCalls
@@ -212,8 +212,8 @@ class Calls:
     def _instance(self, cls: ClassValue, call: Call) -> Value:
         if self._classes.is_enum(cls):
             return Opaque(call.node)
-        if self._classes.is_higher_order(cls):
-            return Dotted(HIGHER_ORDER_OPERATOR)
+        if (operator := self._torch.instance(cls)) is not None:
+            return operator
         instance = InstanceValue(cls)
         start = self._classes.of_class(cls, instance, "__init__", call.node)
         if isinstance(start, FunctionValue):

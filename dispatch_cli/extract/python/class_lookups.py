@@ -6,7 +6,6 @@ import ast
 
 from dispatch_cli.extract.python.call import Call
 from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.interface import HIGHER_ORDER_CLASS
 from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,
@@ -103,13 +102,5 @@ class Classes:
         )
 
     def is_enum(self, cls: ClassValue) -> bool:
-        return self._inherits(cls, "enum.")
-
-    def is_higher_order(self, cls: ClassValue) -> bool:
-        """True if its objects are higher-order operators."""
-        return self._inherits(cls, HIGHER_ORDER_CLASS)
-
-    def _inherits(self, cls: ClassValue, start: str) -> bool:
-        """True if a class that is not the project's, whose full name starts so, is among its bases."""
         bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))
-        return any(isinstance(base, Dotted) and base.name.startswith(start) for base in bases)
+        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)

@@ -27,10 +27,6 @@ _ELSEWHERE = {
 TORCH_FUNCTIONS = {**{f"torch.library.{name}": name for name in FUNCTIONS}, **_ELSEWHERE}
 """Functions of PyTorch by full name, with what they do: a name of `TorchCalls`."""
 
-HIGHER_ORDER_CLASS = "torch._ops.HigherOrderOperator"
-HIGHER_ORDER_OPERATOR = "torch.ops.higher_order.operator"
-"""Stands for each operator that a project makes of that class: what is registered for them is not read."""
-
 DIRECT_REGISTER = "direct_register_custom_op"
 """vLLM's helper, whose effect is known where it is not among the sources."""
 

@@ -20,6 +20,7 @@ from dispatch_cli.extract.python.values import (
     Dotted,
     EnumMember,
     FunctionValue,
+    HigherOrderHandle,
     ImportedName,
     InstanceValue,
     LibraryValue,
@@ -103,6 +104,8 @@ class Lookups:
             case LibraryValue(block):
                 if name == "ns":
                     return block.namespace if isinstance(block.namespace, str) else Opaque(node)
+                return Bound(owner, name)
+            case HigherOrderHandle():
                 return Bound(owner, name)
             case OperatorHandle():
                 return owner if name in ("_opoverload", "default") else Bound(owner, name)

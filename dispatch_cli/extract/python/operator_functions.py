@@ -20,7 +20,6 @@ from dispatch_cli.extract.python.values import (
 from dispatch_cli.model.extracted import FunctionRole, OperatorFunction, Unknown
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
-_HIGHER_ORDER = "higher_order::"
 
 
 class OperatorFunctions:
@@ -117,7 +116,7 @@ class OperatorFunctions:
         arguments = call.arguments("op effect")
         operator = keys.operator_of(arguments.get("op"), call.node)
         self._run.account(call.file, call.node)
-        operators = [operator] if isinstance(operator, str) and not operator.startswith(_HIGHER_ORDER) else []
+        operators = [operator] if isinstance(operator, str) else []
         if not operators and isinstance(arguments.get("op"), Opaque):
             passed = _PASSED_OPERATOR.findall(self._run.index.text(call.file))
             operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]

@@ -9,21 +9,21 @@ from math import prod
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.call import Call
+from dispatch_cli.extract.python.class_lookups import Classes
 from dispatch_cli.extract.python.custom_operators import CustomOperators
-from dispatch_cli.extract.python.interface import (
-    DIRECT_REGISTER,
-    HIGHER_ORDER_CLASS,
-    HIGHER_ORDER_OPERATOR,
-    TORCH_FUNCTIONS,
-)
+from dispatch_cli.extract.python.higher_order import METHODS as HIGHER_ORDER_METHODS
+from dispatch_cli.extract.python.higher_order import HigherOrderOperators, imported
+from dispatch_cli.extract.python.interface import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.libraries import Libraries
 from dispatch_cli.extract.python.operator_functions import OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import (
     Alternatives,
     Bound,
+    ClassValue,
     DeviceText,
     Dotted,
+    HigherOrderHandle,
     LibraryValue,
     Opaque,
     OperatorHandle,
@@ -36,10 +36,6 @@ from dispatch_cli.extract.python.values import (
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
 _SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
-_OF_HIGHER_ORDER = re.compile(
-    r"torch\._higher_order_ops\.utils\.register_fake"
-    r"|torch\..*\.(?:py_impl|py_autograd_impl|py_functionalize_impl|fallthrough)"
-)
 
 
 def _is_schema(given: list[Value]) -> bool:
@@ -50,11 +46,12 @@ def _is_schema(given: list[Value]) -> bool:
 class TorchCalls:
     """Finds what calls of PyTorch's interface register."""
 
-    def __init__(self, run: PythonRun, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
+    def __init__(self, run: PythonRun, classes: Classes, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
         self._run = run
         self._functions = functions = OperatorFunctions(run)
         libraries = self._libraries = Libraries(run, functions)
         custom = CustomOperators(run, libraries, evaluate)
+        self._higher_order = HigherOrderOperators(run, classes, evaluate)
         self._direct_register = custom.direct_register
         self._acts: dict[str, Callable[[Call], Value]] = {
             "Library": libraries.library,
@@ -78,11 +75,15 @@ class TorchCalls:
 
     def call(self, name: str, call: Call) -> Value:
         """Call a function of PyTorch, or of another package, by its full name."""
-        if _OF_HIGHER_ORDER.fullmatch(name):
-            self._run.not_known(call.file, call.node, "what is registered for higher-order operators is not read")
-            return Opaque(call.node)
-        if name == HIGHER_ORDER_CLASS:
-            return Dotted(HIGHER_ORDER_OPERATOR)
+        if name == "higher_order.py_impl":
+            return self._higher_order.method(call.given[0], "py_impl", call.of(*call.given[1:]))
+        if name == "torch._ops.HigherOrderOperator":
+            return self._higher_order.operator(call)
+        if name == "torch._higher_order_ops.utils.register_fake":
+            return self._higher_order.fake(call)
+        owner, _, method = name.rpartition(".")
+        if method in HIGHER_ORDER_METHODS and (operator := imported(Dotted(owner))) is not None:
+            return self._higher_order.method(operator, method, call)
         what = TORCH_FUNCTIONS.get(name)
         if what is None:
             return self._other(name, call)
@@ -107,8 +108,12 @@ class TorchCalls:
     def method(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library, an operator or of something that is not known."""
         match bound.owner:
+            case HigherOrderHandle() if bound.name in HIGHER_ORDER_METHODS:
+                return self._higher_order.method(bound.owner, bound.name, call)
             case Dotted(name) if name.startswith("torch.ops.higher_order."):
-                return self.call(f"{name}.{bound.name}", call)
+                return self._higher_order.method(HigherOrderHandle(name.split(".")[3]), bound.name, call)
+            case HigherOrderHandle():
+                return Opaque(call.node)
             case LibraryValue():
                 with self._run.owned_by(bound.owner):
                     return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
@@ -128,6 +133,10 @@ class TorchCalls:
             return self._acts[bound.name](call.of(bound.owner, *call.given, **call.keywords))
         self._run.account(call.file, call.node)
         return Opaque(call.node)
+
+    def instance(self, cls: ClassValue) -> HigherOrderHandle | None:
+        """An object of a class of higher-order operators; None for other classes."""
+        return self._higher_order.instance(cls)
 
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
         """``del op.py_kernels[key]``."""

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -231,47 +232,57 @@ def test_reading_ends(tmp_path: Path, text: str) -> None:
         read_text(tmp_path, 'import torch\nlib = torch.library.Library("ns", "DEF")\n' + text)
 
 
-def test_registrations_for_higher_order_operators_are_not_understood(tmp_path: Path) -> None:
-    extraction = read_text(
-        tmp_path,
-        """\
-        from torch._C import DispatchKey
-        from torch._higher_order_ops.utils import register_fake
-        from torch._higher_order_ops.wrap import wrap
-        from torch._ops import HigherOrderOperator
+def test_higher_order_operators_are_read_where_functions_and_loops_register_for_them(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(
+        dedent("""\
+            from torch._C import DispatchKey
+            from torch._higher_order_ops.utils import register_fake
+            from torch._higher_order_ops.wrap import wrap
+            from torch._ops import HigherOrderOperator
+            from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode
 
-        class Twice(HigherOrderOperator):
-            def __init__(self):
-                super().__init__("twice", cacheable=True)
+            class Twice(HigherOrderOperator):
+                def __init__(self):
+                    super().__init__("twice", cacheable=True)
 
-        class Once(Twice):
-            pass
+                def __call__(self, f, x):
+                    return super().__call__(f, x)
 
-        twice = Twice()
-        once = Once()
-        third = HigherOrderOperator("third")
+            class Once(Twice):
+                def __init__(self):
+                    HigherOrderOperator.__init__(self, name="once")
 
-        def register():
-            @twice.py_impl(DispatchKey.CompositeExplicitAutograd)
-            def dense(f, x):
-                return f(f(x))
+            twice = Twice()
+            once = Once()
 
-            @twice.py_functionalize_impl
-            def functional(ctx, f, x):
-                return x
+            def register():
+                @twice.py_impl(DispatchKey.CompositeExplicitAutograd)
+                def dense(f, x):
+                    return f(f(x))
 
-        for key in (DispatchKey.AutogradCPU, DispatchKey.AutogradCUDA):
-            twice.fallthrough(key)
-        once.py_autograd_impl(max)
-        register_fake(third)(lambda x: x)
-        wrap.py_impl(DispatchKey.PrivateUse1)(max)
-        """,
+                @twice.py_functionalize_impl
+                def functional(ctx, f, x):
+                    return x
+
+            for key in (DispatchKey.AutogradCPU, DispatchKey.AutogradCUDA):
+                twice.fallthrough(key)
+            once.py_impl(ProxyTorchDispatchMode)(lambda mode, x: x)
+            register_fake(once)(lambda x: x)
+            wrap.py_impl(DispatchKey.PrivateUse1)(max)
+            """)
     )
-    refused = {(statement.at.line, statement.why) for statement in extraction.not_understood}
-    assert refused == {
-        (line, "what is registered for higher-order operators is not read") for line in (18, 22, 27, 28, 29, 30)
+    state = load_state([document_of_sources([str(tmp_path)])], bases=["torch-2.15"])
+    own = {operator.name: operator for operator in state.own_higher_order_operators()}
+    registered = {name: {(impl.kind.value, impl.name) for impl in one.impls} for name, one in own.items()}
+    assert registered["twice"] == {
+        ("dispatch", "CompositeExplicitAutograd"),
+        ("functionalize", ""),
+        ("dispatch", "AutogradCPU"),
+        ("dispatch", "AutogradCUDA"),
     }
-    assert not extraction.found
+    assert registered["once"] == {("mode", "ProxyTorchDispatchMode"), ("mode", "FakeTensorMode")}
+    assert ("dispatch", "PrivateUse1") in registered["wrap"]
+    assert [function.at.line for function in state.declarations.functions] == [21] and not state.declarations.unread
 
 
 def test_the_folder_of_all_files_may_be_a_package(tmp_path: Path) -> None:
