@@ -54,10 +54,11 @@ class Fact(NamedTuple):
     these backend keys only; some-at: at these, and perhaps at others; nowhere: at none. tensors: a tensor brings the
     key; makes: the call is to make such a tensor; no-tensors: the call has none. not-built, pytorch-not-built: the
     operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
-    missing. not-loaded: nothing has registered this backend. left-out:
-    the build has selected operators. not-written: nobody wrote this kernel. other-layout: on
-    this device there are kernels for these kinds of tensors only. no-data: the operator reads data, which these tensors
-    lack. here: the state has a kernel there. not-reached: the call ends at the first key, before it gets to the second.
+    missing. not-loaded: nothing has registered this backend. left-out: the build has selected operators. not-written:
+    nobody wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data:
+    the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace the math
+    kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key, before
+    it gets to the second.
     Of a text that has no known sentence: schema: the definition of the operator; not-in-state: the state is of a build
     without this backend.
     """
@@ -210,6 +211,12 @@ def _likely(case: Case, kind: str) -> Fact:
 
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
+    if case.displacing:
+        text = (
+            f"Probably a backend or another package registered a kernel for {case.operator} at {_or(case.displacing)}. "
+            f"It displaces the math kernel (CompositeImplicitAutograd), which fills {case.key} in {case.over}."
+        )
+        return Fact("displaced", case.displacing, Proof.LIKELY, text)
     what = "batching rule" if "Batched" in case.key else "kernel"
     text = "The files that are given declare a kernel there." if case.declared else f"{case.over} has a {what} there."
     return Fact("here", (case.key,), Proof.STATE, text)
@@ -265,6 +272,11 @@ def _steps(case: Case, kinds: Sequence[str], newer: str | None, is_older: bool) 
     elif upgrade is None and case.pytorchs and not case.built and "not-written" in kinds:
         yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
     yield from _around(case)
+    if "displaced" in kinds:
+        yield (
+            "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, "
+            "then `dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
+        )
     if case.kernels is None and case.text.kind == NO_KERNEL and case.is_backend and case.key != META:
         yield (
             "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
@@ -359,6 +371,9 @@ def _of_device(case: Case) -> Iterator[str]:
 def _around(case: Case) -> Iterator[str]:
     """Parts of the call to leave out, where the key is none of a device, or Meta."""
     if case.key == META:
+        module = case.text.detail("module")
+        if module is not None:
+            yield f"Import the Python module that has its fake implementation before the call: `import {module}`."
         yield "Under torch.compile or torch.export, exclude the function that calls it: `@torch.compiler.disable`."
         if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
             yield (

@@ -1,8 +1,8 @@
 """The text of a message as a template, and the regular expression that finds it in pasted texts.
 
 In a template, ``{op}`` and the other names in `HOLES` stand for what PyTorch fills in, ``{*}`` for anything, and what
-is in ``[[`` and ``]]`` may be missing. Another name stands for nothing: texts of the template have that detail. A
-space stands for any gap, a line break too; a quote mark for any quote mark.
+is in ``[[`` and ``]]`` may be missing; of ``[[a]][[b]]`` one is there. Another name stands for nothing: texts of the
+template have that detail. A space stands for any gap, a line break too; a quote mark for any quote mark.
 """
 
 from __future__ import annotations
@@ -93,19 +93,26 @@ _OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
 """A part that may be missing, and has no such part in it."""
 _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
 """A hyphen within a word, escaped."""
-_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"`])|([^{}\[\] '\"`]+|[{}\[\]])")
+_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\]\]\[\[)|(\[\[)|(\]\])|( +)|(['\"`])|([^{}\[\] '\"`]+|[{}\[\]])")
 
 
 def expression(template: str, gap: str = GAP) -> str:
     """The regular expression of a template."""
     parts: list[str] = []
+    chosen: list[bool] = []  # for each part that is open, whether it is one of several
     last = template.rstrip("]").rpartition("{")[2].removesuffix("}")  # what the template ends with, if that is a hole
-    for hole, begins, ends, space, quote, text in _PART.findall(template):
+    for hole, other, begins, ends, space, quote, text in _PART.findall(template):
         if hole:
             pattern = HOLES.get(hole, f"(?P<{hole}>)")
             parts.append(AT_END.get(hole, pattern) if hole == last else pattern)
-        elif begins or ends:
-            parts.append("(?:" if begins else ")?")
+        elif other:
+            chosen[-1] = True
+            parts.append("|")
+        elif begins:
+            chosen.append(False)
+            parts.append("(?:")
+        elif ends:
+            parts.append(")" if chosen.pop() else ")?")
         else:
             # a line may break a word at its hyphens
             word = _HYPHEN.sub(lambda _: rf"\-(?:{gap})?", re.escape(text))

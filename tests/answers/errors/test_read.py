@@ -254,7 +254,16 @@ def test_a_table_belongs_to_the_error_before_it() -> None:
     assert second.dump == {"XLA": DumpLine("k2", False, Rule.KERNEL)}
 
 
-@pytest.mark.parametrize("text", ["", "hello", "Could not run 'a::b'", "\x00" * 1000, "Could not run " * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "hello", "Could not run 'a::b'", "\x00" * 1000, "Could not run " * 100_000),
+        # lines of logs that begin as PyTorch's messages do, or end like them
+        *("Now compiled with GPU support: yes", "[debug] dispatch key: CUDA", "aten::convolution_overrideable 0.40%"),
+        *("DispatchStub: registering kernel for CPU done", "vmap: It looks like you're using an old version"),
+        *("ONNX export failed torch.export.export step", "Sharding propagation failed unexpectedly.please"),
+    ],
+)
 def test_nothing_is_found(text: str) -> None:
     assert find_errors(text) == []
 

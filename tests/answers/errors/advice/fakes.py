@@ -9,7 +9,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.library import custom_op
 
 from tests.answers.errors.advice.slots import define
-from tests.answers.errors.advice.trial import tries
+from tests.answers.errors.advice.trial import tries, untried
 
 
 def compiled(function, **options):
@@ -303,3 +303,29 @@ def memory_under_vmap(advice):
 
     x = torch.ones(2, 2)
     assert (copied(x) if advice else torch.func.vmap(copied)(x)).sum() == 4
+
+
+@tries(
+    "symbolic-sizes",
+    "`torch.compile(f, dynamic=False)`",
+    "`@torch.compiler.disable`",
+    "create results from an argument, by `x.new_empty(...)`",
+)
+def real_tensor_of_a_symbolic_size(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+
+    @torch.library.register_fake("t::f")
+    def fake(x):
+        if "new_empty" not in advice:
+            with torch._C._DisableTorchDispatch():
+                torch.empty(x.shape)
+        return x.new_empty(x.shape)
+
+    call = torch.compiler.disable(op) if "disable" in advice else op
+    fixed = "dynamic" in advice
+    torch.compile(lambda x: call(x) * 2, backend="eager", fullgraph="disable" not in advice, dynamic=not fixed)(
+        torch.ones(2)
+    )
+
+
+untried("symbolic-sizes", "Take sizes as symbols", "needs a C++ compiler")
