@@ -11,7 +11,7 @@ from dispatch_cli.answers.table.grid import grid_of
 from dispatch_cli.answers.table.report import OperatorTable
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
-from dispatch_cli.explore.table_rows import MOST_TOP, lines_of, meaning_of_marks
+from dispatch_cli.explore.table_rows import heading, lines_of, meaning_of_marks
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Block, Mark, MatrixCell, Run, Tone
 from dispatch_cli.render.text_lines import TextLine, line_width
@@ -36,7 +36,7 @@ def grid_cells(shown: OperatorTable, universe: Universe, tried: Mapping[str, Bef
     grid_lines.others(laid_out.others)
     after = (*grid.legend(shown.entries), *meaning_of_tried(shown, tried))
     grid_lines.lines += lines_of((*after, *table.notes(shown), *table.stale_note(shown)), width)
-    top = [line for line in lines_of(table.heading(shown), width) if line][:MOST_TOP]
+    top = [line for line in lines_of(heading(shown), width) if line]
     return ShownSlots(grid_lines.lines, grid_lines.targets, top)
 
 

@@ -14,14 +14,14 @@ from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import ShownKeys, ShownSlots, Target
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, Run, TableBlock, Tone, joined
+from dispatch_cli.render.document import Block, Gap, Inline, Paragraph, ParagraphKind, Run, TableBlock, Tone, joined
 from dispatch_cli.render.text import parts_of
-from dispatch_cli.render.text_lines import TextLine
-from dispatch_cli.render.text_list import list_layout
+from dispatch_cli.render.text_lines import Part, TextLine
+from dispatch_cli.render.text_list import cut, list_layout, list_parts
 from dispatch_cli.render.words import aside_lines, keys_label, plural
 
-MOST_TOP = 5
-"""Lines that stay above the rows of a table."""
+MAX_TITLE = 2
+"""Lines of a title."""
 LEAST_WIDTH = 20
 """Columns for which lines are laid out; in a view with fewer they are cut."""
 
@@ -54,7 +54,7 @@ def cpp_rows(
     columns = [replace(column, cell=own.get(column.header, column.cell)) for column in table.columns(folding)]
     asides = aside_lines((title, folding.aside.get(aside)) for aside, title in table.titles(folding).items())
     blocks = (
-        *table.heading(shown),
+        *heading(shown),
         *([TableBlock(columns, folding.rows)] if folding.rows else ()),
         *table.notes(shown),
         *asides,
@@ -69,6 +69,11 @@ def place_of_slots(item: object) -> ShownKeys | None:
     return ShownKeys(item.keys, item.answer) if isinstance(item, Folded) else None
 
 
+def heading(shown: OperatorTable) -> Iterator[Block]:
+    """The heading of a table, without the place of the operator: the rows have little room."""
+    return table.heading(shown._replace(span=None))
+
+
 def document_rows(
     blocks: Iterable[Block], width: int, place_of: Callable[[object], ShownKeys | None] = place_of_slots
 ) -> ShownSlots:
@@ -76,15 +81,32 @@ def document_rows(
     lines: list[TextLine] = []
     targets: list[Target] = []
     for block in blocks:
-        for part in parts_of(block, max(LEAST_WIDTH, width)):
+        for part in _parts(block, max(LEAST_WIDTH, width)):
             place = place_of(part.item)
             if place is not None:
                 targets.append(Target(place, len(lines), len(lines) + len(part.lines)))
             lines += part.lines
     first = targets[0].first if targets else 0
-    top = [line for line in lines[:first] if line][-MOST_TOP:]
+    top = [line for line in lines[:first] if line]
     moved = [target._replace(first=target.first - first, end=target.end - first) for target in targets]
     return ShownSlots(lines[first:], moved, top)
+
+
+def _parts(block: Block, width: int) -> list[Part]:
+    """The lines of a block: few of a title, and no wrapped cells."""
+    if isinstance(block, TableBlock):
+        return list_parts(block, width)
+    parts = parts_of(block, width)
+    if isinstance(block, Paragraph) and block.kind is ParagraphKind.TITLE:
+        return [part._replace(lines=_few(part.lines, width)) for part in parts]
+    return parts
+
+
+def _few(lines: list[TextLine], width: int) -> list[TextLine]:
+    """The first lines of a title; the last of them says that there are more."""
+    if len(lines) <= MAX_TITLE:
+        return lines
+    return [*lines[: MAX_TITLE - 1], cut([*lines[MAX_TITLE - 1], Run(" …")], width)]
 
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
@@ -155,5 +177,5 @@ def lines_of(blocks: Iterable[Block], width: int) -> list[TextLine]:
             listed = list_layout(block, width)
             lines += (listed.header(), *map(listed.line, block.rows))
         else:
-            lines += (line for part in parts_of(block, max(LEAST_WIDTH, width)) for line in part.lines)
+            lines += (line for part in _parts(block, max(LEAST_WIDTH, width)) for line in part.lines)
     return lines

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, runs_of
+from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, Under, lines_of, runs_of
 from dispatch_cli.render.shares import LEAST, shared
-from dispatch_cli.render.text_lines import GAP, TextLine, beside, line_width, shown_lines, width_of
+from dispatch_cli.render.text_lines import GAP, Part, TextLine, beside, blanks, line_width, shown_lines, width_of
 
 _CUT = "…"
+_END_OF_RUN = re.compile(r" … \S+(?P<count> \([\d,]+(?: keys)?\))$")
+"""The last of a run of keys and their count, ``CUDA … Meta (14 keys)``."""
 
 
 class ListLayout(NamedTuple):
@@ -57,6 +62,32 @@ def list_layout(table: TableBlock[Any], room: int) -> ListLayout:
     return ListLayout(columns, floors if widths is None else widths, True)
 
 
+def list_parts(table: TableBlock[Any], width: int) -> list[Part]:
+    """A table in which no cell is wrapped: each row is a line as in a list.
+
+    Below it stand the further lines of its cells, and the columns that can stand under others.
+    """
+    under = [column for column in table.columns if isinstance(column.narrow, Under)]
+    beside_each_other = [column for column in table.columns if column not in under]
+    columns = [replace(column, cell=partial(_first_line, column)) for column in beside_each_other]
+    listed = list_layout(replace(table, columns=columns), width)
+    parts = [Part(None, [listed.header()])]
+    for row in table.rows:
+        further = [line for column in beside_each_other for line in _lines(column.cell(row, True))[1:]]
+        further += (line for column in under for line in _lines(column.cell(row, True)))
+        below = (cut([*blanks(2 * GAP), *line], width) for inline in further for line in shown_lines(inline) if line)
+        parts.append(Part(row, [listed.line(row), *below]))
+    return parts
+
+
+def _first_line(column: Column[Any], row: Any, short: bool) -> Inline:
+    return _lines(column.cell(row, short))[0]
+
+
+def _lines(cell: Inline) -> Sequence[Inline]:
+    return lines_of(cell) if isinstance(cell, tuple) else (cell,)
+
+
 def _next_left_out(columns: Sequence[Column[Any]]) -> int | None:
     """The column that is left out next."""
     for dropped in (True, False):
@@ -84,9 +115,15 @@ def _one_line(cell: Inline) -> TextLine:
 
 
 def cut(line: TextLine, width: int) -> TextLine:
-    """A line that is at most so wide. Of a place the end stays, of a name both ends, of other texts the start."""
+    """A line that is at most so wide. Of a place the end stays, of a name both ends, of other texts the start.
+
+    Of a run of keys the first one stays, and the count.
+    """
     if line_width(line) <= width:
         return line
+    if (match := _END_OF_RUN.search(line[-1].text)) and width > 2 * len(match["count"]):
+        keys = line[-1]._replace(text=f"{line[-1].text[: match.start()]} {_CUT}")
+        return [*cut([*line[:-1], keys], width - len(match["count"])), keys._replace(text=match["count"])]
     room = max(0, width - len(_CUT))
     if line[-1].tone is Tone.PLACE:
         first = 0

@@ -30,9 +30,11 @@ from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import ToRegistration, ToSwitchedOff
 from dispatch_cli.explore.switch import filling, switch_off
+from dispatch_cli.explore.table_rows import cpp_rows
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
+from dispatch_cli.render.text_lines import line_width
 from dispatch_cli.render.words import short_kernel
 from tests.cli.support import call
 from tests.explore.support import drive as drive_app
@@ -243,6 +245,26 @@ def check(view: CellsView, target: Any, rows: Mapping[str, TableRow], grid: bool
         assert "stale:" in text
     if row.before is not None:
         assert "before:" in text
+
+
+@pytest.mark.parametrize("name", ["aten::_cudnn_rnn_backward", "aten::abs"])
+@pytest.mark.parametrize("width", [40, 56, 76])
+@pytest.mark.parametrize("every", [False, True])
+def test_rows_are_cut_and_a_title_keeps_its_start(name: str, width: int, every: bool) -> None:
+    session = session_of("the base")
+    answer = table_answer(session, Spot(OperatorName.parse(name)), TableOptions())
+    assert answer is not None
+    (operator,) = answer.report.operators
+    shown = cpp_rows(operator, session.state.dispatcher.universe, {}, every, width)
+    title, *further, _ = ["".join(run.text for run in line) for line in shown.top]
+    assert title.startswith(f"{name}(")
+    assert len(operator.schema) <= width * 2 or (len(further) == 1 and further[0].endswith("…"))
+    for target in shown.targets:
+        assert target.end == target.first + 1
+        line, keys = shown.lines[target.first], target.place.keys
+        assert line_width(line) <= width
+        if len(keys) > 2:
+            assert f"({len(keys)})" in "".join(run.text for run in line)
 
 
 def test_the_cursor_goes_to_the_key_and_the_slot_follows_it() -> None:
