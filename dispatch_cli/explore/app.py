@@ -256,6 +256,7 @@ def run(session: Session, comes_back: bool = True) -> int:
         left = left._replace(view=SUPPORT.id)
     app = ExploreApp(session, left)
     gc.freeze()  # the state stays as long as the program
+    gc.set_threshold(10_000, 20, 100)  # looking through all objects takes as long as several keys
     gc.enable()
     app.run()
     spot = app.spot
