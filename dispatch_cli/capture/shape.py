@@ -111,7 +111,7 @@ _NOTHING = of_type(type(None), "null")
 
 
 def or_nothing(check: Check, words: str) -> Check:
-    """What the check takes, or null."""
+    """Take null as well. words: all that is taken."""
     return either(words, check, _NOTHING)
 
 

@@ -262,6 +262,13 @@ def recordable(programs: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[step for step in program if not of_a_build.search(step)] for program in programs]
 
 
+def with_answers(programs: Sequence[Sequence[str]], live: list[list[Answer]]) -> list[list[list[object]]]:
+    """Programs, each with its answers, without the steps that only use the name of a step that was left out."""
+    pairs = (zip(program, answers, strict=True) for program, answers in zip(programs, live, strict=True))
+    kept = [[(step, answer) for step, answer in program if answer.kind != "NameError"] for program in pairs]
+    return [[[step for step, _ in program], [answer for _, answer in program]] for program in kept]
+
+
 def random_programs(python: str, seed: int, count: int) -> list[list[str]]:
     """Programs of calls of all functions that the PyTorch of *python* has."""
     code = (

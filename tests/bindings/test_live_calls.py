@@ -22,7 +22,18 @@ from dispatch_cli.bindings import Bindings, PythonDispatcher
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from tests import in_pytorch
 from tests.bindings.answers import Answer
-from tests.bindings.compared import ON_PURPOSE, OnPurpose, Own, all_programs, differences, live_answers, reason_of
+from tests.bindings.compared import (
+    ON_PURPOSE,
+    OnPurpose,
+    Own,
+    all_programs,
+    differences,
+    live_answers,
+    reason_of,
+    recordable,
+    written_programs,
+)
+from tests.bindings.random_calls import STEADY
 from tests.capture.support import captured, torch_python
 from tests.support import load_recording
 
@@ -53,6 +64,7 @@ def test_recorded_calls() -> None:
     problems = differences(programs, answers, Own(UNIVERSE, Dispatcher(UNIVERSE)).answers(programs))
     assert [str(difference) for difference in problems if reason_of(difference) is None] == []
     assert sum(map(len, programs)) > 3000
+    assert [program for program in recordable([*STEADY, *written_programs()]) if program not in programs] == []
 
 
 def compared(python: str, own: Own, programs: list[list[str]]) -> Any:

@@ -241,7 +241,7 @@ def gradient_of(function: Any, layout: str, grad: bool) -> str:
 
 
 def backend_names(asked: Any) -> Any:
-    """What PyTorch makes of a name of the backend at PrivateUse1. asked: the name, and names of keys that are read."""
+    """Answers to a name of the backend at PrivateUse1. asked: the name, and names of keys that are read."""
 
     def tried(call: Any) -> Any:
         try:

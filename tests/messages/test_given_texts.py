@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 from tests.cli.support import call
@@ -22,13 +19,6 @@ def said_of(text: str) -> str:
     result = call("explain", "--from-error", "-", stdin=text.encode())
     assert (result.code, result.err) == (0, "")
     return result.out.partition("\n  #  Rule")[0]
-
-
-def json_of(text: str) -> dict[str, Any]:
-    result = call("explain", "--from-error", "-", "--format", "json", stdin=text.encode())
-    assert result.code == 0
-    answer: dict[str, Any] = json.loads(result.out)
-    return answer
 
 
 @pytest.mark.parametrize("place", ["errs3.py:25", "errs.py:91"])

@@ -51,7 +51,7 @@ def record(python: str, version: str, kind: str) -> None:
         data = random(python, version, out, case)
     elif kind == "bindings":
         programs = compared.recordable(compared.all_programs(python, SEED, 400))
-        data = [*zip(programs, compared.live_answers(python, programs), strict=True)]
+        data = compared.with_answers(programs, compared.live_answers(python, programs))
     elif kind == "version":
         with tempfile.TemporaryDirectory() as directory:
             data = record_version(python, Size(calls=200, histories=40, seed=14), Path(directory))

@@ -32,10 +32,10 @@ class Case(NamedTuple):
     partial: of other backend keys it is not known whether they have one. meta: a kernel at Meta is possible. autograd:
     the text shows a kernel at autograd keys. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
     state; None where the state lacks the operator. by_out: the kernel there makes the functional form from the out=
-    form, so it fails where that does. declared: a file of the user has that kernel. displacing: the keys
-    whose kernels would displace it. built: the state is of a build with
-    that backend. factory: every backend has the operator. makes: the call is told where its result is to be. lists: the
-    operator's arguments that are lists of tensors. takes_tensors: others are tensors. tags: its tags.
+    form, so it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels
+    would displace it. built: the state is of a build with that backend. factory: every backend has the operator.
+    makes: the call is told where its result is to be. lists: the operator's arguments that are lists of tensors.
+    takes_tensors: others are tensors. tags: its tags.
     """
 
     universe: Universe

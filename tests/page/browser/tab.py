@@ -173,10 +173,6 @@ class Tab:
         """A picture of what is on the screen, or of the whole page, as PNG."""
         return base64.b64decode(self.send("Page.captureScreenshot", captureBeyondViewport=whole)["data"])
 
-    def pdf(self) -> bytes:
-        """The page on paper."""
-        return base64.b64decode(self.send("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
-
     def troubles(self) -> list[Trouble]:
         """Everything since the tab was opened that a page must not do."""
         self.evaluate("new Promise(done => setTimeout(done, 0))")

@@ -138,16 +138,6 @@ def _opcheck_cut_short(op, x, test):
         raise RuntimeError(f"{str(error).partition(' failed with ')[0]} failed with") from None
 
 
-class Twice(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * 2
-
-
 @tries("no-sharding", "call it on local tensors, `x.to_local()`", "Register a strategy", since="2.13")
 def plain_tensor_in_a_custom_op(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
@@ -191,3 +181,16 @@ def function_without_a_backward(advice):
                 return g * 2
 
     Double.apply(training(1.0)).backward()
+
+
+@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
+def attention_without_an_implementation(advice):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
+        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
+
+
+untried("no-attention", "choose an attention that does not use the missing one", OTHER)
+untried("no-attention", "use float16 or bfloat16 on a GPU", OTHER)
+untried("mixed-devices", "A process group takes tensors", OTHER)

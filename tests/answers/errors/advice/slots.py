@@ -115,7 +115,6 @@ def list_that_is_empty(advice):
 
 @tries(
     "ambiguous",
-    "call it under `torch.inference_mode()`",
     "Register a kernel at AutogradOther",
     "or move the composite one to CompositeExplicitAutograd",
     "Else call it on another device",
@@ -210,6 +209,35 @@ def named_tensor(advice):
     x = torch.zeros(2, 2, names=("a", "b"))
     x = x.rename(None) if advice else x
     assert x.nonzero().shape == (0, 2)
+
+
+class Foreign(torch.Tensor):
+    """A tensor of a device that this build does not have."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+@tries(
+    "no-kernel",
+    "Register a kernel that computes the gradient at",
+    "or remove the kernel that displaces the math kernel",
+    "or at an alias key that covers it",
+)
+def math_kernel_displaced(advice):
+    math_kernel_displaced.kept = library = torch.library.Library("aten", "IMPL")
+    library.impl("abs", lambda x: x, "IPU")
+    if "remove" not in advice:
+        library.impl("absolute", lambda x: x, "IPU")
+    if "gradient" in advice:
+        library.impl("absolute", lambda x: x, "AutogradIPU")
+    elif "alias" in advice:
+        library.impl("absolute", lambda x: x, "Autograd")
+    x = torch.Tensor._make_wrapper_subclass(Foreign, (2, 2), device="ipu")
+    key, key_set = torch._C.DispatchKey, torch._C.DispatchKeySet
+    with torch._C._ExcludeDispatchKeyGuard(key_set(key.Python) | key_set(key.PythonTLSSnapshot)):
+        torch.absolute(x)
 
 
 MPS = "needs a build with MPS or XPU"
