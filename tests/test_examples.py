@@ -65,14 +65,6 @@ def test_the_broken_one_has_ten_mistakes_each_at_its_line() -> None:
     assert result.err.endswith("\n10 errors; nothing was done.\n")
 
 
-def test_the_stale_one_names_its_entries() -> None:
-    out = call("check-invariants", "examples/stale.yaml", "--select", "stale-live-table", "--format", "csv").out
-    rows = [line.split(",")[:4] for line in out.splitlines()[1:]]
-    assert rows[0] == ["stale-live-table", "info", "stale::quantized", "AutogradOther"]
-    assert {tuple(row[:3]) for row in rows[1:]} == {("stale-live-table", "error", "stale::explicit")}
-    assert len(rows) == 35
-
-
 def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
     results = {}
     for name in ("ambiguous", "out_of_tree_backend", "overlay"):

@@ -8,43 +8,57 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.benchmarks.measure import installed, report, side_by_side
+from dispatch_cli import bases
+from tests.benchmarks.measure import in_turn, installed
 
-OURS = installed()
 BASE = ("--base", "torch-2.15")
-LINES = ("explain aten::", "explain aten::add.Tensor Autograd", "table --base torch-2.15 --op aten::so", "ta")
+NEWEST, OLDER, *_, OLDEST = bases.names()
+COMPLETED = ("explain aten::", "explain aten::add.Tensor Autograd", "table --base torch-2.15 --op aten::so", "ta")
 """Lines that end in what bash completes."""
+QUIET = ("--select", "all", "--fail-on", "none", "--config", "none", "-o", os.devnull)
+DUMP, TABLE, VERSION = "the raw dump of every table", "the table of one operator", "--version"
+CLICK, RICH = "importing click", "importing click and rich"
 
 
 def completed(line: str) -> list[str]:
     """The command that bash runs for a line."""
     words = (f"_DISPATCH_CLI_LINE=dispatch-cli {line}", f"_DISPATCH_CLI_WORD={line.rpartition(' ')[2]}")
-    return ["env", "_DISPATCH_CLI_COMPLETE=bash_complete", *words, OURS]
+    return ["env", "_DISPATCH_CLI_COMPLETE=bash_complete", *words, installed()]
 
 
-def every_check(format_: str) -> list[str]:
-    """All checks over a whole state."""
-    options = ["--select", "all", "--fail-on", "none", "--config", "none", "--format", format_, "-o", os.devnull]
-    return [OURS, "check-invariants", *BASE, *options]
-
-
-TABLES = [OURS, "table", *BASE, "--format", "raw", "-o", os.devnull]
-PAIRS = {
-    "--version against importing click": ([OURS, "--version"], [sys.executable, "-c", "import click"]),
-    "one operator of 3,624 against importing click and rich": (
-        [OURS, "table", *BASE, "--op", "aten::add.Tensor"],
-        [sys.executable, "-c", "import click, rich.console, rich.table"],
-    ),
-    **{f"{line}<Tab> against --version": (completed(line), [OURS, "--version"]) for line in LINES},
-    **{f"every check as {name} against the raw dump": (every_check(name), TABLES) for name in ("text", "sarif")},
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    VERSION: ("--version",),
+    TABLE: ("table", *BASE, "--op", "aten::add.Tensor"),
+    DUMP: ("table", *BASE, "--format", "raw", "-o", os.devnull),
+    "every check as text": ("check-invariants", *BASE, *QUIET),
+    "every check as SARIF": ("check-invariants", *BASE, *QUIET, "--format", "sarif"),
+    "diff with the oldest": ("diff", OLDEST, NEWEST),
+    "diff with the one before": ("diff", OLDER, NEWEST),
+    "history": ("history", "aten::add.Tensor"),
+    "coverage": ("coverage", "PrivateUse1"),
 }
+PEERS = {
+    **dict.fromkeys(ARGUMENTS, DUMP),
+    VERSION: CLICK,
+    TABLE: RICH,
+    "history": TABLE,
+    **{f"{line}<Tab>": VERSION for line in COMPLETED},
+}
+"""Command → what its time is divided by."""
 
 
 def main(runs: int) -> None:
-    """Measure each pair."""
-    for title, (ours, peer) in PAIRS.items():
-        report(title, *side_by_side(ours, peer, runs), runs)
+    """Run all commands in turn; print the cost of each and its ratio to its peer."""
+    commands = {name: [installed(), *arguments] for name, arguments in ARGUMENTS.items()}
+    commands |= {f"{line}<Tab>": completed(line) for line in COMPLETED}
+    commands[CLICK] = [sys.executable, "-c", "import click"]
+    commands[RICH] = [sys.executable, "-c", "import click, rich.console, rich.table"]
+    measured = in_turn(commands, runs, (0, 1))  # a difference is 1
+    for name, cost in measured.items():
+        peer = measured[PEERS.get(name, name)]
+        ratio = f"{cost.seconds / peer.seconds:6.2f}, of processor time {cost.processor / peer.processor:.2f}"
+        print(f"{name:<44}{cost.seconds:7.3f} s{cost.memory:5.0f} MiB {ratio} of {PEERS.get(name, name)}")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 9)

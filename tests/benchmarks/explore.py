@@ -1,123 +1,120 @@
-"""Time that the explorer takes for a key, against a DataTable of the same size beside a static table.
+"""Processor time that the explorer takes for a key, against a DataTable of the same size beside a static table.
 
-``python -m tests.benchmarks.explore [RUNS]``. Both run in a pseudo-terminal of 120 columns and 40 lines, with textual's
-driver; see `tests.benchmarks.explore_child`. The peer's table does not change when its cursor moves; in a second peer
-it does. A what-if toggle, with the checks run again, is compared with the peer's cursor. The start is compared with
-that of an empty textual application that imports click. At most 1.5 is wanted, for a toggle 2.
+``python -m tests.benchmarks.explore``. Each side runs without a terminal, in a process of its own: the time goes from a
+key until nothing happens any more. The peer's table changes with its cursor.
 """
 
 from __future__ import annotations
 
-import fcntl
+import asyncio
 import json
-import os
-import pty
 import statistics
-import struct
 import subprocess
 import sys
-import tempfile
-import termios
-import threading
 import time
-from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.explore_child import KeyCost
-
-SIZE = (40, 120)
-
-
-def in_terminal(side: str) -> dict[str, Any]:
-    """Run a side in a pseudo-terminal, and read the figures that it wrote."""
-    control, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.json"
-        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        environment["EXPLORE_STARTED"] = repr(time.perf_counter())
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.benchmarks.explore_child", side, str(out)],
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env=environment,
-            start_new_session=True,
-        )
-        os.close(terminal)
-        output: list[bytes] = []
-        reader = threading.Thread(target=_drain, args=(control, output), daemon=True)
-        reader.start()
-        process.wait()
-        reader.join(2)
-        os.close(control)
-        if not out.exists():
-            sys.exit(f"{side} ended with {process.returncode}:\n{b''.join(output)[-3000:].decode(errors='replace')}")
-        report: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-        return report
+KEYS = {
+    "cursor": ["down"] * 100,
+    "pane": ["2", "1"] * 20,
+    "typing": ["slash", *"addtensor", *["backspace"] * 9, *"matmul"],
+    "what-if": ["escape", "4", "down", *["x", "u"] * 10],
+}
+"""Keys by what they do. The peer has none for the last."""
 
 
-def _drain(control: int, output: list[bytes]) -> None:
-    while True:
-        try:
-            read = os.read(control, 1 << 16)
-        except OSError:
-            return
-        if not read:
-            return
-        output.append(read)
+def ours() -> Any:
+    """The explorer over a whole PyTorch."""
+    from dispatch_cli.api import load_state
+    from dispatch_cli.explore.app import ExploreApp
+    from dispatch_cli.explore.session import Session
+
+    return ExploreApp(Session(load_state((), bases=("torch-2.15",)), ("--base", "torch-2.15")))
 
 
-def costs(side: str, runs: int) -> tuple[dict[str, list[KeyCost]], float]:
-    """Costs of keys, of several runs together, and the memory in MiB."""
-    together: dict[str, list[KeyCost]] = {}
-    memory = 0.0
-    for _ in range(runs):
-        figures = in_terminal(side)
-        memory = max(memory, figures["memory"])
-        for name, keys in figures["costs"].items():
-            together.setdefault(name, []).extend(KeyCost(*key) for key in keys)
-    return together, memory
+def peer() -> Any:
+    """A plain textual application with as many rows."""
+    from rich.table import Table
+    from textual.app import App, ComposeResult
+    from textual.containers import Horizontal
+    from textual.widgets import DataTable, Input, Static
+
+    from dispatch_cli.api import load_state
+
+    names = list(load_state((), bases=("torch-2.15",)).dispatcher.names())
+
+    def rows(title: str) -> Table:
+        table = Table("key", "kernel", "rule", title=title)
+        for number in range(20):
+            table.add_row(f"Key{number}", f"registered at file_{number}.cpp:{number}", f"{number}: {title}")
+        return table
+
+    class Plain(App[None]):
+        CSS = "DataTable { width: 36; } Input { height: 1; border: none; }"
+
+        def compose(self) -> ComposeResult:
+            yield Input(compact=True)
+            with Horizontal():
+                yield DataTable(cursor_type="row")
+                yield Static(rows("first"))
+
+        def on_mount(self) -> None:
+            table = self.query_one(DataTable)
+            table.add_columns("", "operator", "findings")
+            table.add_rows([(" ", name, "") for name in names])
+            table.focus()
+
+        def on_input_changed(self, event: Input.Changed) -> None:
+            table = self.query_one(DataTable)
+            table.clear()
+            table.add_rows([(" ", name, "") for name in names if event.value in name.lower()])
+
+        def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+            self.query_one(Static).update(rows(names[event.cursor_row]))
+
+        def key_slash(self) -> None:
+            self.query_one(Input).focus()
+
+        def key_1(self) -> None:
+            self.query_one(Static).update(rows("first"))
+
+        def key_2(self) -> None:
+            self.query_one(Static).update(rows("second"))
+
+    return Plain()
 
 
-def at(values: list[float], percent: int) -> float:
-    """A percentile, in milliseconds."""
-    return 1000 * statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
-
-
-def line(title: str, ours: list[KeyCost], peer: list[KeyCost]) -> None:
-    """Print a comparison."""
-    parts = []
-    for field, name in (("first", "first frame"), ("last", "last frame"), ("processor", "processor")):
-        mine, other = ([getattr(cost, field) for cost in side] for side in (ours, peer))
-        both = [(at(mine, percent), at(other, percent)) for percent in (50, 95)]
-        numbers = " ".join(f"p{p} {a:.1f}/{b:.1f} ms = {a / b:.2f}" for p, (a, b) in zip((50, 95), both, strict=True))
-        parts.append(f"  {name}: {numbers}")
-    print(title, *parts, sep="\n")
+async def costs(app: Any) -> dict[str, list[float]]:
+    """Seconds of processor time for each key. Each kind of key is pressed once before, unmeasured."""
+    results: dict[str, list[float]] = {}
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause(2)
+        for name, keys in KEYS.items():
+            await pilot.press(keys[0])
+            for key in keys:
+                start = time.process_time()
+                await pilot.press(key)
+                await pilot.pause()
+                results.setdefault(name, []).append(time.process_time() - start)
+    return results
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    ours, memory = costs("ours", runs)
-    peer, peer_memory = costs("peer", runs)
-    following, _ = costs("following", runs)
-    for name in ("cursor", "typing", "pane"):
-        line(f"{name}, ours / peer with a static table", ours[name], peer[name])
-    line("cursor, ours / peer whose table follows the cursor", ours["cursor"], following["cursor"])
-    toggles, _ = costs("whatif", runs)
-    line("what-if toggle with checks / cursor of the peer", toggles["whatif"], peer["cursor"])
-    line("what-if toggle with checks / cursor of the peer whose table follows", toggles["whatif"], following["cursor"])
-    # in turn, so that what else the machine does is the same for both
-    pairs = [(in_terminal("start"), in_terminal("empty")) for _ in range(5 + 2 * runs)]
-    starts = dict(zip(("start", "empty"), zip(*pairs, strict=True), strict=True))
-    mine, empty = (statistics.median(start["seconds"] for start in starts[side][1:]) for side in ("start", "empty"))
-    used, usual = (statistics.median(start["processor"] for start in starts[side][1:]) for side in ("start", "empty"))
-    print(
-        f"start: {mine:.3f}/{empty:.3f} s = {mine / empty:.2f}; processor {used:.3f}/{usual:.3f} s = {used / usual:.2f}"
-    )
-    print(f"memory: {memory:.0f}/{peer_memory:.0f} MiB = {memory / peer_memory:.2f}")
+    """Print medians and 95th percentiles in milliseconds: ours, the peer's, the ratio."""
+    sides = []
+    for side in ("ours", "peer"):
+        command = [sys.executable, "-m", "tests.benchmarks.explore", side]
+        sides.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    for name in KEYS:
+        parts = []
+        for percent in (50, 95):
+            mine, other = (statistics.quantiles(side[name], n=100)[percent - 1] * 1000 for side in sides)
+            parts.append(f"p{percent} {mine:.1f}/{other:.1f} ms = {mine / other:.2f}")
+        print(f"{name:<8}", *parts)
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        print(json.dumps(asyncio.run(costs({"ours": ours, "peer": peer}[sys.argv[1]]()))))
+    else:
+        main()
