@@ -1,50 +1,124 @@
 """A script for a Python that has PyTorch: what happens where the checks say that something does.
 
-It writes JSON.
+It reads the keys of random operators from standard input, JSON, and writes JSON: claim → what happened.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import sys
+import types
 import warnings
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import torch
+from torch._C import DispatchKey, DispatchKeySet
+from torch.func import grad, jvp, vmap
 
 warnings.simplefilter("ignore")
 NAMESPACE = "dispatch_cli_claims"
+MATH = "CompositeImplicitAutograd"
 OUTCOMES = {
+    "There were no tensor arguments": "no tensors",
+    "ambiguous": "ambiguous",
+    "has kernels registered to both": "ambiguous",
     "Could not run": "could not run",
+    "convolution_overrideable not implemented": "not implemented",
+    "automatic differentiation": "refuses gradients",
 }
 library = torch.library.Library(NAMESPACE, "DEF")
+numbers = count()
 ran: list[str] = []
 
 
-def operator(schema: str, **kernels: Any) -> Any:
-    """Define an operator with these kernels, each at its key, and give it out for calling."""
-    name = schema.partition("(")[0]
-    library.define(schema)
+class Foreign(torch.Tensor):
+    """A tensor of a device that this build does not have."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return NotImplemented
+
+
+def operator(kernels: dict[str, Any], schema: str = "(Tensor x) -> Tensor") -> Any:
+    """An operator with these kernels, each at its key."""
+    name = f"op{next(numbers)}"
+    library.define(f"{name}{schema}")
     for key, kernel in kernels.items():
         library.impl(name, kernel, key)
     return getattr(getattr(torch.ops, NAMESPACE), name)
 
 
-def recording(key: str) -> Any:
-    def kernel(x: torch.Tensor) -> torch.Tensor:
+def noting(key: str) -> Any:
+    """A kernel that notes its key."""
+
+    def kernel(x: torch.Tensor, *_: Any) -> torch.Tensor:
         ran.append(key)
-        return x
+        return x.sin() if key.startswith("Composite") else x.clone()
 
     return kernel
 
 
-def outcome(call: Any) -> str:
+def outcome(call: Callable[[], Any]) -> str:
+    """The kernel that ran first, or the kind of error."""
     ran.clear()
     try:
         call()
-    except (RuntimeError, NotImplementedError) as error:
-        return next((word for text, word in OUTCOMES.items() if text in str(error)), str(error))
-    return f"runs {ran[-1] if ran else 'it'}"
+    except Exception as error:
+        kind = next((word for text, word in OUTCOMES.items() if text in str(error)), None)
+        return kind or (ran[0] if ran else " ".join(str(error).split()[:3]))
+    return ran[0] if ran else "runs"
+
+
+def on(device: str, called: Any, dimensions: int = 1) -> str:
+    """A call with a tensor of a device that this build may not have: ``runs``, or the error."""
+    tensor = torch.Tensor._make_wrapper_subclass(Foreign, (1,) * dimensions, device=device)
+    python = DispatchKeySet(DispatchKey.Python) | DispatchKeySet(DispatchKey.PythonTLSSnapshot)
+    with torch._C._ExcludeDispatchKeyGuard(python):
+        try:
+            called(tensor)
+        except (RuntimeError, NotImplementedError) as error:
+            return next((word for text, word in OUTCOMES.items() if text in str(error)), str(error))
+    return "runs"
+
+
+def below_autograd(call: Callable[[], Any]) -> Any:
+    with torch._C._AutoDispatchBelowAutograd():
+        return call()
+
+
+def inference(call: Callable[[torch.Tensor], Any]) -> Any:
+    with torch.inference_mode():
+        return call(torch.ones(2))
+
+
+def in_custom_op(called: Any) -> Any:
+    """The operator called by the kernel of a custom one."""
+    name = f"{NAMESPACE}::outer{next(numbers)}"
+
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = called(x)
+        return result
+
+    return torch.library.custom_op(name, mutates_args=(), schema="(Tensor x) -> Tensor")(outer)(torch.ones(2))
+
+
+def calls(keys: list[str]) -> dict[str, str]:
+    """The kernel of an operator that runs first, by context."""
+    called, batch = operator({key: noting(key) for key in keys}), torch.ones(2, 3)
+    return {
+        "plain": outcome(lambda: called(torch.ones(2))),
+        "no_grad": outcome(torch.no_grad()(lambda: called(torch.ones(2)))),
+        "inference": outcome(lambda: inference(called)),
+        "below autograd": outcome(lambda: below_autograd(lambda: called(torch.ones(2)))),
+        "custom op": outcome(lambda: in_custom_op(called)),
+        "vmap": outcome(lambda: vmap(called)(batch)),
+        "vmap(grad)": outcome(lambda: vmap(grad(lambda x: called(x).sum()))(batch)),
+        "vmap(jvp)": outcome(lambda: vmap(lambda x: jvp(called, (x,), (x,)))(batch)),
+        "grad(vmap)": outcome(lambda: grad(lambda x: vmap(called)(x).sum())(batch)),
+    }
 
 
 def counted_writes() -> dict[str, int]:
@@ -53,23 +127,18 @@ def counted_writes() -> dict[str, int]:
     def write(x: torch.Tensor) -> None:
         ctypes.c_float.from_address(x.data_ptr()).value += 1  # past the dispatcher, as a kernel of C++ does it
 
-    def below_autograd(name: str) -> Any:
-        def kernel(x: torch.Tensor) -> None:
-            with torch._C._AutoDispatchBelowAutograd():
-                getattr(getattr(torch.ops, NAMESPACE), name)(x)
+    def passing_on(x: torch.Tensor) -> None:
+        below_autograd(lambda: current[0](x))
 
-        return kernel
-
-    def count(keyset: Any, x: torch.Tensor) -> None:
+    def counting(keyset: Any, x: torch.Tensor) -> None:
         torch.autograd.graph.increment_version(x)
-        getattr(torch.ops, NAMESPACE).counted.default.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, x)
+        current[0].default.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, x)
 
-    schema = "(Tensor(a!) x) -> ()"
-    by_hand = operator(f"by_hand{schema}", CPU=write, Autograd=below_autograd("by_hand"))
-    counted = operator(f"counted{schema}", CPU=write, Autograd=below_autograd("counted"))
-    library.impl("counted", count, "ADInplaceOrView", with_keyset=True)
-    outcomes = {}
-    for name, called in (("by hand", by_hand), ("counted", counted)):
+    outcomes, current = {}, [None]
+    for name in ("by hand", "counted"):
+        current[0] = called = operator({"CPU": write, "Autograd": passing_on}, "(Tensor(a!) x) -> ()")
+        if name == "counted":
+            library.impl(f"op{next(numbers) - 1}", counting, "ADInplaceOrView", with_keyset=True)
         tensor = torch.ones(2)
         before = tensor._version
         called(tensor)
@@ -77,69 +146,65 @@ def counted_writes() -> dict[str, int]:
     return outcomes
 
 
-def conjugates() -> dict[str, bool]:
-    """True for each kernel that gets a tensor with its conjugate bit unresolved."""
-    seen = {}
-
-    def look(name: str) -> Any:
-        def kernel(x: torch.Tensor) -> torch.Tensor:
-            seen[name] = x.is_conj()
-            return x.clone()
-
-        return kernel
-
-    plain = operator("plain(Tensor x) -> Tensor", CPU=look("plain"))
-    falling = operator("falling(Tensor x) -> Tensor", CPU=look("falling"), Conjugate=torch.library.fallthrough_kernel)
-    for called in (plain, falling):
-        called(torch.ones(2, dtype=torch.complex64).conj())
-    return seen
+def memory(x: torch.Tensor) -> torch.Tensor:
+    """Contents of a tensor's memory, as read by a C++ kernel that ignores the conjugate and negative bits."""
+    cells = (ctypes.c_float * (2 * x.numel())).from_address(x.data_ptr())
+    return torch.tensor([complex(*cells[i : i + 2]) for i in range(0, 2 * x.numel(), 2)])
 
 
-def batching() -> dict[str, str]:
-    """The kernel that torch.vmap runs."""
+def bits() -> dict[str, Any]:
+    """True where a kernel that reads memory is right: with PyTorch's fallbacks, and with fallthroughs instead."""
+    outcomes: dict[str, Any] = {}
+    tensor = torch.tensor([1 + 2j, 3 - 4j])
+    zero = torch._efficientzerotensor((2,), dtype=torch.complex64)
+    given = {"Conjugate": tensor.conj(), "Negative": torch._neg_view(tensor), "ZeroTensor": zero}
+    for key, bit in given.items():
+        for falls in (False, True):
+            kernel = memory if key != "ZeroTensor" else lambda x: torch.ones(2) * (x.data_ptr() == 0)
+            called = operator({"CPU": kernel} | ({key: torch.library.fallthrough_kernel} if falls else {}))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = called(bit)
+            is_right = bool((result == bit).all()) if key != "ZeroTensor" else result.tolist() != [1, 1]
+            outcomes[f"{key}{' falls through' if falls else ''}"] = [is_right, len(caught)]
+    return outcomes
 
-    def ones(key: str) -> Any:
-        def kernel(size: int) -> torch.Tensor:
-            ran.append(key)
-            return torch.ones(size)
 
-        return kernel
+def derivatives() -> dict[str, Any]:
+    """Derivatives under the autograd fallback: of a kernel at CPU, alone and through other operators."""
 
-    keys = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
-    factory = operator(
-        "factory(int size) -> Tensor",
-        CompositeExplicitAutograd=ones("CompositeExplicitAutograd"),
-        FuncTorchBatched=ones("FuncTorchBatched"),
-    )
-    both = operator("both(Tensor x) -> Tensor", CPU=recording("CPU"), **{key: recording(key) for key in keys})
-    batch = torch.ones(2, 3)
+    def warns(caught: list[warnings.WarningMessage]) -> str:
+        return "warns" if any("autograd kernel was not registered" in str(row.message) for row in caught) else ""
+
+    outcomes: dict[str, Any] = {}
+    called = operator({"CPU": noting("CPU"), MATH: noting(MATH)})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        called(torch.ones(1, requires_grad=True)).sum().backward()
+    outcomes["a kernel beside a composite one"] = warns(caught)
+    divide = torch.library.Library("aten", "IMPL")
+    divide.impl("true_divide.Tensor", torch.div, "CPU")
+    value = torch.ones(1, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.true_divide(value, torch.full((1,), 4.0)).sum().backward()
+    divide._destroy()
+    outcomes["of other operators"] = [value.grad.tolist(), warns(caught)]  # type: ignore[union-attr]
+    return outcomes
+
+
+def reach() -> dict[str, str]:
+    """Calls of operators whose kernels other tensors do not get to."""
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    mtia, hip, xpu = (operator({key: noting(key), MATH: noting(MATH)}) for key in ("MTIA", "HIP", "XPU"))
+    of_nested = operator({"NestedTensorCPU": noting("NestedTensorCPU"), MATH: noting(MATH)})
+    ambiguous = operator({"SparseCPU": noting("SparseCPU"), "HIP": noting("HIP"), MATH: noting(MATH)})
     return {
-        "factory": outcome(lambda: torch.vmap(lambda x: x + factory(3))(batch)),
-        "both": outcome(lambda: torch.vmap(both)(batch)),
-    }
-
-
-def python_choices() -> dict[str, str]:
-    """The choice of ``resolve_key``, and the kernel that C++ has there."""
-    from torch._ops import resolve_key
-
-    key = torch._C.DispatchKey.NestedTensorCPU
-    called = operator(
-        "nested(Tensor x) -> Tensor",
-        CompositeImplicitAutogradNestedTensor=recording("nested"),
-        CompositeExplicitAutograd=recording("default"),
-    ).default
-    meta = operator("meta(Tensor x) -> Tensor", CompositeImplicitAutograd=recording("math")).default
-    meta.py_impl(torch._C.DispatchKey.Meta)(recording("meta"))
-    try:
-        python = str(resolve_key(called, key))
-    except NotImplementedError as error:
-        python = str(error).partition(" for ")[0]
-    has = torch._C._dispatch_has_computed_kernel_for_dispatch_key(f"{NAMESPACE}::nested", "NestedTensorCPU")
-    return {
-        "nested in C++": str(has),
-        "nested in Python": python,
-        "AutogradMeta": str(resolve_key(meta, torch._C.DispatchKey.AutogradMeta)),
+        "mtia": outcome(lambda: on("mtia", mtia)),
+        "hip": outcome(lambda: on("hip", hip)),
+        "xpu": outcome(lambda: on("xpu", xpu)),
+        "nested": outcome(lambda: of_nested(nested)),
+        "hip, with a sparse kernel": on("hip", ambiguous),
     }
 
 
@@ -147,7 +212,7 @@ def gaps() -> dict[str, str]:
     """Forms of operators that PyTorch lacks for nested and sparse tensors."""
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     sparse = torch.eye(3).to_sparse()
-    calls = {
+    called = {
         "cos": nested.cos,
         "cos_": nested.cos_,
         "fill_": lambda: nested.fill_(2),
@@ -155,17 +220,82 @@ def gaps() -> dict[str, str]:
         "pow": lambda: sparse.pow(2),
         "pow_": lambda: sparse.pow_(2),
     }
-    return {name: outcome(call).partition(" it")[0] for name, call in calls.items()}
+    return {name: outcome(call) for name, call in called.items()}
 
 
-print(
-    json.dumps(
-        {
-            "writes": counted_writes(),
-            "conjugates": conjugates(),
-            "batching": batching(),
-            "python": python_choices(),
-            "gaps": gaps(),
-        }
-    )
+def in_pytorch() -> dict[str, str]:
+    """Operators of PyTorch itself that checks speak of."""
+    image, line = torch.ones(1, 1, 4, 4, requires_grad=True), torch.ones(1, 1, 4, requires_grad=True)
+    batch, index, hot = torch.ones(2, 3), torch.tensor([[0, 1], [1, 2]]), torch.ops.aten.one_hot
+    outcomes = {
+        "avg_pool2d.out": outcome(lambda: torch.ops.aten.avg_pool2d.out(image, [2], out=torch.empty(1, 1, 2, 2))),
+        "one_hot, vmap": outcome(lambda: vmap(lambda y: hot(y, 4))(index)),
+        "one_hot, vmap(grad)": outcome(
+            lambda: vmap(grad(lambda x, y: x.sum() * hot(y, 4).sum()))(batch, index)
+        ).partition(":")[0],
+    }
+    if "out" in torch.ops.aten.avg_pool1d.overloads():
+        outcomes["avg_pool1d.out"] = outcome(lambda: torch.ops.aten.avg_pool1d.out(line, [2], out=torch.empty(1, 1, 2)))
+    inner = getattr(torch.ops.export, "access_subclass_inner_tensor", None)
+    if inner is not None:
+        outcomes["export"] = outcome(lambda: inference(lambda x: inner(x, "x")))
+    if hasattr(torch.library.Library, "fallback"):
+        fallback = torch.library.Library("_", "IMPL")
+        fallback.fallback(noting("fallback"), "PrivateUse1")
+        ones, zeros = [1, 1], [0, 0]
+        outcomes["convolution under a fallback"] = on(
+            "privateuseone", lambda x: torch.ops.aten.convolution(x, x, None, ones, zeros, ones, False, zeros, 1), 4
+        )
+        fallback._destroy()
+    replacing = torch.library.Library("aten", "IMPL")
+    replacing.impl("max_pool2d", noting("Autograd"), "Autograd")
+    outcomes["max_pool2d's kernel at Autograd"] = outcome(lambda: torch.ops.aten.max_pool2d(image, [2]))
+    return outcomes
+
+
+def autocasts() -> dict[str, list[str]]:
+    """Results of a backend's own operator on a tensor of each device, before its autocast is on and while it is."""
+    outcomes: dict[str, list[str]] = {}
+    devices = {"CPU": "cpu", "CUDA": "cuda", "XPU": "xpu", "XLA": "xla", "HPU": "hpu", "IPU": "ipu"}
+    devices["PrivateUse1"] = "privateuseone"
+    for key, device in devices.items():
+        called = operator(dict.fromkeys((key, f"Autograd{key}"), lambda x: x))
+        before = on(device, called)
+        torch.set_autocast_enabled(device, True)
+        outcomes[device] = [before, on(device, called)]
+        torch.set_autocast_enabled(device, False)
+    return outcomes
+
+
+def out_of_tree() -> dict[str, str]:
+    """A backend with a name and a module of its own under ``torch.autocast``, then with what the check advises."""
+    module = types.ModuleType("npu")
+    module.get_amp_supported_dtype = lambda: [torch.float16]  # type: ignore[attr-defined]
+    torch.utils.rename_privateuse1_backend("npu")
+    torch._register_device_module("npu", module)
+    called = operator(dict.fromkeys(("PrivateUse1", "AutogradPrivateUse1"), lambda x: x))
+
+    def call() -> str:
+        with torch.autocast("npu"):
+            return on("npu", called)
+
+    outcomes = {"otherwise": on("npu", called), "under autocast": call()}
+    block = torch._C._dispatch_library("IMPL", "_", "AutocastPrivateUse1")  # type: ignore[call-arg]
+    block.fallback_fallthrough()
+    return {**outcomes, "with a fallthrough": call()}
+
+
+json.dump(
+    {
+        "calls": [calls(keys) for keys in json.load(sys.stdin)],
+        "writes": counted_writes(),
+        "bits": bits(),
+        "derivatives": derivatives(),
+        "reach": reach(),
+        "gaps": gaps(),
+        "autocasts": autocasts(),
+        "in PyTorch": in_pytorch(),
+        "out of tree": out_of_tree(),
+    },
+    sys.stdout,
 )

@@ -36,7 +36,7 @@ def matters(finding: Finding) -> set[tuple[object, ...]]:
     return {(finding.check, what) for what in finding.about}
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_removals(seed: int, tmp_path: Path) -> None:
     """Removals bring about the findings that files without these kernels have, and files with them have not."""
     dice = Random(seed)
@@ -130,13 +130,6 @@ def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
     assert not {about(finding) for finding in findings(removed)} & there
 
 
-def test_of_several_changes_the_one_at_the_key_is_meant(tmp_path: Path) -> None:
-    own = written(tmp_path, OVERLAY + REMOVES % (MUL, "Tracer") + REMOVES % (MUL, "Autograd"))
-    (finding,) = findings(load_state([own]))
-    assert finding.span is not None
-    assert finding.span.line == 5
-
-
 def test_changes_of_a_file_that_is_extended_are_not_the_users(tmp_path: Path) -> None:
     written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"), "mid.yaml")
     state = load_state([written(tmp_path, "dispatch: 1\nextends: mid.yaml\n")])
@@ -163,19 +156,6 @@ def test_a_removed_fallback(tmp_path: Path) -> None:
     for finding in results:
         if finding.operator is not None:
             assert empty.table(OperatorName.parse(finding.operator))["AutogradCPU"].kernel is None
-
-
-def test_kernels_of_the_python_dispatcher(tmp_path: Path) -> None:
-    """A file that registers or removes nothing else has an operator of its own."""
-    text = "dispatch: 1\nextends: torch-2.15\noperators:\n- {name: aten::mul.Tensor, python_dispatch: {CPU: mine}}\n"
-    removed = OVERLAY + '  - remove: {operator: "aten::mul.Tensor", python_dispatch: "Meta"}\n'
-    # a change concerns the overloads and the in-place and functional forms as well, of which mul has six
-    for declared, checked in ((text, "1 operator, "), (removed, "6 operators, ")):
-        own = written(tmp_path, declared)
-        assert own_names(load_state([own])) == {MUL}
-        assert f": {checked}" in call("check-invariants", own).out
-        table = json.loads(call("table", own, "--format", "json").out)
-        assert [operator["operator"] for operator in table["operators"]] == [MUL]
 
 
 LIB = "dispatch: 1\noperators:\n"

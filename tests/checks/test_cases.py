@@ -8,7 +8,7 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.answers.findings.guards.recorded import recorded_guards
-from dispatch_cli.api import load_state, what_if_state
+from dispatch_cli.api import what_if_state
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import EndKind
@@ -96,19 +96,6 @@ operators:
     assert texts(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
 
 
-def test_only_what_is_asked_about(state_of: StateOf) -> None:
-    text = f"""\
-dispatch: 1
-operators:
-  - {{func: 'prim::one() -> ()', {MATH_KERNEL}}}
-  - {{func: 'prim::two() -> ()', {MATH_KERNEL}}}
-libraries:
-  - {{kind: IMPL, namespace: nobody, dispatch_key: CPU, impl: {{}}}}
-"""
-    messages = [finding.message for finding in findings(state_of(text), "prim::two")]
-    assert messages == ["prim::two is defined in prim, a namespace of the TorchScript interpreter"]
-
-
 AUTOCAST = "no-autocast-fallback"
 HEAD = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: "
 
@@ -128,37 +115,6 @@ def test_it_speaks_of_the_backends_whose_calls_fail(universe: str, state_of: Sta
         results = findings(state, select=AUTOCAST)
         assert [finding.key for finding in results] == ([f"Autocast{key}"] if fails else []), device
         assert fails == (device in ("privateuseone", "xla", "hpu", "ipu"))
-
-
-def test_what_another_file_registers_counts(state_of: StateOf) -> None:
-    state_of(f"{HEAD}{{PrivateUse1: k, Autograd: a}}\n")
-    Path("backend.yaml").write_text("dispatch: 1\nfallbacks: {AutocastPrivateUse1: fallthrough}\n", encoding="utf-8")
-    assert len(findings(load_state(["x.yaml"]), select=AUTOCAST)) == 1
-    assert findings(load_state(["backend.yaml", "x.yaml"]), select=AUTOCAST) == ()
-
-
-def test_findings_come_by_place(state_of: StateOf) -> None:
-    text = (
-        "dispatch: 1\nguards:\n  - {op: 'x::*', key: CPU, rule: kernel}\noperators:\n"
-        "  - {name: 'b::b', dispatch: {CPU: b}}\n  - {name: 'a::a', dispatch: {CPU: a}}\n"
-    )
-    assert [
-        (finding.check, finding.span.line)
-        for finding in findings(state_of(text), select="DC101,DC9")
-        if finding.span is not None
-    ] == [
-        ("unmatched-guard", 3),
-        ("dangling-implementation", 5),
-        ("dangling-implementation", 6),
-    ]
-
-
-def test_codes_are_unique_and_in_order() -> None:
-    codes = [check.code for check in CHECKS]
-    assert codes == sorted(set(codes))
-    assert all(
-        len(code) == 5 and code[2:].isdecimal() and check.group for code, check in zip(codes, CHECKS, strict=True)
-    )
 
 
 GUARDED = """\
@@ -189,19 +145,6 @@ def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:
     (finding,) = findings(state_of(text), select="DC9")
     assert finding.span == Span("./guards.yaml", 3, 25)
     assert finding.related[-1] == Related("the guard is loaded through this entry", place(2, 11))
-
-
-def test_a_file_of_guards_over_a_base(tmp_path: Path) -> None:
-    file = tmp_path / "g.yaml"
-    file.write_text(
-        "dispatch: 1\nguards:\n  - {op: 'aten::add.*', key: 'CPU, CUDA', kernel: '*'}\n"
-        "  - {op: aten::relu, key: CPU, rule: math}\n",
-        encoding="utf-8",
-    )
-    state = load_state([], bases=["torch-2.15"], guards=[str(file)])
-    results = findings(state, select="DC9")
-    assert [(finding.operator, finding.key) for finding in results] == [("aten::relu", "CPU")]
-    assert state.dispatcher.is_untouched(next(name for name in state.dispatcher if str(name) == "aten::abs"))
 
 
 def test_a_stale_slot_holds_what_calls_find(state_of: StateOf) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.api import load_state, run_variant
-from dispatch_cli.model.problem import InputError
 
 CPP = """\
 TORCH_LIBRARY(mylib, m) {
@@ -98,32 +97,6 @@ def test_a_finding_of_any_of_several_registrations_says_so_shortly(tmp_path: Pat
     file = write(tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: [{names}]}}}}\n')
     ((_, when),) = rows(checked(file), "no-autograd-kernel")
     assert when is not None and when.startswith("C00 or C01") and len(when) <= 240
-
-
-def test_a_choice_leaves_the_other_branch_out(tmp_path: Path) -> None:
-    file = write(
-        tmp_path,
-        '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: defined(A)}, Autograd: a}}\n',
-    )
-    assert [*load_state([str(file)]).dispatcher.active(load_state([str(file)]).own_operators()[0])] == [
-        "CPU",
-        "Autograd",
-    ]
-    without = load_state([str(file)], when={"A": "undefined"})
-    assert [*without.dispatcher.active(without.own_operators()[0])] == ["Autograd"]
-    with pytest.raises(InputError, match="no condition of a registration mentions 'B'"):
-        load_state([str(file)], when={"B": "1"})
-
-
-def test_the_entries_of_a_baseline_do_not_depend_on_conditions(tmp_path: Path) -> None:
-    entries = []
-    for when in ("A and B", "B and A"):
-        file = write(
-            tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: {{kernel: f, when: {when}}}}}}}\n'
-        )
-        report = checked(file)
-        entries.append([finding.fingerprint for finding in report.findings])
-    assert entries[0] == entries[1] != []
 
 
 def test_refusals_hold_under_conditions_too(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from dispatch_cli.model.built import BuiltLibrary, BuiltOperator
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings, library_of
 
 DECLARED = """\
@@ -47,12 +46,6 @@ def drift(declared: str, built: str, state_of: StateOf) -> list[tuple[str, str, 
         for finding in findings(state_of(declared), select="drift", built=library)
         if finding.span is not None
     ]
-
-
-def test_a_library_that_registers_what_is_declared(state_of: StateOf) -> None:
-    assert drift(DECLARED, DECLARED, state_of) == []
-    renamed = DECLARED.replace("op_cpu", "other").replace("made_cpu", "other_cpu").replace("to_cpu", "fall")
-    assert drift(DECLARED, renamed, state_of) == []
 
 
 @pytest.mark.parametrize(
@@ -142,16 +135,6 @@ def test_a_kernel_of_pytorch_is_not_the_one_that_is_declared(state_of: StateOf) 
     assert findings(state, select="drift", built=library._replace(apart=False)) == ()
 
 
-def test_a_fallback_of_pytorch_is_not_the_one_that_is_declared(state_of: StateOf) -> None:
-    state = state_of(DECLARED)
-    library = library_of(state)
-    there = library.fallbacks["PrivateUse1"]._replace(imported=False)
-    (finding,) = findings(
-        state, select="drift", built=library._replace(fallbacks={**library.fallbacks, "PrivateUse1": there})
-    )
-    assert (finding.check, finding.key) == ("drift-missing", "PrivateUse1")
-
-
 @pytest.mark.parametrize("base", ["", "extends: [torch-2.15]\n"])
 def test_kernels_for_operators_of_pytorch_are_declared(base: str, state_of: StateOf) -> None:
     """Those that the modules register, of operators of which the files say nothing, too; PyTorch's own are not."""
@@ -232,19 +215,3 @@ def test_another_name_is_one_finding(old: str, new: str, state_of: StateOf) -> N
     (finding,) = findings(state_of(DECLARED), select="drift", built=library)
     assert (finding.check, finding.operator) == ("drift-missing", old.partition("(")[0])
     assert finding.tip == f"did you mean {new.partition('(')[0]}?"
-
-
-def test_what_a_library_of_no_module_lacks(state_of: StateOf) -> None:
-    nothing = BuiltLibrary("PyTorch", (), {}, {}, {})
-    (finding,) = findings(
-        state_of("dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"), select="drift", built=nothing
-    )
-    assert finding.message == "demo::op is declared, but not registered in PyTorch"
-    assert finding.tip == "no module was imported; name the one that registers it with --import MODULE"
-    assert finding.span == Span("x.yaml", 3, 11)
-
-
-def test_a_suppression_holds_for_drift(state_of: StateOf) -> None:
-    text = DECLARED.replace("CPU: op_cpu\n", "CPU: op_cpu # dispatch-cli: ignore[drift] not in this build\n")
-    library = library_of(state_of(DECLARED.replace("      CPU: op_cpu\n", "")))
-    assert findings(state_of(text), select="drift", built=library) == ()

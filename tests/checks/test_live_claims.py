@@ -3,112 +3,173 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.support.cell import Reason
+from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.support import SupportContext
 from tests import in_pytorch
-from tests.capture.support import torch_python
+from tests.capture.support import live_universe, torch_python
 from tests.checks.helpers import StateOf, findings
 
 pytestmark = pytest.mark.live
 
-
-@pytest.fixture(scope="module")
-def live() -> dict[str, Any]:
-    """Answers of a live PyTorch."""
-    script = Path(__file__).with_name("live_claims.py")
-    done = in_pytorch.run([torch_python(), str(script)])
-    answers: dict[str, Any] = json.loads(done.stdout)
-    return answers
-
-
-def test_writes_go_uncounted_without_adinplaceorview(live: dict[str, Any]) -> None:
-    assert live["writes"] == {"by hand": 0, "counted": 1}
-
-
-def test_a_fallthrough_at_conjugate_lets_the_bit_through(live: dict[str, Any]) -> None:
-    assert live["conjugates"] == {"plain": False, "falling": True}
-
-
-def test_batching_rules_that_are_not_reached(live: dict[str, Any]) -> None:
-    assert live["batching"] == {"factory": "runs CompositeExplicitAutograd", "both": "runs FuncTorchBatched"}
-
-
-def test_python_chooses_otherwise(live: dict[str, Any]) -> None:
-    assert live["python"] == {
-        "nested in C++": "True",
-        "nested in Python": "could not find kernel",
-        "AutogradMeta": "DispatchKey.AutogradMeta",
-    }
-
-
-def test_forms_that_pytorch_lacks(live: dict[str, Any]) -> None:
-    lacking = {name for name, outcome in live["gaps"].items() if outcome == "could not run"}
-    assert lacking == {"cos_", "fill", "pow_"}
-    assert {outcome for name, outcome in live["gaps"].items() if name not in lacking} == {"runs"}
-
-
+SEED = "DISPATCH_CLI_LIVE_SEED"
+OPERATORS = int(os.environ.get("DISPATCH_CLI_CALL_CLAIMS", "120"))
 MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
-SAID = {
-    f"SparseCPU, {MATH}": {"ambiguous-autogradother": "warning", "sparse-bypass": "warning"},
-    f"NestedTensorCPU, Autograd=fallthrough, {MATH}": {"sparse-bypass": "warning"},
-    f"MTIA, {MATH}": {"sparse-bypass": "warning"},
-    f"HIP, {MATH}": {"sparse-bypass": "warning"},
-    f"XPU, {MATH}": {"math-kernel-displaced": "warning"},
-    f"NestedTensorCPU, {MATH}": {"math-kernel-displaced": "error"},
-    f"CPU, {MATH}": {"math-kernel-displaced": "warning"},
-    f"MkldnnCPU, {MATH}": {"ambiguous-autogradother": "error"},
-    f"SparseCPU, HIP, {MATH}": {"ambiguous-autogradother": "error", "sparse-bypass": "warning"},
-    "Autograd": {"autograd-only": "warning"},
-}
-"""Findings about the operators that the script makes."""
+KEYS = (MATH, DEFAULT, "CPU", "AutogradCPU", "Autograd", "AutogradCUDA", "FuncTorchBatched", "SparseCPU")
+STALE = "stale-live-table"
+"""Calls of an operator that it speaks of go by the order of registrations, and not by what is registered."""
+BELOW = ("inference", "below autograd", "custom op")
 
 
 @pytest.fixture(scope="module")
-def autograd() -> Any:
-    script = Path(__file__).with_name("live_autograd_claims.py")
-    done = in_pytorch.run([torch_python(), str(script)])
-    return json.loads(done.stdout)
+def operators() -> list[list[str]]:
+    """The keys of random operators, a composite kernel more often than not."""
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    print(f"{SEED}={seed}")
+    dice = random.Random(seed)
+    return [keys_of(dice) for _ in range(OPERATORS)]
 
 
-def test_calls(autograd: Any) -> None:
-    assert autograd["bypassed"] == {
-        "sparse": MATH,
-        "sparse in inference mode": "SparseCPU",
-        "nested": MATH,
-        "nested in inference mode": "NestedTensorCPU",
-        "mtia": MATH,
-        "hip": MATH,
-        "xpu": "XPU",
+def keys_of(dice: random.Random) -> list[str]:
+    """The keys of one operator; a quarter have two keys that the checks speak of, so that no seed is without these."""
+    picked = dice.choices((*KEYS, MATH, *KEYS[3::3]), k=dice.randint(1, 4))
+    if dice.random() < 0.25:
+        picked = [MATH, dice.choice(("FuncTorchBatched", "AutogradCPU")), *picked[:2]]
+    return dice.sample(keys := [*dict.fromkeys(picked)], len(keys))
+
+
+@pytest.fixture(scope="module")
+def live(operators: list[list[str]]) -> Any:
+    """Answers of a live PyTorch."""
+    return in_pytorch.ask(torch_python(), Path(__file__).with_name("live_claims.py"), operators)
+
+
+@pytest.fixture
+def reported(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
+    """Findings about each operator, with the universe of the live PyTorch."""
+    entries = [
+        {"func": f"demo::op{number}(Tensor x) -> Tensor", "dispatch": {key: f"k_{key}" for key in keys}}
+        for number, keys in enumerate(operators)
+    ]
+    state = state_of(json.dumps({"dispatch": 1, "universe": live_universe(), "operators": entries}))
+    per_operator: list[list[Finding]] = [[] for _ in operators]
+    for finding in findings(state, select=f"autograd-only,unreachable-batching-rule,{STALE}"):
+        assert finding.operator is not None
+        per_operator[int(finding.operator.removeprefix("demo::op"))].append(finding)
+    return per_operator
+
+
+def test_random_operators(operators: list[list[str]], live: Any, reported: list[list[Finding]]) -> None:
+    """Kernels that are skipped below autograd, and batching rules that vmap of grad does not reach."""
+    wrong, skipped, unreached = [], 0, 0
+    for keys, calls, rows in zip(operators, live["calls"], reported, strict=True):
+        if any(finding.check == STALE for finding in rows):
+            continue
+        of_cpu = [finding for finding in rows if finding.check == "autograd-only" and finding.key == "AutogradCPU"]
+        named = [finding for finding in of_cpu if "custom operators skip" in finding.message]
+        happens = calls["plain"] == "AutogradCPU" and all(calls[context] in (MATH, DEFAULT) for context in BELOW)
+        happens = happens and "SparseCPU" not in keys  # the kernel may be there to go on to that one
+        runs = all(
+            f"run k_{calls[context]} at {calls[context]}, because" in named[0].message for context in BELOW if named
+        )
+        if bool(named) != happens or not runs or calls["no_grad"] != calls["plain"]:
+            wrong.append(f"{keys}: {calls}; {[finding.message for finding in of_cpu]}")
+        skipped += happens
+        rules = [finding for finding in rows if finding.check == "unreachable-batching-rule"]
+        claimed = any("AutogradCPU" in dict(rule.details).get("autograd keys", "").split(", ") for rule in rules)
+        happens = calls["vmap(grad)"] == calls["vmap(jvp)"] == MATH and calls["vmap"] == "FuncTorchBatched"
+        if claimed != happens or (happens and calls["grad(vmap)"] != "FuncTorchBatched"):
+            wrong.append(f"{keys}: {calls}; {[finding.message for finding in rules]}")
+        unreached += happens
+    assert not wrong
+    assert skipped > 0 and unreached > 0
+
+
+def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
+    fails = {device for device, (_, under) in live["autocasts"].items() if under != "runs"}
+    universe = live_universe()
+    devices = {device: key for device, key in universe["devices"].items() if device in live["autocasts"]}
+    entries = [
+        {"func": f"demo::{device}(Tensor x) -> Tensor", "dispatch": {key: "k", f"Autograd{key}": "a"}}
+        for device, key in devices.items()
+    ]
+    state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": entries}))
+    results = findings(state, select="no-autocast-fallback")
+    assert {finding.key for finding in results} == {f"Autocast{devices[device]}" for device in fails}
+    assert fails == {"xla", "hpu", "ipu", "privateuseone"}
+    names = state.own_operators()
+    columns = support_columns(state, names, list(devices), [SupportContext.AUTOCAST])
+    by_name = {str(row.operator): row.cells for row in support_rows(state, names, columns)}
+    raising = {
+        column.device
+        for at, column in enumerate(columns)
+        if by_name[f"demo::{column.device}"][at].reason is Reason.NO_AUTOCAST
     }
-    assert autograd["displaced"] == {
-        "nested": "could not run",
-        "cpu": "CPU",
-        "backward": "warns",
+    assert raising == fails
+    assert {before for before, _ in live["autocasts"].values()} == {"runs"}
+    assert live["out of tree"] == {
+        "otherwise": "runs",
+        "under autocast": "could not run",
+        "with a fallthrough": "runs",
+    }
+
+
+def test_claims(live: Any) -> None:
+    """Writes are uncounted without ADInplaceOrView; past PyTorch's fallbacks, results are wrong without a warning."""
+    assert live["writes"] == {"by hand": 0, "counted": 1}
+    assert live["bits"] == {
+        "Conjugate": [True, 0],
+        "Conjugate falls through": [False, 0],
+        "Negative": [True, 0],
+        "Negative falls through": [False, 0],
+        "ZeroTensor": [True, 0],
+        "ZeroTensor falls through": [False, 0],
+    }
+    assert live["derivatives"] == {
+        "a kernel beside a composite one": "warns",
         "of other operators": [[0.25], "warns"],
     }
-    assert set(autograd["ambiguous"].values()) == {"ambiguous"}
-    alone = {"in inference mode": "could not run", "otherwise": "Autograd", "skipped": DEFAULT}
-    export = {"export": "could not run"} if "export" in autograd["alone"] else {}
-    assert autograd["alone"] == alone | export
-    assert autograd["factory"] == "no tensors"
+    lacking = {name for name, outcome in live["gaps"].items() if outcome == "could not run"}
+    assert lacking == {"cos_", "fill", "pow_"}
+    # PyTorch 2.4 has neither the operators, nor a way to register a fallback from Python
+    in_pytorch = {
+        "avg_pool2d.out": "refuses gradients",
+        "avg_pool1d.out": "runs",
+        "export": "could not run",
+        "one_hot, vmap": "runs",
+        "one_hot, vmap(grad)": "vmap",
+        "convolution under a fallback": "not implemented",
+        "max_pool2d's kernel at Autograd": "runs",
+    }
+    assert live["in PyTorch"] == {name: in_pytorch[name] for name in live["in PyTorch"]}
 
 
-def test_findings_in_pytorch(autograd: Any) -> None:
-    # PyTorch 2.4 has neither the operator, nor a way to register a fallback from Python
-    assert autograd["in PyTorch"].pop("avg_pool1d.out", "runs") == "runs"
-    assert autograd["in PyTorch"].pop("convolution under a fallback", "not implemented") == "not implemented"
-    assert autograd["in PyTorch"] == {"avg_pool2d.out": "refuses gradients", "max_pool2d's kernel at Autograd": "runs"}
-    assert autograd["python"]["inference"] == ["aten.hardshrink.default"]
-    assert "aten.hardshrink.default" not in autograd["python"]["grad"]
-    assert "aten.where.self" in autograd["python"]["grad"]
+REACH = {
+    "mtia": (MATH, ("MTIA", MATH), {"sparse-bypass": "warning"}),
+    "hip": (MATH, ("HIP", MATH), {"sparse-bypass": "warning"}),
+    "xpu": ("XPU", ("XPU", MATH), {"math-kernel-displaced": "warning"}),
+    "nested": ("could not run", ("NestedTensorCPU", MATH), {"math-kernel-displaced": "error"}),
+    "hip, with a sparse kernel": (
+        "ambiguous",
+        ("SparseCPU", "HIP", MATH),
+        {"ambiguous-autogradother": "error", "sparse-bypass": "warning"},
+    ),
+}
+"""Tensor → the outcome of the call, the keys of the operator, and the findings about it."""
 
 
-@pytest.mark.parametrize("keys", SAID)
-def test_what_is_said_of_them(keys: str, state_of: StateOf) -> None:
-    kernels = ", ".join(f"{key.replace('=', ': ') if '=' in key else f'{key}: k'}" for key in keys.split(", "))
-    text = f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{{kernels}}}\n"
-    results = findings(state_of(text), select="DC2")
-    assert {finding.check: finding.severity.value for finding in results} == SAID[keys]
+@pytest.mark.parametrize("tensor", REACH)
+def test_reach(tensor: str, live: Any, state_of: StateOf) -> None:
+    outcome, keys, expected = REACH[tensor]
+    assert live["reach"][tensor] == outcome
+    entry = {"func": "demo::op(Tensor x) -> Tensor", "dispatch": dict.fromkeys(keys, "k")}
+    results = findings(state_of(json.dumps({"dispatch": 1, "operators": [entry]})), select="DC2")
+    assert {finding.check: finding.severity.value for finding in results} == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 import yaml
@@ -16,9 +17,16 @@ from tests.engine.call.fake.judge import live_answers
 from tests.engine.live_cases import live_side
 
 OF_PYTORCH = (
-    "overridden-kernel,unused-registration,ambiguous-autogradother,math-kernel-displaced,"
-    "no-autograd-kernel,sparse-bypass,autograd-only,unreachable-factory,shadowed-fallback,alias-gap,foreign-alias-kernel"
+    *("overridden-kernel", "unused-registration", "ambiguous-autogradother", "math-kernel-displaced", "alias-gap"),
+    *("no-autograd-kernel", "sparse-bypass", "autograd-only", "unreachable-factory", "shadowed-fallback"),
+    *("foreign-alias-kernel",),
 )
+NO_FAKE = "no-fake-kernel"
+FAILED = {
+    "torch-2.15": {"symm_mem::one_shot_all_reduce_out", "mkldnn::_reorder_linear_weight", "c10d::check_for_nan"},
+    "torch-2.4": {"mkldnn::_reorder_linear_weight", "onednn::qconv_prepack"},
+}
+"""Some that raised UnsupportedOperatorException in live PyTorch 2.15.0 and 2.4.1."""
 UNUSED, WITHOUT, ALONE = "unused-registration warning", "no-autograd-kernel info", "autograd-only"
 QUANTIZED = {
     f"aten::quantized_{kind}.{overload}"
@@ -58,32 +66,41 @@ EXPECTED = {
 }
 
 
+@cache
+def of_pytorch(base: str) -> tuple[Finding, ...]:
+    """Findings about all operators of an embedded state."""
+    state = load_state([], bases=[base])
+    return findings(state, *state.dispatcher.names(), select="all")
+
+
+def of_check(base: str, check: str) -> list[Finding]:
+    return [finding for finding in of_pytorch(base) if finding.check == check]
+
+
 @pytest.mark.parametrize("base", EXPECTED)
 def test_what_is_found_in_pytorch(base: str) -> None:
-    state = load_state([], bases=[base])
     operators: dict[str, set[str | None]] = {}
-    for finding in findings(state, *state.dispatcher.names(), select=OF_PYTORCH):
-        operators.setdefault(f"{finding.check} {finding.severity.value}", set()).add(finding.operator)
+    for finding in of_pytorch(base):
+        if finding.check in OF_PYTORCH:
+            operators.setdefault(f"{finding.check} {finding.severity.value}", set()).add(finding.operator)
     assert operators == EXPECTED[base]
+    infos = {"python-resolution", "sibling-disagreement", "unreachable-batching-rule", NO_FAKE}
+    assert {finding.severity for finding in of_pytorch(base) if finding.check in infos} == {Severity.INFO}
+    assert FAILED[base] <= {finding.operator for finding in of_check(base, NO_FAKE)}
+    names = ("is_nonzero", "item", "linalg_slogdet", "masked_select_backward", "one_hot", "silu_backward", "where")
+    assert {(rule.operator, rule.subject) for rule in of_check(base, "unreachable-batching-rule")} == {
+        *((f"aten::{name}", "composite") for name in names),
+        ("aten::result_type.Scalar_Scalar", ""),
+    }
 
 
 def test_a_base_alone() -> None:
-    results = findings(load_state([], bases=["torch-2.15"]), select="overridden-kernel")
-    assert results == ()  # no operator is the files' own
-    names = ("aten::bmm", "aten::linalg_polar", "aten::linalg_polar.out", "aten::add.Tensor")
-    results = findings(load_state([], bases=["torch-2.15"]), *names, select="overridden-kernel")
-    assert [(finding.operator, finding.key) for finding in results] == [(name, "CUDA") for name in names[:3]]
+    assert findings(load_state([], bases=["torch-2.15"]), select="overridden-kernel") == ()
 
 
-PYTHON_RESOLUTION = "python-resolution"
-
-
-def test_where_python_fails_in_pytorch() -> None:
-    state = load_state([], bases=["torch-2.15"])
-    reported = [finding for finding in findings(state, *state.dispatcher.names()) if finding.check == PYTHON_RESOLUTION]
-    assert {finding.severity for finding in reported} == {Severity.INFO}
-    # in a live PyTorch 2.13 resolve_key raises for each: no kernel at NestedTensorCPU, ambiguous at AutogradOther
-    assert {finding.operator: finding.key for finding in reported} == {
+def test_where_calls_fail_in_pytorch() -> None:
+    """In a live PyTorch 2.13 resolve_key raises for each: no kernel at NestedTensorCPU, ambiguous at AutogradOther."""
+    assert {finding.operator: finding.key for finding in of_check("torch-2.15", "python-resolution")} == {
         "aten::randn_like": "NestedTensorCPU",
         "aten::randn_like.generator": "NestedTensorCPU",
         "aten::zeros_like": "NestedTensorCPU",
@@ -93,97 +110,33 @@ def test_where_python_fails_in_pytorch() -> None:
         "aten::upsample_nearest2d": "AutogradOther",
         "aten::upsample_nearest3d": "AutogradOther",
     }
-
-
-SIBLINGS = "sibling-disagreement"
-
-
-def test_gaps_of_pytorch() -> None:
-    state = load_state([], bases=["torch-2.15"])
-    severities = {
-        finding.message: finding.severity
-        for finding in findings(state, *state.dispatcher.names())
-        if finding.check == SIBLINGS
-    }
-    assert set(severities.values()) == {Severity.INFO}
-    # each of these raises "Could not run" in a live PyTorch 2.13
-    nested = "NestedTensorCPU, NestedTensorCUDA, NestedTensorHPU"
-    assert f"aten::cos has kernels at {nested}, but its in-place form aten::cos_ has none there" in severities
-    assert (
-        f"aten::fill_.Scalar has kernels at {nested}, but its functional form aten::fill.Scalar has none there"
-        in severities
-    )
-    sparse = "aten::pow.Tensor_Scalar has kernels at SparseCPU, SparseCUDA, but its in-place form"
-    assert f"{sparse} aten::pow_.Scalar has none there" in severities
-    assert not [message for message in severities if "out= form" in message]
-
-
-def rows(state_of: StateOf, text: str, *ops: str) -> list[Finding]:
-    return [finding for finding in findings(state_of(text), *ops) if finding.check == "order-sensitive"]
+    messages = [finding.message for finding in of_check("torch-2.15", "sibling-disagreement")]
+    # each of these raises "Could not run" in a live PyTorch 2.13, with nested or sparse tensors
+    for form in ("in-place form aten::cos_", "functional form aten::fill.Scalar", "in-place form aten::pow_.Scalar"):
+        assert any(f"{form} has none there" in message for message in messages)
+    assert not any("out= form" in message for message in messages)
 
 
 def test_a_captured_state_has_an_order_of_its_own(state_of: StateOf) -> None:
     """A finding only about PyTorch is for information, and is not repeated for files over PyTorch."""
-    over = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - name: aten::linear\n    dispatch: {{{}}}\n"
-    (finding,) = rows(state_of, "dispatch: 1\nextends: [torch-2.15]\noperators: []\n", "aten::linear")
+    over = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - name: aten::linear\n    dispatch: {PrivateUse1: mine}\n"
+    (finding,) = [row for row in of_check("torch-2.15", "order-sensitive") if row.operator == "aten::linear"]
     assert (finding.severity, finding.span, finding.subject) == (
         Severity.INFO,
         None,
         "Autograd CompositeImplicitAutograd NestedTensorCPU",
     )
-    assert rows(state_of, over.format("PrivateUse1: mine"), "aten::linear") == []
+    assert findings(state_of(over), "aten::linear", select="order-sensitive") == ()
 
 
-BATCHING = "unreachable-batching-rule"
-
-
-BY_CHANCE = (
-    "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached only by chance: a "
-    "registration at FuncTorchBatchedDecomposition recomputes no slot in torch-2.4, and the rule is used only because "
-    "a later registration recomputed FuncTorchBatched"
-)
-
-
-@pytest.mark.parametrize(("universe", "said"), [("torch-2.4", [BY_CHANCE]), ("torch-2.15", [])])
-def test_a_registration_that_recomputes_nothing(universe: str, said: list[str]) -> None:
+@pytest.mark.parametrize(("universe", "count"), [("torch-2.4", 1), ("torch-2.15", 0)])
+def test_a_registration_that_recomputes_nothing(universe: str, count: int) -> None:
+    """The rule that is used only because a later registration recomputed the slot; the other one is stale."""
     state = load_state(["examples/scenarios/07_stale_batching_rule.yaml"], universe=universe)
-    results = findings(state)
-    assert [finding.message for finding in results if finding.check == BATCHING] == said
-    stale = {finding.operator for finding in results if finding.check == "stale-live-table"}
-    assert stale == ({"demo::late"} if said else set()), "the one that is not in use is stale, which says enough"
-
-
-@pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
-def test_what_pytorch_has(base: str) -> None:
-    state = load_state([], bases=[base])
-    reported = [finding for finding in findings(state, *state.dispatcher.names()) if finding.check == BATCHING]
-    names = ("is_nonzero", "item", "linalg_slogdet", "masked_select_backward", "one_hot", "silu_backward", "where")
-    composite = {(Severity.INFO, f"aten::{name}", "composite") for name in names}
-    without_tensors = (Severity.INFO, "aten::result_type.Scalar_Scalar", "")
-    assert {(finding.severity, finding.operator, finding.subject) for finding in reported} == {
-        *composite,
-        without_tensors,
-    }
-    assert len(reported) == 8
-
-
-NO_FAKE = "no-fake-kernel"
-
-
-FAILED = {
-    "torch-2.15": {"symm_mem::one_shot_all_reduce_out", "mkldnn::_reorder_linear_weight", "c10d::check_for_nan"},
-    "torch-2.4": {"mkldnn::_reorder_linear_weight", "onednn::qconv_prepack"},
-}
-"""Some that raised UnsupportedOperatorException in live PyTorch 2.15.0 and 2.4.1."""
-
-
-@pytest.mark.parametrize("base", FAILED)
-def test_pytorch_itself(base: str) -> None:
-    """As PyTorch's own they are infos; test_pytorch_itself_live calls them."""
-    state = load_state([], bases=[base])
-    every = findings(state, *state.dispatcher.names(), select=NO_FAKE)
-    assert {finding.severity.value for finding in every} == {"info"}
-    assert FAILED[base] <= {finding.operator for finding in every}
+    rules = findings(state, select="unreachable-batching-rule")
+    assert [finding.operator for finding in rules] == ["demo::early"] * count
+    assert all("is reached only by chance" in finding.message for finding in rules)
+    assert [finding.operator for finding in findings(state, select="stale-live-table")] == ["demo::late"] * count
 
 
 @pytest.mark.live

@@ -27,16 +27,6 @@ def checks_of(state_of: StateOf, text: str) -> list[str]:
     return [finding.check for finding in findings(state_of(text))]
 
 
-def test_nothing_of_a_block_with_a_refused_key_is_registered(state_of: StateOf) -> None:
-    """PyTorch refuses the block whole: its kernels are at no key, not at all of them."""
-    text = HEAD + DEFINITION + block("Nmaed", "other", "a.cpp", 2) + block("CPU", "cpu", "a.cpp", 3)
-    state = state_of(text)
-    (name,) = state.own_operators()
-    assert list(state.dispatcher.active(name)) == ["CPU"]
-    assert "math-kernel-displaced" not in checks_of(state_of, text)
-    assert "refused-registration" in checks_of(state_of, text)
-
-
 def fallback(key: str, file: str) -> str:
     return f'  - {{kind: IMPL, namespace: _, dispatch_key: {key}, at: "{file}:1:1", fallback: fallthrough}}\n'
 
@@ -226,9 +216,3 @@ def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> N
     assert report["findings"] == []
     (built,) = json.loads(call("extract", str(tmp_path), "--format", "json").out)["operators"][:1]
     assert (built["name"], built["when"]) == ("ns::built", "WITH_NS")
-
-
-def test_what_asks_that_it_is_not_there_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(ASKING.replace("if hasattr", "if not hasattr"), "utf-8")
-    report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
-    assert [finding["operator"] for finding in report["findings"]] == ["ns::gone"]
