@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli import universes
 from dispatch_cli.answers.explain.advice.report import Manual
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.alias import explain_alias
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Role, RuleState
+from dispatch_cli.answers.explain.rules.report import RuleExample, rules_report
 from dispatch_cli.answers.explain.wording import around_sentences
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state, what_if_state
@@ -49,7 +51,7 @@ def answer(entry: TableEntry) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
-    for pattern in PATTERNS[::7]:
+    for pattern in PATTERNS[::30]:
         state = what_if_state(pattern, universe=universe)
         table = state.dispatcher.table(FOO)
         for key in table:
@@ -65,7 +67,7 @@ def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
 
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_what_is_next_is_there_when_the_kernel_is_dropped(universe: str) -> None:
-    for pattern in PATTERNS[::3]:
+    for pattern in PATTERNS[::20]:
         for key in ("CPU", "QuantizedCPU", "AutogradCPU", "AutogradOther", "NestedTensorCPU", UNDEFINED):
             state = what_if_state(pattern, universe=universe)
             what, dispatcher = explain_slot(state, FOO, key), state.dispatcher
@@ -94,7 +96,7 @@ def test_the_overridden_kernel_is_next() -> None:
 
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_an_alias_fills_what_the_table_says_and_would_fill_what_it_says_then(universe: str) -> None:
-    for pattern in PATTERNS[::3]:
+    for pattern in PATTERNS[::20]:
         state = what_if_state(pattern, universe=universe)
         for alias in state.dispatcher.universe.aliases:
             what = explain_alias(state, FOO, alias)
@@ -192,3 +194,55 @@ def test_a_stale_slot_names_the_change() -> None:
     )
     early = explain_slot(state, OperatorName("demo::early"), "FuncTorchBatched")
     assert (early.live, early.cause) == (None, None)
+
+
+# The examples of the rules show the rule that they are for.
+
+
+DEMO = OperatorName.parse("demo::op")
+UNIVERSES = ("torch-2.15", "torch-2.4")
+
+
+def examples(universe: str = "torch-2.15") -> list[tuple[int, RuleExample]]:
+    report = rules_report(universes.load(universe))
+    return [(entry.rule_number, example) for entry in report.rules for example in entry.examples]
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_each_rule_fills_the_slots_of_its_examples(universe: str) -> None:
+    operators = examples(universe)
+    assert sorted({number for number, _ in operators}) == list(range(1, 11))
+    for number, example in operators:
+        (fired,) = [line for line in example.rules if line.outcome is RuleState.FIRED]
+        assert (fired.rule_number, fired.rule) == (example.slot.rule_number, example.slot.rule)
+        assert [line.rule_number for line in example.rules] == list(range(1, 11))
+        if number != 4:
+            assert example.slot.rule_number == number
+
+
+def test_rule_4_is_answered_with_yes_and_with_no() -> None:
+    answers = [example.rules[3].outcome for number, example in examples() if number == 4]
+    assert answers == [RuleState.YES, RuleState.NO]
+
+
+def test_rule_6_has_an_ambiguous_example() -> None:
+    assert [one.slot.rule for number, one in examples() if number == 6] == [Rule.MATH, Rule.AMBIGUOUS]
+
+
+def test_some_rules_are_asked_for_by_number() -> None:
+    report = rules_report(universes.load("torch-2.15"), (9, 2))
+    assert [(entry.rule_number, entry.rule, entry.alias) for entry in report.rules] == [
+        (2, Rule.DEFAULT, "CompositeExplicitAutogradNonFunctional"),
+        (9, Rule.FALLBACK, None),
+    ]
+
+
+@pytest.mark.parametrize("example", [example for _, example in examples()])
+def test_the_declarations_of_an_example_are_the_example(example: RuleExample, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(example.declarations, encoding="utf-8")
+    state = load_state([str(file)])
+    assert set(state.dispatcher.operator(DEMO).kernels) == set(example.registered)
+    explained = explain_slot(state, DEMO, example.slot.key)
+    assert explained.rules == example.rules
+    assert explained.answer._replace(span=None) == example.slot

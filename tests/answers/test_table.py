@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -10,9 +11,9 @@ from dispatch_cli import universes
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.grid import grid_of
 from dispatch_cli.answers.table.report import (
-    Aside,
     OperatorSummary,
     OperatorTable,
+    changed_slots,
     fold_table,
     summary_report,
     table_report,
@@ -21,17 +22,14 @@ from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.whatif.whatif import WhatIf
 from tests.support import SOME_UNIVERSES
+from tests.whatif.random_changes import make_random_changes
 
 
 def table_of(state: State, name: str, keys: frozenset[str] | None = None) -> OperatorTable:
     (table,) = table_report(state, [OperatorName.parse(name)], keys).operators
     return table
-
-
-@pytest.fixture(scope="module")
-def what_if() -> State:
-    return what_if_state(["CPU", "CompositeImplicitAutograd"])
 
 
 @pytest.mark.parametrize("name", SOME_UNIVERSES)
@@ -48,30 +46,6 @@ def test_a_grid_has_every_slot_once(name: str) -> None:
     for line in grid.lines:
         prefix = "" if line.label == "Dense" else line.label
         assert [cell and cell.key for cell in line.cells] == [f"{prefix}{backend}" for backend in universe.backends]
-
-
-def test_a_fold_has_every_slot_once(what_if: State) -> None:
-    table = table_of(what_if, "__test__::foo")
-    folded = fold_table(table.entries, frozenset(what_if.dispatcher.universe.covered_by("Autograd")))
-    runs = [row.keys for row in folded.rows]
-    runs += [run for aside in Aside for run in folded.aside[aside]]
-    assert sorted(key for run in runs for key in run) == sorted(what_if.dispatcher.universe.slots)
-    assert [(row.keys[0], len(row.keys), row.answer.rule, row.answer.kernel) for row in folded.rows][:5] == [
-        ("Undefined", 1, Rule.MATH, "fn_CompositeImplicitAutograd"),
-        ("CPU", 1, Rule.KERNEL, "fn_CPU"),
-        ("CUDA", 84, Rule.MATH, "fn_CompositeImplicitAutograd"),
-        ("AutogradOther", 1, Rule.MATH, "fn_CompositeImplicitAutograd"),
-        (
-            "AutogradCPU",
-            1,
-            Rule.FALLBACK,
-            "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66",
-        ),
-    ]
-    assert [run for run in folded.aside[Aside.CORE_FALLTHROUGH] if len(run) > 1] == [
-        ("AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU"),
-        ("AutocastMPS", "AutocastCUDA"),
-    ]
 
 
 def test_a_fold_keeps_apart_what_differs() -> None:
@@ -124,3 +98,74 @@ def test_what_an_overlay_changes(tmp_path: Path) -> None:
         ("demo::same", 0, 0),
         ("demo::new", 0, 0),
     ]
+
+
+# Content of slots before the user's files: these can change what was registered before them.
+
+
+ADD = OperatorName.parse("aten::add.Tensor")
+REMOVES = """
+changes:
+  - remove: {operator: "aten::add.Tensor", dispatch_key: "CPU"}
+"""
+
+
+def held(state: State, name: OperatorName) -> dict[str, Before]:
+    """Content of the slots of an operator."""
+    if name not in state.dispatcher:
+        return {}
+    entries = [(entry, entry.kernel) for entry in state.dispatcher.table(name).values()]
+    return {
+        entry.key: Before(entry.decision.rule, kernel.label if kernel else None, entry.is_fallthrough)
+        for entry, kernel in entries
+    }
+
+
+def changed(before: State, after: State, name: OperatorName) -> dict[str, Before]:
+    """The slots of an operator that two states, each loaded by itself, have differently, as the first has them."""
+    now = held(after, name)
+    return {key: was for key, was in held(before, name).items() if now[key] != was}
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("file", [None, "examples/overlay.yaml"])
+def test_random_changes_of_a_base(seed: int, file: str | None, tmp_path: Path) -> None:
+    dice = Random(f"{seed} {file}")
+    bases, files = (("torch-2.15",), []) if file is None else ((), [file])
+    base = load_state((), bases=("torch-2.15",))
+    tried = WhatIf(load_state(files, bases=bases))
+    operators = [OperatorName.parse(name) for name in dice.sample(base.dispatcher.names(), 3)]
+    operators.append(OperatorName.parse("aten::to.dtype"))
+    make_random_changes(dice, tried, operators, 6)
+    written = tried.write(str(tmp_path / "changes.yaml"))
+    loaded = load_state([*files, written], bases=bases)
+    for name in operators:
+        expected = changed(base, loaded, name)
+        for state in (loaded, tried.state):
+            assert changed_slots(state, name).keys() >= expected.keys()
+            assert {key: changed_slots(state, name)[key] for key in expected} == expected
+            same = changed_slots(state, name).keys() - expected.keys()  # another kernel of the same name
+            assert all(held(base, name)[key] == changed_slots(state, name)[key] for key in same)
+
+
+def test_a_kernel_of_the_base_that_is_left_out(tmp_path: Path) -> None:
+    """And no other registration is made for the operator."""
+    file = tmp_path / "w.yaml"
+    file.write_text(f"dispatch: 1\nextends: torch-2.15\n{REMOVES}", encoding="utf-8")
+    state, base = load_state([str(file)]), load_state((), bases=("torch-2.15",))
+    expected = changed(base, state, ADD)
+    assert expected.keys() == {"CPU"}
+    assert changed_slots(state, ADD) == expected
+    (table,) = table_report(state, [ADD], None).operators
+    assert {row.key for row in table.entries if row.before is not None} == expected.keys()
+
+
+def test_changes_of_a_file_that_is_extended_came_before(tmp_path: Path) -> None:
+    (tmp_path / "mid.yaml").write_text(f"dispatch: 1\nextends: torch-2.15\n{REMOVES}", encoding="utf-8")
+    own = 'dispatch: 1\nextends: mid.yaml\noperators:\n- {name: "aten::add.Tensor", dispatch: {MPS: mine}}\n'
+    more = 'changes:\n  - remove: {operator: "aten::add.Tensor", dispatch_key: "CUDA"}\n'
+    for text, keys in ((own, {"MPS"}), (own + more, {"MPS", "CUDA"})):
+        (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+        state = load_state([str(tmp_path / "own.yaml")])
+        assert changed_slots(state, ADD).keys() == keys
+        assert changed_slots(state, ADD) == changed(load_state([str(tmp_path / "mid.yaml")]), state, ADD)

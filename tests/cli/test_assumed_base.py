@@ -238,13 +238,6 @@ def test_operators_of_a_dialect_of_native_functions_may_be_defined() -> None:
     assert severities == {"aten::_fused_tiny": "info", "aten::_fused_other": "warning"}
 
 
-@pytest.mark.parametrize("command", ["table", "register"])
-def test_sources_without_operators_do_not_show_those_of_pytorch(command: str) -> None:
-    Path("csrc/add.cpp").write_text("int x;\n", "utf-8")
-    report = json.loads(call(command, "csrc", "--format", "json").out)
-    assert report["operators"] == []
-
-
 def test_an_operator_of_another_version_is_not_dangling_for_sure() -> None:
     """PyTorch had named tensors until 2.12; the sources may be for that."""
     Path("csrc/add.cpp").write_text(BACKEND.replace("add.Tensor", "index_copy.dimname"), "utf-8")

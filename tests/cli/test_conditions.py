@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dispatch_cli.extract.run import run
 from tests.cli.support import call
 
 FILE = "tests/cli/conditions.yaml"
@@ -87,3 +91,134 @@ def test_the_conditions_of_registrations_are_fields() -> None:
         "sized": None,
     }
     assert [row["when"] for row in report["fallbacks"]] == ["defined(FALLBACK)"]
+
+
+# Files that register the same: alternatives, unless it is known that one program loads both.
+
+
+LIBRARY = 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }\n'
+ONE = LIBRARY + 'TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("f", &f_one); }\n'
+TWO = LIBRARY + 'TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("f", &f_two); }\n'
+PYTHON = 'import torch\n\nlib = torch.library.Library("my", "{kind}")\nlib.define("f(Tensor x) -> Tensor")\n'
+IN_ONE, IN_TWO = "one.cpp is in the build, not two.cpp", "two.cpp is in the build, not one.cpp"
+Make = Callable[[dict[str, str]], None]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_environment: None) -> Make:  # noqa: ARG001
+    monkeypatch.chdir(tmp_path)
+
+    def write(files: dict[str, str]) -> None:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    return write
+
+
+def whens(*paths: str) -> dict[str, Any]:
+    """The condition of each registration with one, by its place."""
+    document = run(paths or ["."]).document
+    conditions: dict[str, Any] = {}
+    for library in document.get("libraries", ()):
+        entries = [library, *library.get("define", ()), *(e for es in library.get("impl", {}).values() for e in es)]
+        conditions |= {entry["at"]: entry["when"] for entry in entries if "when" in entry}
+    return conditions | {entry["at"]: entry["when"] for entry in document.get("operators", ()) if "when" in entry}
+
+
+def checked(*arguments: str) -> list[str]:
+    """The kinds of findings of a run of the checks that are about what files contradict each other in."""
+    result = call("check-invariants", *arguments, "--format", "github", "--config", "none")
+    names = ("refused-registration", "overridden-kernel", "alternative-files", "dangling-implementation")
+    return [name for line in result.out.splitlines() for name in names if name in line]
+
+
+def test_each_of_two_files_is_checked(make: Make) -> None:
+    make({"one.cpp": ONE, "two.cpp": TWO + 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("g", &g); }\n'})
+    assert set(whens().values()) == {IN_ONE, IN_TWO}
+    result = call("check-invariants", ".", "--config", "none", "--severity", "info")
+    assert "info[alternative-files]: one.cpp and two.cpp both register the namespace my and 2 more" in result.out
+    assert "my::g has kernels at CUDA, but nothing defines it (when two.cpp is in the build)" in result.out
+    assert "refused-registration" not in result.out and "overridden-kernel" not in result.out
+    for name, kernel in (("one.cpp", "f_one"), ("two.cpp", "f_two")):
+        table = call("table", ".", "--op", "my::f", "--when", name)
+        assert table.code == 0 and f"shown for: {name} is in the build" in table.err and kernel in table.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.py", 'CppExtension("x", ["one.cpp", "two.cpp"])\n'),
+        ("CMakeLists.txt", "add_library(x one.cpp two.cpp)\n"),
+        ("cmake/all.cmake", "set(SRCS ../one.cpp ../two.cpp)\nadd_library(x ${SRCS})\n"),
+    ],
+)
+def test_files_of_one_list_contradict_each_other(name: str, text: str, make: Make) -> None:
+    make({"one.cpp": ONE, "two.cpp": TWO})
+    assert checked(".") == ["alternative-files"]
+    make({name: text})  # the cache sees it, too
+    assert checked(".") == ["refused-registration", "overridden-kernel"]
+    assert checked("one.cpp", "two.cpp") == ["refused-registration", "overridden-kernel"]
+    make({name: text.replace("two", "three")})
+    assert checked(".") == ["alternative-files"]
+
+
+@pytest.mark.parametrize(
+    ("files", "known"),
+    [
+        ({"p/__init__.py": "", "p/user.py": "x = 1\n"}, False),
+        ({"p/__init__.py": "from . import one, two\n"}, True),
+        ({"p/__init__.py": "from p.one import lib\nimport p.two as other\n"}, True),
+        ({"p/__init__.py": "if x:\n    from . import one\nelse:\n    from . import two\n"}, False),
+        ({"p/__init__.py": "", "p/user.py": "from p import (\n    one,\n    two as other,\n)\n"}, True),
+        ({"p/__init__.py": "from . import one\n"}, True),  # importing p.two runs p/__init__.py
+        ({"p/__init__.py": "", "p/a.py": "from . import one\n", "p/b.py": "import p.a\nimport p.two\n"}, True),
+        ({"p/__init__.py": "", "p/a.py": "from . import one\n", "p/b.py": "import p.two\n"}, False),
+    ],
+)
+def test_modules_that_one_module_imports(files: dict[str, str], known: bool, make: Make) -> None:
+    fragment = PYTHON.format(kind="FRAGMENT")
+    make({"p/one.py": fragment, "p/two.py": fragment, **files})
+    assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
+
+
+def test_only_what_contradicts_has_a_condition(make: Make) -> None:
+    make(
+        {
+            "one.cpp": 'TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("f", &a); m.impl("g", &a); }\n',
+            "two.cpp": 'TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("f", &b); m.impl("h", &b); }\n',
+            "ops.cpp": 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }\n',
+        }
+    )
+    assert whens() == {"one.cpp:1:34": IN_ONE, "two.cpp:1:34": IN_TWO}
+
+
+def test_kernels_of_an_operator_that_one_choice_defines_go_with_it(make: Make) -> None:
+    more = 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); m.def("g(Tensor x) -> Tensor"); }\n'
+    kernels = 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("f", &f); m.impl("g", &g); }\n'
+    make({"one.cpp": more, "two.cpp": LIBRARY, "cuda.cpp": kernels})
+    assert {at: when for at, when in whens().items() if at.startswith("cuda")} == {"cuda.cpp:1:52": IN_ONE}
+    assert checked(".") == ["alternative-files"]
+
+
+def test_what_is_in_few_builds_takes_nothing_from_the_others(make: Make) -> None:
+    """A second definition below ``#ifdef`` leaves the first one where the macro is not defined."""
+    guarded = f"#ifdef ALONE\n{LIBRARY}#endif\n" + 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("f", &f); }\n'
+    make({"one.py": PYTHON.format(kind="FRAGMENT"), "two.cpp": guarded})
+    assert "not defined(ALONE)" in whens()["one.py:4:1"]
+    assert checked(".") == ["alternative-files"]
+
+
+def test_conditions_that_exclude_each_other_say_enough(make: Make) -> None:
+    make({"one.cpp": f"#ifdef A\n{ONE}#endif\n", "two.cpp": f"#ifndef A\n{TWO}#endif\n"})
+    assert set(whens().values()) == {"defined(A)", "not defined(A)"}
+    assert checked(".") == []
+
+
+def test_more_files_than_can_be_compared_are_not_understood(make: Make) -> None:
+    make({f"f{number:03}.cpp": ONE for number in range(100)})
+    result = run(["."])
+    assert 0 < len(result.not_understood) < 400
+    assert "more than 24 files register the same" in result.not_understood[0].why
+    assert set(checked(".")) == {"alternative-files"}

@@ -210,17 +210,6 @@ def test_files_that_extend_a_state_are_not_applied_to_an_older_one(tmp_path: Pat
     assert call("coverage", "PrivateUse1", str(file), "--base", "torch-2.15", "--against", "torch-2.13").code == 0
 
 
-def test_the_answer_to_against_comes_first() -> None:
-    args = ("PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13", "--op", "aten::_cdist*")
-    lines = text(*args, "--op", "aten::linalg_polar*")
-    assert lines[0] == "PrivateUse1: 4 operators need something that torch-2.13 did not: 2 new, 2 with another schema"
-    assert lines[1].startswith("Of all that were asked for, ")
-    assert "before: aten::_cdist_backward(" in "\n".join(lines)
-    assert text(*args, "--served-by", "nothing")[0].endswith(": 2 with another schema; 1 operator of these listed")
-    none = text("CPU", *args[1:5], "--op", "aten::add.Tensor")
-    assert none[0] == "CPU: nothing is needed that torch-2.13 did not need"
-
-
 @pytest.mark.parametrize(
     ("part", "text"),
     [(0, "0.0"), (1, "<0.1"), (2, "0.1"), (1812, "50.0"), (3620, "99.9"), (3623, ">99.9"), (3624, "100.0")],

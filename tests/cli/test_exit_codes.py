@@ -16,10 +16,6 @@ from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
 USAGE = "Usage: dispatch-cli {0} [OPTIONS] [FILE]...\nTry 'dispatch-cli {0} --help' for help.\n\nError: {1}\n"
 
 
-def refused_by_usage(command: str, message: str) -> Result:
-    return Result(2, "", USAGE.format(command, message))
-
-
 def test_clean_and_findings() -> None:
     checks = sum(check.default for check in CHECKS)
     clean = call("check-invariants", "examples/custom_library.yaml")
@@ -30,11 +26,6 @@ def test_clean_and_findings() -> None:
         "34 errors, 1 info (--severity info shows it) in 2 operators; checked: 3 operators, 1 check (torch-2.15)\n"
     )
     assert call("table", "examples/stale.yaml").code == 0
-
-
-def test_what_if_and_files_exclude_each_other() -> None:
-    message = "-k cannot be combined with files or --base."
-    assert call("table", "-k", "CPU", "examples/stale.yaml") == refused_by_usage("table", message)
 
 
 def test_unknown_command() -> None:
@@ -48,75 +39,15 @@ def test_unknown_command() -> None:
         assert call(word) == shown(f"No such command '{word}'. Did you mean 'check-invariants'?")
 
 
-def test_unknown_operator() -> None:
-    def shown(glob: str, hint: str) -> Result:
-        message = f"Invalid value for '--op': no operator matches '{glob}'.{hint}"
-        return refused_by_usage("table", message)
-
-    similar = " Did you mean stale::fine?"
-    assert call("table", "examples/stale.yaml", "--op", "stale::fin") == shown("stale::fin", similar)
-    assert call("table", "examples/stale.yaml", "--op", "zzz") == shown("zzz", "")
-    assert call("table", "examples/stale.yaml", "--op", "stale::fine", "--op", "zzz") == shown("zzz", "")
-
-
-def test_unknown_key_of_a_what_if() -> None:
-    assert call("table", "-k", "CPPU", "-k", "CPU", "-k", "CPU") == Result(
-        2,
-        "",
-        "error[unknown-dispatch-key]: could not parse dispatch key: CPPU\n"
-        "  help: did you mean CPU?\n\n"
-        "error[duplicate-key]: Overridden is not allowed but found duplicates in ['CPPU', 'CPU', 'CPU'].\n"
-        "  help: give each key once\n\n"
-        "2 errors; nothing was done.\n",
-    )
-
-
-def test_composite_kernels_of_a_what_if() -> None:
-    result = call("register", "-k", "CompositeExplicitAutograd", "-k", "CompositeImplicitAutograd")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(
-        "error[composite-conflict]: Registration to both CompositeImplicitAutograd and CompositeExplicitAutograd "
-        "is not allowed.\n"
-    )
-
-
-def test_a_dump_is_no_grid() -> None:
-    message = "--view grid does not work with --format raw, which is PyTorch's dump."
-    result = call("table", "examples/stale.yaml", "--view", "grid", "--format", "raw")
-    assert result == refused_by_usage("table", message)
-
-
-@pytest.mark.parametrize("format_", ["json", "csv"])
-def test_data_have_every_slot_whatever_the_view(format_: str) -> None:
-    rows = call("table", "examples/stale.yaml", "--format", format_)
-    assert call("table", "examples/stale.yaml", "--view", "grid", "--format", format_) == rows
-    assert rows.code == 0
-
-
-def test_a_dump_is_whole() -> None:
-    message = "--format raw is PyTorch's whole dump, which --key cannot filter."
-    assert call("table", "-k", "CPU", "--key", "CPU", "--format", "raw") == refused_by_usage("table", message)
-
-
 def test_a_refused_registration_names_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     first = "dispatch: 1\noperators:\n  - func: a::b(Tensor x) -> Tensor\n"
     (tmp_path / "1.yaml").write_text(first, encoding="utf-8")
     (tmp_path / "2.yaml").write_text(first.replace("x)", "y)"), encoding="utf-8")
-    assert call("register", "1.yaml", "2.yaml") == Result(
-        2,
-        "",
-        "2.yaml:3:11: error[duplicate-definition]: Tried to register an operator (a::b(Tensor y) -> Tensor) with the "
-        "same name and overload name multiple times. Each overload's schema should only be registered with a single "
-        "call to def(). Duplicate registration: registered at 2.yaml:3. Original registration: registered at "
-        "1.yaml:3\n"
-        "  3 |   - func: a::b(Tensor y) -> Tensor\n"
-        "    |           ^\n"
-        "  note: the operator is defined here (1.yaml:3:11)\n"
-        "  3 |   - func: a::b(Tensor x) -> Tensor\n"
-        "    |           ^\n\n"
-        "1 error; nothing was done.\n",
-    )
+    result = call("register", "1.yaml", "2.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("2.yaml:3:11: error[duplicate-definition]: Tried to register an operator (a::b(")
+    assert "  note: the operator is defined here (1.yaml:3:11)\n" in result.err
 
 
 def test_an_override_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,15 +57,8 @@ def test_an_override_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (tmp_path / name).write_text(text, encoding="utf-8")
     result = call("register", "1.yaml", "2.yaml", "--format", "csv")
     assert result.code == 0
-    assert result.err == (
-        "2.yaml:3:36: warning[override]: a::b: Overriding a previously registered kernel for the same operator and the "
-        "same dispatch key CPU; previous kernel: old; new kernel: new\n"
-        "  3 |   - {name: 'a::b', dispatch: {CPU: new}}\n"
-        "    |                                    ^\n"
-        "  note: the previous kernel is registered here (1.yaml:3:36)\n"
-        "  3 |   - {name: 'a::b', dispatch: {CPU: old}}\n"
-        "    |                                    ^\n"
-    )
+    assert result.err.startswith("2.yaml:3:36: warning[override]: a::b: Overriding a previously registered kernel for ")
+    assert "  note: the previous kernel is registered here (1.yaml:3:36)\n" in result.err
     assert [line.split(",")[3:5] for line in result.out.splitlines()[1:]] == [["new", "active"], ["old", "overridden"]]
 
 
@@ -199,38 +123,20 @@ def test_a_full_disk() -> None:
     assert done.stderr.endswith(b"Error: cannot write to standard output: No space left on device\n")
 
 
-def test_an_encoding_that_lacks_a_sign() -> None:
-    line = ("table", "examples/custom_library.yaml", "--op", "mylib::norm2", "--view", "rows")
-    result = process(*line, PYTHONIOENCODING="ascii")
-    assert (result.code, result.err) == (0, "")
-    whole = call(*line).out
-    assert result.out == whole.replace("…", "\\u2026")
-    assert whole != result.out
-
-
-@pytest.mark.parametrize("command", ["register", "table", "check-invariants"])
-def test_nothing_to_load(command: str) -> None:
-    message = (
-        "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
-        "PyTorch's own operators."
-    )
-    assert call(command) == refused_by_usage(command, message)
-
-
-def test_unknown_runtime_key() -> None:
-    result = call("table", "examples/stale.yaml", "--key", "AutogradCUDAA")
-    similar = "Did you mean AutogradCUDA or AutocastCUDA?"
-    message = f"Invalid value for '--key': no runtime key matches 'AutogradCUDAA'. {similar}"
-    assert result == refused_by_usage("table", message)
-
-
-def test_an_override_that_pytorch_misnames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Live PyTorch 2.13 prints "no debug info" of Python kernels."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("1.yaml", "2.yaml"):
-        text = "dispatch: 1\noperators: [{name: 'a::b', dispatch: {CPU: {kernel: k, python: true}}}]\n"
-        (tmp_path / name).write_text(text.replace("k,", f"k{name[0]},"), encoding="utf-8")
-    result = call("register", "1.yaml", "2.yaml", "--format", "csv")
-    assert result.err.splitlines()[0].endswith(
-        'previous kernel: k1; new kernel: k2; PyTorch\'s own warning says "previous kernel: no debug info"'
-    )
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "Nothing to load: give a declaration FILE"),
+        (("-k", "CPU", "examples/stale.yaml"), "-k cannot be combined with files or --base."),
+        (("-k", "CPPU"), "could not parse dispatch key: CPPU\n  help: did you mean CPU?"),
+        (("-k", "CPU", "-k", "CPU"), "Overridden is not allowed but found duplicates in ['CPU', 'CPU']."),
+        (("-k", "CompositeExplicitAutograd", "-k", "CompositeImplicitAutograd"), "is not allowed."),
+        (("-k", "CPU", "--view", "grid", "--format", "raw"), "--view grid does not work with --format raw"),
+        (("-k", "CPU", "--key", "CPU", "--format", "raw"), "which --key cannot filter."),
+        (("examples/stale.yaml", "--key", "AutogradCUDAA"), "Did you mean AutogradCUDA or AutocastCUDA?"),
+        (("examples/stale.yaml", "--op", "stale::fin"), "Did you mean stale::fine?"),
+    ],
+)
+def test_what_cannot_be_shown(args: tuple[str, ...], message: str) -> None:
+    result = call("table", *args)
+    assert (result.code, result.out, message in result.err) == (2, "", True)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dispatch_cli import bases
 from dispatch_cli.answers.findings.guards.recorded import recorded_guards
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.guarding import Guards
@@ -56,11 +55,6 @@ def test_the_list() -> None:
         "2 of 4 guards do not hold (torch-2.15)\n1 other guard requires the same as one of these\n",
         "",
     )
-
-
-def test_no_guards() -> None:
-    Path("b.yaml").write_text("dispatch: 1\n", encoding="utf-8")
-    assert call("guards", "b.yaml") == Result(0, "No guards (torch-2.15)\n", "")
 
 
 @pytest.mark.parametrize("name", ["no", "on", "Off", "YES", "null", "true", "12", "1e3", "0x1F", "~", ".inf", "-1"])
@@ -242,42 +236,6 @@ def test_recorded_guards_notice_a_change_with_every_pytorch(
     assert result.code == 1
     findings = json.loads(result.out)["findings"]
     assert {key for row in findings for key in dict(row["details"]).get("keys", row["key"]).split(", ")} == broken
-
-
-@pytest.mark.slow
-def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another() -> None:
-    """The file loads; what the versions differ in is a finding, and operators that are alike are none."""
-    recorded, checked = "torch-2.4", "torch-2.15"
-    assert call("guards", "--base", recorded, "--record", "-o", "g.yaml") == Result(0, "", "")
-    text = Path("g.yaml").read_text(encoding="utf-8")
-    assert ".cpp" not in text and ".py" not in text
-    assert max(map(len, text.splitlines())) < 400
-    assert check("--base", recorded, "--guards", "g.yaml").code == 0
-    result = call("check-invariants", "--base", checked, "--guards", "g.yaml", "--select", "DC9", "--format", "json")
-    assert (result.code, result.err) == (1, "")
-    findings = json.loads(result.out)["findings"]
-    there, here = (bases.load(name) for name in (recorded, checked))
-    different = {
-        name
-        for name in {*there.names} & {*here.names}
-        if {key: skips for key, (_, skips) in there.header(name).kernels.items()}
-        != {key: skips for key, (_, skips) in here.header(name).kernels.items()}
-    }
-    broken = {
-        finding["operator"] for finding in findings if finding["check"] == "guard" and "::" in finding["operator"]
-    }
-    assert broken <= different
-    assert len(broken) > 100
-    gone = {
-        finding["message"].removeprefix("the guard's pattern ").split(" ")[0]
-        for finding in findings
-        if finding["check"] == "unmatched-guard"
-    }
-    keys = {*load(recorded).runtime} - {*load(checked).runtime}
-    named = {op for guard in yaml.safe_load(text)["guards"] for op in [guard["op"]] if isinstance(op, str)}
-    named.update(op for guard in yaml.safe_load(text)["guards"] for op in guard["op"] if isinstance(guard["op"], list))
-    known = {*here.names, *(operator.name for operator in load_state([], bases=[checked]).higher_order_operators)}
-    assert gone - keys == named - known
 
 
 def test_a_key_that_another_pytorch_has_is_a_finding() -> None:

@@ -46,41 +46,6 @@ def place(line: int, column: int) -> dict[str, Any]:
     return {"file": "hop.yaml", "line": line, "column": column}
 
 
-def test_table_json() -> None:
-    report = json.loads(
-        call("table", "hop.yaml", "--op", "hop", "--key", "CPU", "--key", "Conj*", "--format", "json").out
-    )
-    operator = report["higher_order_operators"][0]
-    assert report["operators"] == []
-    assert [rule["name"] for rule in operator["impls"]] == ["CPU", "XLA", "MyMode"]
-    assert operator["impls"][2]["returns_not_implemented"] is True
-    assert operator["entries"] == [
-        {
-            "key": "CPU",
-            "slot": "fallthrough",
-            "rule": "kernel",
-            "rule_number": 1,
-            "source": "CPU",
-            "kernel": "hop_cpu",
-            "declared_at": place(4, 16),
-            "error": None,
-        },
-        {
-            "key": "Conjugate",
-            "slot": "no-impl",
-            "rule": "fallback",
-            "rule_number": 9,
-            "source": None,
-            "kernel": None,
-            "declared_at": None,
-            "error": (
-                "could not find kernel for HigherOrderOperator hop at dispatch key DispatchKey.Conjugate "
-                "(resolved from DispatchKey.Conjugate)"
-            ),
-        },
-    ]
-
-
 def test_table_csv_and_markdown_have_every_slot() -> None:
     rows = sheet("table", "hop.yaml")
     # The fallthrough at XLA takes Dense away as a whole: all backends fall through with it.
@@ -92,12 +57,6 @@ def test_table_csv_and_markdown_have_every_slot() -> None:
     markdown = call("table", "hop.yaml", "--format", "markdown").out
     assert "| mode | MyMode | hop\\_mode (returns NotImplemented) | hop.yaml:5:13 |\n" in markdown
     assert len(sheet("table", "hop.yaml", "--resolver", "python")) == len(rows) == 137
-
-
-def test_a_name_that_is_close() -> None:
-    result = call("table", "--base", "torch-2.15", "--op", "call_torchbnd")
-    assert (result.code, result.out) == (2, "")
-    assert "no operator matches 'call_torchbnd'. Did you mean call_torchbind?" in result.err
 
 
 @pytest.mark.parametrize(
@@ -114,34 +73,6 @@ def test_what_says_nothing_together(args: tuple[str, ...], message: str) -> None
     result = call(*args)
     assert (result.code, result.out) == (2, "")
     assert message in result.err
-
-
-def test_python_table_json() -> None:
-    args = ("table", "python.yaml", "--resolver", "python", "--format", "json")
-    report = json.loads(call(*args, "--key", "Meta", "--key", "NestedTensorCPU", "--key", "HPU").out)
-    entries = {entry["key"]: entry for entry in report["operators"][0]["entries"]}
-    assert entries["Meta"] == {
-        "key": "Meta",
-        "chosen_key": "Meta",
-        "rule": "kernel",
-        "rule_number": 1,
-        "source": "Meta",
-        "kernel": "py_meta",
-        "python": True,
-        "fallthrough": False,
-        "core_fallback": False,
-        "declared_at": {"file": "python.yaml", "line": 5, "column": 23},
-        "error": None,
-        "differs": {
-            "key": "Meta",
-            "cpp": {"rule": "math", "source": "CompositeImplicitAutograd"},
-            "python": {"rule": "kernel", "source": "Meta"},
-            "reason": "python-kernel",
-            "because": ["Meta"],
-        },
-    }
-    assert entries["NestedTensorCPU"]["kernel"] == "py_[nested]"
-    assert entries["HPU"]["differs"] is None
 
 
 def test_python_table_sheets() -> None:

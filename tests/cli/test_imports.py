@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -73,45 +72,3 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
         module for module in modules if module.startswith("dispatch_cli") and any(part in module for part in parts)
     ] == []
     assert ".checks" in "".join(imported("explain", "aten::add.Tensor", "NestedTensorXPU"))
-
-
-RUNS = {
-    "capture": ("--help",),
-    "crossref": ("--help",),
-    "explain": ("aten::add.Tensor", "CPU"),
-    "resolve": ("aten::add.Tensor", "--tensor", "cpu"),
-    "keys": (),
-    "checks": (),
-    "rules": (),
-    "schema": (),
-    "bases": (),
-    "history": ("aten::add.Tensor",),
-    "diff": ("torch-2.14", "torch-2.15", "--op", "aten::add.Tensor"),
-    "coverage": ("CPU", "examples/add.yaml"),
-    "extract": ("examples/extension",),
-    "help": ("table",),
-    "trace": ("tests/trace/recordings/train.trace",),
-    "page": ("examples/add.yaml",),
-}
-"""For each command arguments that it has an answer for; what is not here reads a file."""
-
-
-ALL = """
-import json, sys
-from dispatch_cli.cli import main
-for args in json.loads(sys.argv[1]):
-    try:
-        main(args)
-    except SystemExit as stop:
-        assert stop.code in (None, 0, 1), (args, stop.code)
-    found = [name for name in sys.modules if name.startswith(("textual", "dispatch_cli.explore"))]
-    assert not found, (args, found[:3])
-"""
-
-
-@pytest.mark.slow
-def test_no_other_command_imports_textual() -> None:
-    runs = [[command, *RUNS.get(command, ("examples/add.yaml",))] for command in _COMMANDS if command != "explore"]
-    subprocess.run(
-        [sys.executable, "-c", ALL, json.dumps(runs)], capture_output=True, check=True, cwd=ROOT, env=environment()
-    )

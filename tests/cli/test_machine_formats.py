@@ -37,10 +37,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "a.yaml"
 
 
-def place(line: int, column: int) -> dict[str, object]:
-    return {"file": "a.yaml", "line": line, "column": column}
-
-
 def test_register_csv(file: str) -> None:
     assert call("register", file, "--format", "csv").out == (
         "operator,key,alias,kernel,state,fills,signature,flags,declared_at,kind,fake\n"
@@ -52,42 +48,6 @@ def test_register_csv(file: str) -> None:
         "hop,CPU,,hop_cpu,active,1,,,a.yaml:14:28,dispatch,\n"
         "hop,FakeTensorMode,,hop_fake,active,0,,,a.yaml:14:51,mode,\n"
     )
-
-
-def test_register_raw(file: str) -> None:
-    assert call("register", file, "--format", "raw").out == (
-        "name: demo::lost\n"
-        "schema: (none)\n"
-        "CPU: lost_cpu :: (none) [ boxed ]\n"
-        "\n"
-        "name: demo::op\n"
-        "schema: demo::op(Tensor x) -> Tensor\n"
-        "debug: registered at a.yaml:4\n"
-        "alias analysis kind: FROM_SCHEMA\n"
-        "CPU: op_[alias]_*|`cpu` :: (Tensor x) -> Tensor [ boxed unboxed ]\n"
-        "AutogradCPU: registered at a.yaml:4 :: (none) [ fallthrough boxed ]\n"
-        "CompositeExplicitAutograd[alias]: op_default :: (none) [ boxed ]\n"
-    )
-
-
-def test_table_json_says_what_is_stale_and_what_the_base_had() -> None:
-    result = call("table", "examples/stale.yaml", "--op", "stale::quantized", "--format", "json")
-    entries = json.loads(result.out)["operators"][0]["entries"]
-    assert len(entries) == 137
-    assert [(entry["key"], entry["kernel"], entry["live_kernel"]) for entry in entries if entry["stale"]] == [
-        ("AutogradOther", "ambiguous_autogradother", "quantized_math")
-    ]
-    result = call("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--format", "json")
-    entries = json.loads(result.out)["operators"][0]["entries"]
-    before = [(entry["key"], entry["rule"], entry["before"]) for entry in entries if entry["before"]]
-    was = {
-        "rule": "math",
-        "kernel": (
-            "registered at /__w/pytorch/pytorch/build/aten/src/ATen/RegisterCompositeImplicitAutograd_0.cpp:9860"
-        ),
-        "fallthrough": False,
-    }
-    assert before == [("PrivateUse1", "kernel", was), ("AutogradPrivateUse1", "fallback", was)]
 
 
 def test_table_summary(file: str) -> None:
@@ -112,64 +72,16 @@ def test_findings_json(file: str) -> None:
     assert (result.code, result.err) == (1, "")
     document = json.loads(result.out)
     (finding,) = document["findings"]
-    assert len(finding.pop("fingerprint")) == 32
-    assert document == {
-        "schema_version": 3,
-        "report": "findings",
-        "universe": "torch-2.15",
-        "over_assumed": False,
-        "operators": 3,
-        "fail_on": "warning",
-        "failed": True,
-        "counts": {"error": 1, "warning": 0, "info": 0},
-        "checks": [
-            {
-                "id": "dangling-implementation",
-                "code": "DC101",
-                "title": "every operator with kernels has a schema",
-                "severity": "error",
-                "ran": True,
-                "lacks": None,
-            },
-            {
-                "id": "guard",
-                "code": "DC901",
-                "title": "the guards of the declarations hold",
-                "severity": "error",
-                "ran": True,
-                "lacks": None,
-            },
-        ],
-        "suppressed_count": 0,
-        "suppressed": [],
-        "unlisted": [],
-        "baseline": None,
-        "not_checked": {"pytorch": 0, "extended": 0, "unknown": 0},
-        "built": None,
-        "conditions": None,
-        "unknown_schemas": [],
-        "undecided": 0,
-        "not_understood": 0,
-        "findings": [
-            {
-                "check": "dangling-implementation",
-                "code": "DC101",
-                "severity": "error",
-                "message": "demo::lost has kernels at CPU, but nothing defines it",
-                "operator": "demo::lost",
-                "key": None,
-                "details": {"keys": "CPU"},
-                "when": None,
-                "tip": "define the operator, correct its name, or load the declarations that define it as well",
-                "group_message": None,
-                "mark": "CPU",
-                "subject": "",
-                "fix": [],
-                "declared_at": place(12, 16),
-                "related": [],
-            }
-        ],
-    }
+    assert len(finding["fingerprint"]) == 32
+    assert (document["operators"], document["fail_on"], document["failed"]) == (3, "warning", True)
+    assert document["counts"] == {"error": 1, "warning": 0, "info": 0}
+    assert [(row["id"], row["ran"]) for row in document["checks"]] == [
+        ("dangling-implementation", True),
+        ("guard", True),
+    ]
+    assert (finding["check"], finding["operator"], finding["key"]) == ("dangling-implementation", "demo::lost", None)
+    assert finding["details"] == {"keys": "CPU"}
+    assert finding["declared_at"] == {"file": "a.yaml", "line": 12, "column": 16}
 
 
 def test_findings_raw() -> None:
@@ -178,15 +90,6 @@ def test_findings_raw() -> None:
     table = call("table", "examples/stale.yaml", "--op", "stale::quantized", "--format", "raw").out
     assert result.code == 1
     assert result.out == (f"Canonical state\n~~~~~~~~~~~\n{registrations}\n\nComputed table:\n~~~~~~~~~~~\n{table}")
-
-
-def test_nothing_found_in_every_format() -> None:
-    source = ("examples/custom_library.yaml",)
-    for format_ in ("text", "json", "csv", "markdown", "html", "raw", "sarif", "github", "junit"):
-        result = call("check-invariants", *source, "--format", format_)
-        assert (result.code, result.err) == (0, "")
-    assert call("check-invariants", *source, "--format", "github").out == ""
-    assert call("check-invariants", *source, "--format", "raw").out == ""
 
 
 def test_the_fields_are_as_recorded() -> None:

@@ -154,34 +154,3 @@ def _keys_of(row: str) -> int:
     keys = row.split("  ")[0]
     listed, _, more = keys.partition(" and ")
     return len(listed.split(", ")) + (int(more.split()[0]) if more else 0)
-
-
-def test_no_column_is_as_wide_as_a_generated_path() -> None:
-    lines = call("table", "--base", "torch-2.15", "--op", "aten::add.Tensor").out.splitlines()
-    assert not any("/build/aten/src/ATen/" in line for line in lines)
-    assert max(len(line) for line in lines) <= 140
-    assert "/build/aten/src/ATen/" in call("table", "--base", "torch-2.15", "--op", "aten::add.Tensor", "--full").out
-
-
-@pytest.mark.parametrize(
-    ("args", "verdict"),
-    [
-        (
-            ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml"),
-            "AutogradPrivateUse1 holds nothing (rule 10, missing).",
-        ),
-        (
-            ("resolve", "aten::add.Tensor", "--tensor", "cuda", "--tensor", "cpu"),
-            "The call ends in RegisterCUDA_0.cpp:2405 at CUDA (rule 1, kernel).",
-        ),
-        (("check-invariants", "examples/stale.yaml"), "34 errors, 5 warnings, 1 info"),
-        (
-            ("coverage", "PrivateUse1", "--base", "torch-2.15", "--tag", "core"),
-            "PrivateUse1: 159 of 193 operators are served",
-        ),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
-)
-def test_the_verdict_is_the_last_thing(args: tuple[str, ...], verdict: str) -> None:
-    lines, count = screen(*args)
-    assert count < LINES or any(line.startswith(verdict) for line in lines[-2:]), lines[-3:]

@@ -88,12 +88,6 @@ def test_raw_is_what_pytorch_prints() -> None:
     assert result.out == "mylib::mul_add\nmylib::mul_add.out\nmylib::norm2\n"
 
 
-def test_a_key_without_kernels_names_its_fallback() -> None:
-    out = call("register", "--base", "torch-2.15", "--key", "*XLA").out
-    assert out.startswith("No operator has a kernel at AutocastXLA, XLA, ")
-    assert "Backend fallback at AutogradXLA: registered at " in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

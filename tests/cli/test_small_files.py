@@ -13,7 +13,6 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from tests.cli.support import COMMAND, ROOT, call, environment
-from tests.declarations import test_hostile as declared
 from tests.declarations.helpers import write
 
 pytestmark = pytest.mark.slow
@@ -116,61 +115,8 @@ def test_many_kernels_at_one_key(tmp_path: Path) -> None:
     assert "899 registrations more override another" in result.err
 
 
-@pytest.mark.parametrize(
-    ("text", "things"),
-    [
-        ("{}", 1 + 1),
-        ('{"a": 1, "b": [1, 2, 3]}', 1 + 2 + 3),
-        ('["[[[,,,", "\\"[,", "\\\\"]', 1 + 3),
-        ('[1, "' + "x" * 1_000 + '", {"a,": "[{"}]', 1 + 3 + 1),
-    ],
-)
-def test_what_json_is_counted_as(text: str, things: int) -> None:
-    exact = Budget(0)
-    parse_json(text.encode(), exact)
-    assert exact.spent == things
-    few = Budget(0, things - 1)
-    with pytest.raises(OverBudget):
-        parse_json(text.encode(), few)
-
-
 @pytest.mark.parametrize("text", ['["', '["\\', '["' + '\\"' * 200_000, '["' + "\\" * 400_001, "[" * 90_000])
 def test_json_that_does_not_end(text: str) -> None:
     """It is looked at once, however often a text seems to begin."""
     with pytest.raises((ValueError, OverBudget)):
         parse_json(text.encode(), Budget(len(text)))
-
-
-LONG_SECONDS = 20
-MORE_BYTES = 1 << 30
-
-
-def limit_more() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (LONG_SECONDS, LONG_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MORE_BYTES, MORE_BYTES))
-
-
-@pytest.mark.parametrize("name", [*declared.FILES][::8])
-def test_hostile_file(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_bytes(declared.FILES[name][0])
-    command = [*COMMAND, "check-invariants", str(path)]
-    answer = subprocess.run(
-        command,
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-        env=environment(),
-        timeout=3 * LONG_SECONDS,
-        preexec_fn=limit_more,
-    )
-    place, code = declared.FILES[name][1:]
-    assert (answer.returncode, answer.stdout) == (2, b"")
-    text = answer.stderr.decode()
-    first, *_, last = text.splitlines()
-    assert f".yaml:{place}" in first
-    assert f": error[{code}" in first
-    assert text.count(": error[") == 1
-    assert last == "1 error; nothing was done."
-    assert len(text) < 2_000
-    assert not any(ord(sign) < 32 and sign != "\n" for sign in text)

@@ -59,13 +59,12 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("format_", ["text", "json", "markdown"])
-def test_every_command_takes_sources(command: tuple[str, ...], format_: str) -> None:
+def test_every_command_takes_sources(command: tuple[str, ...]) -> None:
     tensors = ("--tensor", "cpu") if command[0] == "resolve" else ()
-    result = call(*command, "src", *tensors, "--format", format_)
+    result = call(*command, "src", *tensors, "--format", "json")
     assert result.code == 0, result.err
     if command[0] not in ("guards", "check-invariants"):
-        assert "f_cpu" in result.out.replace("\\", "") and "src/f.cpp" in result.out
+        assert "f_cpu" in result.out and "src/f.cpp" in result.out
     note = "note: 1 C++ file, 1 Python file: 4 blocks, 2 definitions, 4 registrations (1 conditional)\n"
     assert result.err.startswith(note)
 
@@ -125,11 +124,7 @@ def test_strict() -> None:
     Path("src/unknown.cpp").write_text(UNKNOWN)
     assert call("extract", "src").code == 0
     assert call("extract", "src", "--strict").code == 1
-    for command in COMMANDS:
-        tensors = ("--tensor", "cpu") if command[0] == "resolve" else ()
-        result = call(*command, "src", *tensors)
-        assert result.code == 0
-        assert "note: 1 statement not understood: `dispatch-cli extract` lists all\n" in result.err
+    assert "note: 1 statement not understood: `dispatch-cli extract` lists all\n" in call("table", "src").err
     strict = call(*checks)
     assert strict.code == 1 and strict.out == call(*checks[:-1]).out
 
@@ -164,18 +159,14 @@ def test_settings_of_the_project(tree: Path) -> None:
         '[tool.dispatch-cli.extract]\nexclude = ["*.py"]\n\n'
         '[[tool.dispatch-cli.extract.files]]\nglob = "src/*.cpp"\ndefine = ["WITH_CUDA"]\nwhen = ["defined(USE_MY)"]\n'
     )
-    (tree / "src" / "sub").mkdir()
-    for folder in (".", "src/sub"):
-        result = call("extract", str(tree / "src" / "f.cpp"))
-        assert "found: 3 blocks, 2 definitions, 3 registrations (5 conditional)" in result.err, folder
-        assert "defined(USE_MY)" in result.out
+    result = call("extract", str(tree / "src" / "f.cpp"))
+    assert "found: 3 blocks, 2 definitions, 3 registrations (5 conditional)" in result.err
+    assert "defined(USE_MY)" in result.out
     assert "left out: src/f.py (excluded)" in call("extract", "src").err
     checks = ("check-invariants", "src", "--fail-on", "none")
     assert "3 registrations (5 conditional)" in call(*checks).err
     assert "4 registrations (1 conditional)" in call(*checks, "--config", "none").err
-    assert "3 registrations" in call("extract", "src/f.cpp", "-U", "WITH_CUDA").err.replace(
-        "2 registrations", "3 registrations"
-    )
+    assert "2 registrations" in call("extract", "src/f.cpp", "-U", "WITH_CUDA").err
 
 
 BROKEN = (
@@ -193,10 +184,9 @@ BROKEN = (
 @pytest.mark.parametrize(("text", "code", "line"), BROKEN)
 def test_mistakes_in_the_settings_have_a_place(text: str, code: str, line: int, tree: Path) -> None:
     (tree / "pyproject.toml").write_text(f"[tool.dispatch-cli.extract]\n{text}\n")
-    for command in ("extract", "table", "check-invariants"):
-        result = call(command, "src")
-        assert result.code == 2
-        assert result.err.startswith(f"pyproject.toml:{line}:") and f"error[{code}]" in result.err, result.err
+    result = call("table", "src")
+    assert result.code == 2
+    assert result.err.startswith(f"pyproject.toml:{line}:") and f"error[{code}]" in result.err, result.err
 
 
 @pytest.mark.parametrize(
@@ -205,34 +195,18 @@ def test_mistakes_in_the_settings_have_a_place(text: str, code: str, line: int, 
         ("-D", "1X"), ("-D", ""), ("-D", "F(1)=x"), ("-U", "a b"), ("--set", "x"), ("--set", "=1"), ("-I", "nosuch"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("command", ["extract", "register"])
-def test_mistakes_in_the_options_are_refused(args: tuple[str, str], command: str) -> None:
-    assert call(command, "src", *args).code == 2
-
-
-def test_options_decide() -> None:
-    assert "(1 conditional)" in call("extract", "src").err
-    assert "4 registrations\n" in call("extract", "src", "-DWITH_CUDA=1").err
-    assert "3 registrations\n" in call("extract", "src", "-U", "WITH_CUDA").err
-    assert "3 registrations (1 conditional)" in call("extract", "src", "--exclude", "*.py").err
+def test_mistakes_in_the_options_are_refused(args: tuple[str, str]) -> None:
+    assert call("extract", "src", *args).code == 2
 
 
 @pytest.mark.parametrize("name", ["nosuch", "src/nosuch.cpp", "binary.cpp", "notes.txt"])
-@pytest.mark.parametrize("command", ["extract", "table", "check-invariants"])
-def test_bad_input(name: str, command: str, tree: Path) -> None:
+def test_bad_input(name: str, tree: Path) -> None:
     (tree / "binary.cpp").write_bytes(b"\0\1")
     (tree / "notes.txt").write_text("nothing\n")
-    result = call(command, "src", name, "--format", "json")
+    result = call("check-invariants", "src", name, "--format", "json")
     assert result.code == 2
     assert json.loads(result.out)["report"] == "problems"
     assert name in result.err
-
-
-def test_a_source_is_not_overwritten() -> None:
-    for name in ("src/f.cpp", "src/f.py"):
-        result = call("extract", "src", "-o", name)
-        assert result.code == 2 and "it is an input of this command" in result.err
-    assert Path("src/f.cpp").read_text() == CPP
 
 
 def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,113 +2,34 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import random
 import shlex
-from html.parser import HTMLParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from dispatch_cli.answers.support.wording import MARKS
-from dispatch_cli.engine.support.cell import Verdict
-from tests.cli.support import call, in_terminal
+from dispatch_cli.answers.support.record_document import record_yaml
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
+from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.glob import glob_pattern
+from dispatch_cli.model.names import OperatorName
+from tests.answers.random_declarations import kernel_at, keys, schema
+from tests.checks.helpers import findings
+from tests.cli.support import call
 
 OPERATORS = "examples/custom_ops.yaml"
 ASKED = (OPERATORS, "--device", "cpu", "--device", "cuda", "--tensor", "sparse")
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def data(*args: str) -> Any:
     result = call("support", *args, "--format", "json")
     assert result.code == 0, result.err
     return json.loads(result.out)
-
-
-def cells_of(report: Any) -> dict[str, list[str]]:
-    """For each operator the marks of its cells."""
-    return {
-        row["operator"]: [MARKS[Verdict(cell["verdict"])].text for cell in row["cells"]] for row in report["operators"]
-    }
-
-
-class Cells(HTMLParser):
-    """The rows of a matrix in a web page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self._is_open = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._is_open = tag == "td" or (tag == "th" and ("scope", "row") in attrs)
-        if self._is_open:
-            self.rows += [[]] if tag == "th" else []
-            self.rows[-1:] = [[*row, ""] for row in self.rows[-1:]]
-
-    def handle_endtag(self, tag: str) -> None:
-        self._is_open = self._is_open and tag not in ("td", "th")
-
-    def handle_data(self, text: str) -> None:
-        if self._is_open and self.rows:
-            self.rows[-1][-1] += text
-
-
-def in_html(text: str) -> dict[str, list[str]]:
-    parser = Cells()
-    parser.feed(text)
-    return {label: marks for label, *marks in parser.rows}
-
-
-def in_markdown(text: str) -> dict[str, list[str]]:
-    rows = [
-        line.replace("*", "").replace("\\", "").strip("| ").split(" | ") for line in text.splitlines() if "|" in line
-    ]
-    return {label: marks for label, *marks in rows[2:]}
-
-
-def in_text(text: str, names: list[str]) -> dict[str, list[str]]:
-    """Verdicts from all parts, where the width cuts the matrix."""
-    verdicts: dict[str, list[str]] = {name: [] for name in names}
-    for line in text.partition("Kernels are taken")[0].splitlines():
-        label, *marks = line.split() or [""]
-        if label in verdicts:
-            verdicts[label] += marks
-    return verdicts
-
-
-def in_svg(text: str) -> dict[str, list[str]]:
-    """The title of a cell begins with the operator."""
-    verdicts: dict[str, list[str]] = {}
-    for group in ElementTree.fromstring(text).iter(f"{SVG}g"):
-        title, mark = group.find(f"{SVG}title"), group.find(f"{SVG}text")
-        assert title is not None and title.text is not None and mark is not None
-        if " on " in title.text:
-            verdicts.setdefault(title.text.partition(" on ")[0], []).append("".join(mark.itertext()))
-    return verdicts
-
-
-def test_every_format_says_the_same_cells() -> None:
-    expected = cells_of(data(*ASKED))
-    assert len(expected) == 7 and {len(marks) for marks in expected.values()} == {20}
-    marks = {mark for row in expected.values() for mark in row}
-    assert marks >= {"K", "C", "F", "-", "X", "L", "·"}
-    rows = [*csv.DictReader(io.StringIO(call("support", *ASKED, "--format", "csv").out))]
-    in_csv: dict[str, list[str]] = {}
-    for row in rows:
-        in_csv.setdefault(row["operator"], []).append(MARKS[Verdict(row["verdict"])].text)
-    assert in_csv == expected
-    assert in_html(call("support", *ASKED, "--format", "html").out) == expected
-    assert in_markdown(call("support", *ASKED, "--format", "markdown").out) == expected
-    assert in_svg(call("support", *ASKED, "--format", "svg").out) == expected
-    for width in (60, 120):
-        out = in_terminal(width, "support", *ASKED, NO_COLOR="1").out
-        assert in_text(out, [*expected]) == expected
-        assert max(map(len, out.splitlines())) <= width
-    assert in_text(call("support", *ASKED).out, [*expected]) == expected
 
 
 def test_each_cell_that_does_not_work_is_under_a_reason() -> None:
@@ -189,3 +110,49 @@ def test_what_is_recorded_holds(tmp_path: Path) -> None:
     for options in (("--format", "json"), ("--context", "autocast cpu")):
         refused = call("support", OPERATORS, "--record", *options)
         assert (refused.code, "takes no --format" in refused.err) == (2, True)
+
+
+# What is promised holds on the same state, and everything that works is promised.
+
+
+def matrix(state: State) -> tuple[list[SupportRow], Sequence[Column]]:
+    names = [OperatorName.parse(name) for name in state.dispatcher.names()]
+    columns = support_columns(state, names, ["cpu", "cuda"])
+    return list(support_rows(state, names, columns)), columns
+
+
+def recorded(folder: Path, library: str, seed: int | None = None) -> str:
+    """The recorded promise of a library, compared with what works."""
+    (folder / "x.json").write_text(library, encoding="utf-8")
+    state = load_state([str(folder / "x.json")])
+    rows, columns = matrix(state)
+    text = "".join(record_yaml(state, rows, columns))
+    (folder / "p.yaml").write_text(text, encoding="utf-8")
+    again = load_state([str(folder / "x.json")], guards=[str(folder / "p.yaml")])
+    assert findings(again, select="broken-promise") == (), seed
+    for row in rows:
+        match = [
+            promise
+            for promise in again.declarations.promises
+            if any(glob_pattern(glob).match(str(row.operator)) for glob in promise.ops)
+        ]
+        for column, cell in zip(columns, row.cells, strict=True):
+            promised = any(
+                column.backend in promise.backends and column.context in promise.contexts for promise in match
+            )
+            is_void = cell.verdict is Verdict.NOT_APPLICABLE
+            assert is_void or promised is cell.verdict.works, (seed, row.operator, column)
+    return text
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_libraries(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    operators = [
+        {
+            "func": schema(dice).replace("op", f"{dice.choice('ab')}::{number}", 1),
+            "dispatch": {key: kernel_at(dice, key) for key in keys(dice)},
+        }
+        for number in "opqrs"
+    ]
+    recorded(tmp_path, json.dumps({"dispatch": 1, "universe": "torch-2.15", "operators": operators}), seed)

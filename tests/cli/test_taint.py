@@ -220,23 +220,6 @@ def test_every_format_of_files_that_are_good() -> None:
     assert good >= 4
 
 
-def test_a_file_gets_what_standard_output_gets() -> None:
-    """Harmful texts are no others there."""
-    operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": {"CPU": f"k{SUFFIX}", "XLA": f"x{SUFFIX}"}}
-    guard = {"op": "m::*", "key": "CPU", "kernel": f"l{SUFFIX}", "reason": f"r{SUFFIX}"}
-    for document in ({"operators": [operator], "guards": [guard]}, {"operators": [{**operator, f"o{SUFFIX}": 1}]}):
-        Path("d.json").write_bytes(written({"dispatch": 1, **document}))
-        run("check-invariants", "d.json", "--step-summary", "page.md")
-        assert "error" in Path("page.md").read_text(encoding="utf-8")
-        for command, *options in RUNS:
-            printed_ = run(command, "d.json", *options)
-            result = run(command, "d.json", *options, "-o", "out")
-            text = Path("out").read_bytes().decode() if Path("out").exists() else ""
-            Path("out").unlink(missing_ok=True)
-            text, out = (re.sub(r'timestamp="[^"]*"', "", part) for part in (text, printed_.out))  # JUnit's
-            assert (result.code, result.out, text) == (printed_.code, "", out), options
-
-
 def test_explanations_and_calls() -> None:
     dispatch = {"CPU": f"k{SUFFIX}", "CompositeImplicitAutograd": f"m{SUFFIX}"}
     operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": dispatch, "tags": [f"t{SUFFIX}"], "debug": SUFFIX}
@@ -469,12 +452,6 @@ def test_commands_are_seen_however_the_text_is_cut(size: int) -> None:
     )
     assert "\x1b[1m\\x3a:f" in "".join(printed(chunks, colored=True))
     assert "".join(printed(['{"a": "##[b"}\n'], "data")) == '{"a": "#\\u0023[b"}\n'
-
-
-def test_a_long_line_goes_out_in_parts() -> None:
-    parts = list(printed(["x" * 100_000] * 40 + ["::a\n::b"]))
-    assert len(parts) > 2
-    assert "".join(parts) == "x" * 4_000_000 + "::a\n\\x3a:b"
 
 
 # sources

@@ -1,10 +1,6 @@
 """-k: the what-if of ``torch/_python_dispatcher.py``, against what PyTorch's own PythonDispatcher answers.
 
-``expected/what_if.register.raw`` and ``what_if.table.raw`` come from PyTorch 2.15.0; they are written by
-
-    python tests/cli/record_what_if.py tests/cli/expected CPU XLA Lazy CompositeImplicitAutograd
-
-run with a Python that has PyTorch 2.15.0.
+``expected/what_if.register.raw`` and ``what_if.table.raw`` come from PyTorch 2.15.0: `RECORD` wrote them for `KEYS`.
 """
 
 from __future__ import annotations
@@ -20,7 +16,19 @@ from tests.cli.support import call, process
 from tests.cli.transcripts import EXPECTED
 
 KEYS = ("CPU", "XLA", "Lazy", "CompositeImplicitAutograd")
-RECORD = Path(__file__).parent / "record_what_if.py"
+RECORD = """
+import sys
+from pathlib import Path
+
+from torch._python_dispatcher import PythonDispatcher
+
+folder, keys = Path(sys.argv[1]), sys.argv[2:]
+dispatcher = PythonDispatcher()
+dispatcher.register(keys)
+(folder / "what_if.register.raw").write_text(dispatcher.rawRegistrations(), encoding="utf-8")
+(folder / "what_if.table.raw").write_text(dispatcher.rawDispatchTable(), encoding="utf-8")
+"""
+"""Writes the two dumps of PyTorch's PythonDispatcher into a folder. Arguments: the folder, keys."""
 
 
 def options(keys: tuple[str, ...]) -> list[str]:
@@ -49,7 +57,7 @@ def test_raw_answers_are_pytorchs(command: str) -> None:
 )
 def test_raw_answers_are_those_of_a_live_pytorch(keys: tuple[str, ...], live_universe: str, tmp_path: Path) -> None:
     """The answers of every version, over its own universe."""
-    in_pytorch.run([torch_python(), str(RECORD), str(tmp_path), *keys])
+    in_pytorch.run([torch_python(), "-c", RECORD, str(tmp_path), *keys])
     for command in ("register", "table"):
         live = (tmp_path / f"what_if.{command}.raw").read_text(encoding="utf-8")
         assert call(command, *options(keys), "--universe", live_universe, "--format", "raw").out == live
