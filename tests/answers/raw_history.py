@@ -3,26 +3,17 @@
 Nothing of the engine is used: registrations, slots and schemas are read out of the texts that PyTorch prints, and
 compared by text. A kernel is the source file that its text names; ``/dev/null`` is a Python function of which nothing
 is known.
-
-usage: python -m tests.answers.raw_history [--all] PYTHON...   (the oldest PyTorch first; all that are embedded)
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tests.cli.support import call
 from tests.engine.comparison.dumps import RawOperator, file_of, live, read
-
-OPERATORS = (
-    *("aten::_cdist_backward", "aten::_flash_attention_backward", "aten::_flash_attention_forward"),
-    *("aten::_scaled_mm", "aten::add.Tensor", "aten::align_as", "aten::kthvalue", "aten::qr", "aten::tril"),
-    *("prims::slice",),
-)
 
 
 class Kernel(NamedTuple):
@@ -162,13 +153,12 @@ def _said_slot(row: Mapping[str, Any]) -> Slot:
     return Slot(RULES[row["rule"]], row["source"], None if row["kernel"] is None else _said_kernel([row["kernel"]]))
 
 
-def differences(versions: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> Iterator[str]:
-    """Differences between ``history`` and the dumps, of some operators; without names, of all."""
-    line = ["--format", "json"]
-    answers = (json.loads(call("history", glob, *line).out)["operators"] for glob in names or ["*"])
+def differences(versions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
+    """Differences between ``history`` and the dumps, of some operators."""
+    answers = (json.loads(call("history", name, "--format", "json").out)["operators"] for name in names)
     by_name = {row["operator"]: row for answer in answers for row in answer if not row["higher_order"]}
     for name, mine in expected(versions).items():
-        if names and name not in names:
+        if name not in names:
             continue
         its = said(by_name[name])
         for version in dict.fromkeys((*mine, *its)):
@@ -189,21 +179,3 @@ def _sides(found: Any) -> dict[str, Any]:
 
 def _but_fallback(side: Any) -> Any:
     return side._replace(kernel=None) if isinstance(side, Slot) and side.rule == _FALLBACK else side
-
-
-def main(*arguments: str) -> None:
-    """Ask every Python, compare, and print what differs and how much was compared."""
-    is_all = arguments[:1] == ("--all",)
-    versions = [ask(python) for python in arguments[is_all:]]
-    problems = [*differences(versions, () if is_all else OPERATORS)]
-    print(*problems, sep="\n")
-    changed = {name: one for name, one in expected(versions).items() if is_all or name in OPERATORS}
-    kinds = ("defined", "gone", "schema", "kernels", "slots")
-    counts = {kind: sum(kind in change for each in changed.values() for change in each.values()) for kind in kinds}
-    print(f"{len(versions)} versions, {len(changed)} operators; changes by operator and version: {counts}")
-    print(f"{len(problems)} differences")
-    sys.exit(bool(problems))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

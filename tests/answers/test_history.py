@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli import bases
 from dispatch_cli.answers.history.key import HeldKind
 from dispatch_cli.answers.history.report import history_report
 from dispatch_cli.answers.history.versions import Versions
@@ -19,7 +18,6 @@ from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.universes import default_name, load
 from tests.answers.raw_history import differences, expected
@@ -95,13 +93,6 @@ def test_another_overload_with_the_same_schema() -> None:
     assert renames(OLD, new, "demo::f") == (Rename("demo::f", "demo::f.new", Likeness.NAME_AND_SCHEMA),)
 
 
-def test_kernels_of_unknown_files_are_no_evidence() -> None:
-    unknown = Dispatcher(load(default_name()))
-    unknown.define(parse_schema("demo::g(Tensor x, int n) -> Tensor"), "registered at schemas.cpp:1")
-    unknown.implement(OperatorName("demo::g"), "CPU", Kernel(debug="registered at /dev/null:7"))
-    assert renames(OLD, Side(State(unknown)), "demo::f") == ()
-
-
 def versions() -> Versions:
     return Versions([f"torch-{recording['version']}" for recording in recorded()])
 
@@ -141,15 +132,6 @@ def test_a_key_that_some_versions_lack() -> None:
     lacking = [recording["version"] for recording in recorded() if "Named" not in recording["runtime"]]
     (run,) = [held for held in operator.at_key if held.kind is HeldKind.NO_KEY]
     assert (run.first, run.last) == (f"torch-{lacking[0]}", f"torch-{lacking[-1]}")
-
-
-def test_python_kernels_are_registrations_that_changed() -> None:
-    """miopen_batch_norm has a decomposition at Autograd since 2.15, and nothing else that is new in it."""
-    every = Versions([*reversed(bases.names())])
-    (operator,) = history_report(every, ["aten::miopen_batch_norm"]).operators
-    changed = [change.version for change in operator.changes if change.python_kernels]
-    assert "torch-2.15" in changed
-    assert set(changed) <= set(operator.registrations_changed_in)
 
 
 # The command line.

@@ -23,16 +23,12 @@ NAMES = ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm"
     [
         ("aten::add", ["aten::add.Tensor", "aten::add.out"]),
         ("aten::add.out", ["aten::add.out"]),
-        ("aten::addmm", ["aten::addmm"]),
         ("aten::ad", []),
         ("aten::a", []),
         ("aten::ad?", ["aten::add.Tensor", "aten::add.out"]),
         ("aten::add*", ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm"]),
-        ("*.out", ["aten::add.out", "plain.out"]),
         ("*::add", ["aten::add.Tensor", "aten::add.out", "my.lib::add"]),
-        ("*::ad", []),
         ("aten::[ab]dd", ["aten::add.Tensor", "aten::add.out"]),
-        ("plain", ["plain", "plain.out"]),
         ("ATEN::*", []),
         ("*", NAMES),
         ("", []),
@@ -44,13 +40,8 @@ def test_operators(glob: str, chosen: list[str]) -> None:
 
 def test_keys_and_what_looks_like_them() -> None:
     dispatcher = what_if_state(["CPU"]).dispatcher
-    assert select_keys(dispatcher.universe, ["Undefined", "Sparse?PU"]) == {
-        "Undefined",
-        *("SparseCPU", "SparseIPU"),
-    } | {
-        "SparseXPU",
-        "SparseHPU",
-    }
+    sparse = {"SparseCPU", "SparseIPU", "SparseXPU", "SparseHPU"}
+    assert select_keys(dispatcher.universe, ["Undefined", "Sparse?PU"]) == {"Undefined", *sparse}
     assert select_keys(dispatcher.universe, ["Autograd"]) == set()  # an alias has no slot
     every = dispatcher.universe.keys_by_id
     assert select_keys(dispatcher.universe, ["autograd", "Dense"], every) == {"Autograd", "Dense"}
@@ -66,10 +57,7 @@ def test_keys_and_what_looks_like_them() -> None:
     [
         ("add", ["aten::add.Tensor", "aten::add.out", "my.lib::add"]),
         ("add.out", ["aten::add.out"]),
-        ("addmm", ["aten::addmm"]),
         ("ad", ["aten::add", "my.lib::add"]),
-        ("addd.out", ["aten::add.out"]),
-        ("adm", ["aten::add", "my.lib::add"]),
         ("", []),
     ],
 )
@@ -90,8 +78,6 @@ def test_the_overload_without_a_name_has_one_in_globs() -> None:
     [
         ("aten::AD*_", f"{ANOTHER_CASE} aten::add_.Tensor"),
         ("ATEN::ADD*", f"{ANOTHER_CASE} aten::add.Tensor and 3 more"),
-        ("ATEN.ADD.*", f"{ANOTHER_CASE} aten::add.Tensor and 1 more"),
-        ("PLAI?", f"{ANOTHER_CASE} plain and 1 more"),
         ("aten::zz*", None),
         ("aten::addmn", "did you mean aten::addmm?"),
         ("ATEN::ADD.TENSOR", "did you mean aten::add.Tensor or aten::add_.Tensor?"),

@@ -48,7 +48,7 @@ def matrix(groups: int = 3, label: str = "lib::operator", name: str = "context")
     return Matrix(heads, rows, "Operator")
 
 
-@pytest.mark.parametrize("width", [30, 40, 41, 60, 80, 200, None])
+@pytest.mark.parametrize("width", [30, 41, 80, None])
 @pytest.mark.parametrize("label", ["a", "lib::operator", "\N{CJK UNIFIED IDEOGRAPH-65E5}" * 40])
 def test_every_width_has_every_cell_at_its_place(width: int | None, label: str) -> None:
     matrix_text = TextMatrix(matrix(label=label), width)
@@ -66,32 +66,11 @@ def test_every_width_has_every_cell_at_its_place(width: int | None, label: str) 
 def test_hostile_names_are_text_in_a_picture() -> None:
     blocks: list[Block] = [Paragraph(HOSTILE, kind=ParagraphKind.TITLE), matrix(label=HOSTILE, name=HOSTILE)]
     root = ElementTree.fromstring("".join(svg(blocks, "title")).encode())
-    assert {element.tag.rpartition("}")[2] for element in root.iter()} == {
-        "svg",
-        "title",
-        "style",
-        "rect",
-        "text",
-        "tspan",
-        "g",
-    }
+    tags = {"svg", "title", "style", "rect", "text", "tspan", "g"}
+    assert {element.tag.rpartition("}")[2] for element in root.iter()} == tags
     assert root[0].text is not None and root[0].text.startswith("</text><script>alert(1)</script>&\"'\\x1b")
     assert "<script" not in "".join(html(blocks, "title"))
     assert re.search(r"(?<!\\)<script", "".join(markdown(blocks))) is None
-
-
-def test_only_titles_and_pictures_are_drawn() -> None:
-    blocks: list[Block] = [
-        Paragraph("the title", kind=ParagraphKind.TITLE),
-        Paragraph("without a picture", kind=ParagraphKind.SECTION),
-        Paragraph("prose"),
-        Paragraph("with a picture", kind=ParagraphKind.SECTION),
-        matrix(),
-    ]
-    drawn = "".join(svg(blocks, "title"))
-    assert "the title" in drawn and "with a picture" in drawn
-    assert "without a picture" not in drawn and "prose" not in drawn
-    assert ElementTree.fromstring("".join(svg(blocks[:1], "title"))) is not None
 
 
 UNIVERSE = universes.load("torch-2.15")
@@ -147,7 +126,7 @@ def test_the_legend_has_only_what_is_used() -> None:
 
 
 @pytest.mark.parametrize("name", SOME_UNIVERSES)
-@pytest.mark.parametrize("width", [40, 60, 79, 80, 104, 200])
+@pytest.mark.parametrize("width", [40, 79, 80])
 def test_every_width_has_room_and_every_slot(name: str, width: int) -> None:
     universe = universes.load(name)
     text = shown([row(key, Rule.KERNEL, stale=True, live_kernel="x") for key in universe.slots], width, universe)

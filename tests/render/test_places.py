@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
-from tests.cli.support import ROOT, call, in_terminal
+from tests.cli.support import ROOT, call
 
 PLACES = (
     "a/b.yaml:12345:67",
@@ -55,7 +54,7 @@ def blocks(place: str) -> list[Block]:
 
 
 @pytest.mark.parametrize("color", [False, True])
-@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+@pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_place_is_in_one_piece(place: str, width: int, color: bool) -> None:
     plain = re.sub(r"\x1b\[[0-9;]*m", "", "".join(text(blocks(place), Style(width, color))))
@@ -81,7 +80,7 @@ WHOLE = re.compile(r"[^\s(]*\.yaml:\d+(?::\d+)?")
 STATED = re.compile(r"\b(?:active|overridden|CompositeImplicitAutograd)\b")
 
 
-@pytest.mark.parametrize("width", [80, 100, 120, 140, 160, 200])
+@pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("command", IN_TABLES)
 def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every place of the user's files is whole, and every alias key and state is there, as where nothing is narrow."""
@@ -95,39 +94,4 @@ def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pyt
         assert word in "".join(output.split())
 
 
-COMMANDS = (
-    ("table", "{file}"),
-    ("register", "{file}"),
-    ("explain", "mylib::an_operator", "AutogradCPU", "{file}"),
-    ("resolve", "mylib::an_operator", "{file}", "--tensor", "cpu"),
-    ("check-invariants", "{file}"),
-    ("guards", "{file}"),
-    ("explain", "aten::add.Tensor", "PrivateUse1"),
-    ("resolve", "aten::add.Tensor", "--tensor", "privateuseone"),
-    ("table", "--base", "torch-2.15", "--op", "aten::add.Tensor"),
-    ("register", "--base", "torch-2.15", "--op", "aten::add.Tensor"),
-)
 PLACE = re.compile(r"\.(?:yaml|cpp|py|h)(?P<number>(?::\d+)*)")
-
-
-@pytest.mark.parametrize("columns", [60, 80, 120])
-@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
-def test_answers_have_whole_places(args: tuple[str, ...], columns: int, tmp_path: Path) -> None:
-    """Every file's name is followed by a line, and every line of a file is one that the file has."""
-    folder = tmp_path / ("a_rather_long_name_of_a_folder/" * 3)
-    folder.mkdir(parents=True)
-    file = folder / "declarations_of_my_library.yaml"
-    file.write_text(
-        "dispatch: 1\n" + "\n" * 1000 + "operators:\n  - func: mylib::an_operator(Tensor a) -> Tensor\n    dispatch:\n"
-        "      CPU: native\n      CompositeImplicitAutograd: math\n      AutogradCPU: fallthrough\n"
-        "guards:\n  - {op: mylib::an_operator, key: CUDA, kernel: other}\n",
-        encoding="utf-8",
-    )
-    words = [word.format(file=file) for word in args]
-    screen = in_terminal(columns, *words)
-    assert screen.code in (0, 1)
-    for match in PLACE.finditer(screen.out):
-        numbers = match["number"].split(":")[1:]
-        assert numbers, screen.out[max(0, match.start() - 200) : match.end() + 20]
-        if match[0].startswith(".yaml"):
-            assert int(numbers[0]) in range(1001, 1011), screen.out[match.start() - 100 : match.end() + 20]

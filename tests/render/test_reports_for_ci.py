@@ -233,16 +233,6 @@ def test_a_run_that_finds_the_input_bad() -> None:
     assert moved["runs"][0]["results"][0]["partialFingerprints"] == result["partialFingerprints"]
 
 
-def test_a_result_without_a_place() -> None:
-    assert sarif(finding(span=None))["results"][0]["locations"] == []
-    assert sarif(finding(span=Span("-", 1, 1)))["results"][0]["locations"] == []
-
-
-def test_a_message_has_no_links() -> None:
-    (result,) = sarif(finding(message="see [this](http://a.b), f[0] and g(1)"))["results"]
-    assert result["message"] == {"text": "see [this]\\(http://a.b), f[0] and g(1)"}
-
-
 def test_logs_are_valid_against_the_published_schema() -> None:
     validator = sarif_validator()
     for name in ("everything", "nothing"):
@@ -268,12 +258,6 @@ def test_a_command() -> None:
         "::error file=sub/a.yaml,line=3,col=5,title=guard::it does not hold%0Awanted: 50%25%0A"
         "note: registered here (b.yaml:1:2)\n"
     )
-
-
-def test_a_command_for_each_severity() -> None:
-    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "notice")):
-        example = finding(severity=severity, tip="do this", span=None)
-        assert github(example) == f"::{word} title=guard::it does not hold%0Atip: do this\n"
 
 
 def test_what_a_command_escapes() -> None:
@@ -308,20 +292,6 @@ def test_problems_are_commands_too() -> None:
 
 
 # JUnit
-
-
-def test_checks_that_find_nothing_are_passed_cases() -> None:
-    root = junit()
-    assert root.attrib == {}
-    assert [suite.get("name") for suite in root] == [f"dispatch-cli.{check.id}" for check in CHECKS]
-    for suite, check in zip(root, CHECKS, strict=True):
-        (case,) = suite.findall("testcase")
-        assert case.attrib == {"classname": f"dispatch-cli.{check.id}", "name": check.title, "time": "0"}
-        assert list(case) == []
-        assert {element.get("name"): element.get("value") for element in suite.iter("property")} == {
-            "universe": "torch-2.15",
-            "operators": "7",
-        }
 
 
 def test_problems_of_the_input_are_cases_in_error() -> None:

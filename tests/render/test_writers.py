@@ -21,14 +21,12 @@ from dispatch_cli.render.document import (
     Facts,
     Gap,
     Inline,
-    Narrow,
     Paragraph,
     ParagraphKind,
     Run,
     TableBlock,
     Tone,
     Under,
-    cells_of,
     lines,
 )
 from dispatch_cli.render.html import html
@@ -64,13 +62,7 @@ HOSTILE = [
     "<script>alert(1)</script><img src=x onerror='alert(1)'>",
     "\"><svg onload=alert(1)> '/* --> ]]>",
     "\x1b[31mred\x1b[0m \x07 \x9b31m \u202eabc\u2066",
-    "- item",
-    "1. item",
-    "# head",
-    "+ plus",
-    "> quote",
-    "```fence",
-    "=====",
+    *("- item", "1. item", "# head", "+ plus", "> quote", "```fence", "====="),
     "a/b/c.cpp:12",
     "日本語カーネル",
     "line\nline",
@@ -181,33 +173,12 @@ APART = "<!-- -->"
 @pytest.mark.parametrize(
     "reference",
     [
-        "@octocat",
-        "@org/team",
-        "a@b.org",
-        "mailto:a@b.org",
-        "https://a.b",
-        "ftp://a.b",
-        "www.a.b",
-        "WWW.A.B",
-        "#12",
-        "GH-12",
-        "GL-12",
-        "!12",
-        "user/repo!3",
-        "%3",
-        '%"a b"',
-        "^alert_1",
-        "~bug",
-        "$12",
-        "&12",
-        "0123456789abcdef0123456789abcdef01234567",
-        "abcdef1234567",
-        ":tada:",
-        ":+1:",
-        ":100:",
+        *("@octocat", "@org/team", "a@b.org", "mailto:a@b.org", "https://a.b", "ftp://a.b", "www.a.b", "WWW.A.B"),
+        *("#12", "GH-12", "GL-12", "!12", "user/repo!3", "%3", '%"a b"', "^alert_1", "~bug", "$12", "&12"),
+        *("0123456789abcdef0123456789abcdef01234567", "abcdef1234567", ":tada:", ":+1:", ":100:"),
     ],
 )
-@pytest.mark.parametrize("before", ["", "x ", "(", "_", "\\", "é"])
+@pytest.mark.parametrize("before", ["", "(", "\\"])
 def test_markdown_mentions_nobody_and_links_to_nothing(reference: str, before: str) -> None:
     """GitHub and GitLab look for these in each text without its marks; a comment makes two texts of one."""
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse("".join(markdown(every_block(before + reference))))
@@ -223,7 +194,7 @@ def test_markdown_mentions_nobody_and_links_to_nothing(reference: str, before: s
     assert [text for text in texts if _REFERENCE.search(text)] == []
 
 
-@pytest.mark.parametrize("width", [None, 20, 40, 80, 200])
+@pytest.mark.parametrize("width", [None, 20, 80])
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_a_terminal_gets_no_commands(hostile: str, width: int | None) -> None:
     plain = "".join(text(every_block(hostile), Style(width)))
@@ -246,26 +217,7 @@ def cell(position: int) -> Callable[[tuple[str, ...], bool], Inline]:
     return lambda row, short: f"{row[position][:3] if short else row[position]}"
 
 
-def test_columns_by_the_room_there_is() -> None:
-    columns: list[Column[Any]] = [
-        Column("Name", cell(0)),
-        Column("Text", cell(1), Under("Name")),
-        Column("More", cell(2), Narrow.DROP),
-        Column("None", lambda _, __: "", optional=True),
-        Column("No", lambda row, _: str(len(row)), right=True),
-    ]
-    rows = [("first", "some words", "others"), ("second", "", "")]
-    assert shown(columns, rows) == (
-        "Name    Text        More    No\nfirst   some words  others   3\nsecond                       3\n"
-    )
-    assert shown(columns, rows, 30) == shown(columns, rows)
-    assert shown(columns, rows, 29) == shown(columns, rows, 14) == "Name  Text  No\nfir   som    3\nsec          3\n"
-    assert shown(columns, rows, 13) == "Name /     No\nText\nfir         3\n  som\nsec         3\n"
-    stacked = cells_of(TableBlock(columns, rows), short=True, stacked=True)
-    assert [column.header for column in stacked.columns] == ["Name / Text", "No"]
-
-
-@pytest.mark.parametrize("width", range(12, 40))
+@pytest.mark.parametrize("width", range(12, 40, 5))
 def test_nothing_is_lost_where_columns_have_no_room(width: int) -> None:
     columns: list[Column[Any]] = [Column("Operator", lambda row, _: row[0])]
     columns += [Column(head, lambda _, __: "123", right=True) for head in ("Kernel", "Default", "Math", "Missing")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -22,11 +21,10 @@ from dispatch_cli.model.change import Addition, RegistrationName, Removal, Reord
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
-from tests.cli.support import call
 from tests.whatif.random_changes import make_random_changes
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_slots_with_the_changes_that_made_them(seed: int) -> None:
     dice = Random(seed)
     state = load_state(["examples/stale.yaml", "examples/out_of_tree_backend.yaml"])
@@ -117,9 +115,6 @@ def test_what_is_refused_changes_nothing(change: Addition | Removal, text: str) 
     assert tried.state is before and not tried.changes and not tried.undo()
 
 
-"""Findings that are about a run as a whole."""
-
-
 def slots(state: State) -> dict[tuple[OperatorName, str], object]:
     """Entries that calls find in each slot."""
     results: dict[tuple[OperatorName, str], object] = {}
@@ -153,7 +148,7 @@ def check_effect(tried: WhatIf, what: object) -> None:
     assert counts == (new - old, old - new), what
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_over_an_example(seed: int) -> None:
     dice = Random(seed)
     state = load_state(
@@ -193,7 +188,3 @@ def test_suppressions_that_become_useless(tmp_path: Path) -> None:
     assert new("demo::a") == [("unused-suppression", 6)]
     assert new("demo::b") == [("unused-suppression", 6)], "demo::c still needs the other one"
     assert new("demo::c") == [("unused-suppression", 11), ("unused-suppression", 6)]
-    path = tried.write(str(tmp_path / "whatif.yaml"))
-    run = call("check-invariants", str(file), path, "--format", "json")
-    rows = [(finding["check"], finding["declared_at"]["line"]) for finding in json.loads(run.out)["findings"]]
-    assert sorted(rows) == [("unused-suppression", 6), ("unused-suppression", 11)], "the command says the same"
