@@ -1,4 +1,4 @@
-"""Higher-order operators on the command line: register, table and resolve."""
+"""Higher-order operators on the command line: table, resolve, explain, checks and guards."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ operators:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hop.yaml").write_text(HOP, encoding="utf-8")
+    (tmp_path / "hops.yaml").write_text(HOPS, encoding="utf-8")
     (tmp_path / "python.yaml").write_text(DIVERGING, encoding="utf-8")
 
 
@@ -114,8 +115,7 @@ higher_order_operators:
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.chdir(tmp_path)
+def file(tmp_path: Path) -> str:
     (tmp_path / "a.yaml").write_text(DECLARATIONS, encoding="utf-8")
     return "a.yaml"
 
@@ -195,8 +195,7 @@ def test_what_is_refused() -> None:
     assert "a higher-order operator has no C++ kernels" in refused.err
 
 
-def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_rules_that_raise(tmp_path: Path) -> None:
     text = (
         "dispatch: 1\nuniverse: torch-2.15\nhigher_order_operators:\n  - name: hop\n    dispatch:\n"
         "      CPU: {kernel: at_cpu, redispatches: raises, error: 'mylib.Refused: not on CPU'}\n"
@@ -227,13 +226,185 @@ def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("{kernel: k, redispatches: maybe}", "true, false or raises"),
     ],
 )
-def test_errors_that_no_rule_can_raise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_errors_that_no_rule_can_raise(tmp_path: Path, rule: str, message: str) -> None:
     text = f"dispatch: 1\nhigher_order_operators:\n  - name: hop\n    dispatch:\n      CPU: {rule}\n"
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     result = call("resolve", "hop", "a.yaml", "--tensor", "cpu")
     assert (result.code, result.out) == (2, "")
     assert message in result.err
     assert "a.yaml:5:" in result.err
+
+
+# Explanations, checks and guards.
+
+
+HOPS = """\
+dispatch: 1
+higher_order_operators:
+  - name: whole
+    dispatch: {CompositeExplicitAutograd: whole_impl, AutocastCPU: fallthrough}
+    autograd: {kernel: autograd_not_implemented, deferred_error: true}
+    modes: {FakeTensorMode: whole_fake, ProxyTorchDispatchMode: whole_proxy}
+    subclasses: {MyTensor: whole_mine}
+    transforms: {Vmap: whole_vmap}
+    functionalize: whole_functional
+  - name: half # dispatch-cli: ignore[higher-order-autograd] inference only
+    dispatch: {CPU: half_cpu}
+modes: {Supporting: {supports_higher_order_operators: true}}
+"""
+
+
+def asked(*args: str) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(call("explain", *args, "hops.yaml", "--format", "json").out)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("key", "found", "kernel"),
+    [
+        ("CPU", "impl", "whole_impl"),
+        ("DispatchKey.AutogradCPU", "impl", "autograd_not_implemented"),
+        ("Functionalize", "impl", "whole_functional"),
+        ("AutocastCPU", "fallthrough", None),
+        ("Python", "modes", None),
+        ("FuncTorchDynamicLayerFrontMode", "transforms", None),
+        ("PreDispatch", "error", None),
+        ("FakeTensorMode", "impl", "whole_fake"),
+        ("torch._subclasses.fake_tensor.FakeTensorMode", "impl", "whole_fake"),
+        ("FakeTensor", "impl", "whole_fake"),
+        ("FunctionalTensorMode", "impl", "whole_functional"),
+        ("transform=Functionalize", "impl", "whole_functional"),
+        ("TransformType.Vmap", "impl", "whole_vmap"),
+        ("Grad", "error", None),
+        ("MyTensor", "impl", "whole_mine"),
+        ("subclass=Other", "error", None),
+        ("mode=Other", "error", None),
+        ("Supporting", "mode-itself", None),
+    ],
+)
+def test_places(key: str, found: str, kernel: str | None) -> None:
+    answer = asked("higher_order::whole", key)
+    assert (answer["answer"]["found"], answer["answer"]["kernel"]) == (found, kernel)
+    deciding = [step["outcome"] for step in answer["steps"] if step["outcome"] in ("decides", "raises")]
+    assert deciding == ["raises" if found == "error" else "decides"]
+    assert (answer["advice"] is not None) is (found == "error")
+
+
+def test_advice_is_declarations_that_help() -> None:
+    """Pasted below the file, the declarations make the finding go away."""
+    (change,) = asked("half", "FunctionalTensorMode")["advice"]["changes"]
+    assert [edit["kind"] for edit in change["edits"]] == ["functionalize", "autograd"]
+    Path("more.yaml").write_text(f"dispatch: 1\n{change['declarations']}", encoding="utf-8")
+    files = ("hops.yaml", "more.yaml")
+    after = json.loads(call("explain", "half", "FunctionalTensorMode", *files, "--format", "json").out)
+    assert after["answer"]["kernel"] == "half_functionalize"
+    assert call("resolve", "half", *files, "--tensor", "cpu", "--context", "mode=FunctionalTensorMode").code == 0
+    text = call("check-invariants", *files).out
+    assert "half has no implementation for FakeTensorMode and ProxyTorchDispatchMode" in text
+
+
+COMPOSITE = "dispatch: 1\nhigher_order_operators: [{name: ho, dispatch: {CompositeImplicitAutograd: ho_impl}}]\n"
+
+
+@pytest.mark.parametrize("mode", ["FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode"])
+def test_an_implementation_at_an_autograd_key_comes_before_a_mode(mode: str) -> None:
+    """As live PyTorch 2.13: ordinary calls run, those in inference mode raise, and tracing above autograd does."""
+    Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
+    ordinary, inference, *above = asked("ho", mode)["calls"]
+    assert (ordinary["kind"], ordinary["kernel"], ordinary["asks_mode"], ordinary["error"]) == (
+        "ordinary",
+        "ho_impl",
+        False,
+        None,
+    )
+    assert inference["error"].startswith(f"There was no rule registered for HigherOrderOperator ho and mode <{mode}")
+    texts = [f"Current active mode <{mode} object> not registered"] if mode == "ProxyTorchDispatchMode" else []
+    assert [call["error"] for call in above] == texts
+
+
+def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
+    """As live PyTorch 2.13: the call fails at AutogradCPU, in the mode too."""
+    ordinary, inference = asked("half", "FakeTensorMode")["calls"]
+    assert ordinary["error"].startswith(
+        "could not find kernel for HigherOrderOperator half at dispatch key DispatchKey.A"
+    )
+    assert inference["asks_mode"]
+
+
+def test_names_that_are_none() -> None:
+    for key in ("FakeTensorMod", "mode=", "subclass=a b", "[bold]x[/bold]", "transform=Vmp"):
+        refused = call("explain", "whole", key, "hops.yaml")
+        assert refused.code == 2
+        assert "Traceback" not in refused.err
+    assert "Did you mean FakeTensorMode" in call("explain", "whole", "FakeTensorMod", "hops.yaml").err
+    assert "there is no operator 'whol'" in call("explain", "whol", "CPU", "hops.yaml").err
+
+
+def test_checks_choose_count_and_suppress() -> None:
+    report = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)
+    assert (report["operators"], [finding["check"] for finding in report["findings"]]) == (2, ["higher-order-mode"])
+    assert [finding["check"] for finding in report["suppressed"]] == ["higher-order-autograd"]
+    assert report["findings"][0]["operator"] == "half"
+    whole = json.loads(call("check-invariants", "hops.yaml", "--op", "whole", "--format", "json").out)
+    assert (whole["operators"], whole["findings"]) == (1, [])
+    assert call("check-invariants", "hops.yaml", "--op", "whol").code == 2
+
+
+GUARDS = """\
+dispatch: 1
+extends: [./hops.yaml]
+guards:
+  - {op: whole, mode: [FakeTensorMode, ProxyTorchDispatchMode], rule: kernel}
+  - {op: whole, mode: FakeTensorMode, transform: Vmap, kernel: "whole_*"}
+  - {op: whole, subclass: MyTensor, not: missing, not_kernel: other}
+  - {op: whole, key: Autograd, kernel: autograd_not_implemented}
+  - {op: whole, key: AutocastCPU, fallthrough: true}
+  - {op: whole, key: CPU, same_as: CUDA}
+  - {op: whole, backend: PrivateUse1}
+  - {op: whole, tensors: [cpu], contexts: [mode=FakeTensorMode], resolves: {kernel: whole_fake, key: Python}}
+  - {op: half, tensors: [cpu], resolves: {end: error, error: "could not find kernel*"}}
+  - {op: "higher_order::*", key: CPU, rule: [kernel, default]}
+"""
+
+
+def test_guards_that_hold() -> None:
+    Path("guards.yaml").write_text(GUARDS, encoding="utf-8")
+    report = json.loads(call("guards", "guards.yaml", "--format", "json").out)
+    assert [row["verdict"] for row in report["guards"]] == ["holds"] * 10
+    assert report["guards"][0]["places"][0] == {"kind": "mode", "name": "FakeTensorMode"}
+    assert (report["guards"][1]["operators"], report["guards"][1]["slots"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("guard", "found"),
+    [
+        ("{op: half, mode: FakeTensorMode, rule: kernel}", "nothing (missing)"),
+        ("{op: whole, mode: FakeTensorMode, kernel: other}", "whole_fake by rule kernel"),
+        ("{op: whole, transform: Vmap, rule: missing}", "whole_vmap by rule kernel"),
+        ("{op: half, key: AutogradCPU, not: fallback}", "nothing (fallback, not used by higher-order"),
+        ("{op: whole, key: CPU, fallthrough: true}", "whole_impl by rule default"),
+        ("{op: half, backend: CUDA}", "nothing (missing)"),
+        ("{op: half, tensors: [cpu], resolves: half_cpu}", "raises could not find kernel for HigherOrderOperator"),
+        ("{op: whole, tensors: [nodevice], resolves: half_cpu}", "cannot be made"),
+    ],
+)
+def test_guards_that_are_broken(guard: str, found: str) -> None:
+    Path("guards.yaml").write_text(f"dispatch: 1\nextends: [./hops.yaml]\nguards: [{guard}]\n", encoding="utf-8")
+    result = call("check-invariants", "guards.yaml", "--select", "guard,unmatched-guard")
+    assert result.code == 1
+    assert found in result.out
+
+
+def test_recorded_guards_hold_and_notice_a_change() -> None:
+    recorded = call("guards", "hops.yaml", "--record").out
+    Path("recorded.yaml").write_text(recorded, encoding="utf-8")
+    checks = ("--guards", "recorded.yaml", "--select", "guard,unmatched-guard")
+    assert call("check-invariants", "hops.yaml", *checks).code == 0
+    Path("hops.yaml").write_text(HOPS.replace("whole_fake", "other"), encoding="utf-8")
+    assert ("the guard requires kernel whole_fake at FakeTensorMode") in call(
+        "check-invariants", "hops.yaml", *checks
+    ).out
+    Path("hops.yaml").write_text(HOPS.replace(", AutocastCPU: fallthrough", ", CPU: fallthrough"), encoding="utf-8")
+    assert call("check-invariants", "hops.yaml", *checks).code == 1
+    keys = call("guards", "hops.yaml", "--record", "--key", "CPU", "--op", "whole").out
+    assert (keys.count("- op:"), "mode:" in keys) == (1, False)

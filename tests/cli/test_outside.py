@@ -1,4 +1,4 @@
-"""Files outside the project: not read, and nothing of them shown, whatever leads there."""
+"""Files outside the project: not read, not written, and nothing of them shown, whatever leads there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli import universes
-from dispatch_cli.api import load_state, load_universes
+from dispatch_cli.answers.shared.source_lines import line_at
+from dispatch_cli.api import load_state
+from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.problem import InputError
 from tests.cli.support import call
 
 SECRET = "hunter2"
 NEIGHBOUR = "credentials.yaml"
 ALLOW = "--allow-outside"
-FORMATS = ("text", "json", "csv", "markdown", "html")
+FORMATS = ("text", "json", "html")
 
 
 @pytest.fixture(autouse=True)
@@ -58,14 +59,13 @@ def keeps_it(text: str, path: str) -> bool:
 @pytest.mark.parametrize("field", ["extends: [{}]", "universe: {}"])
 def test_what_a_file_names(field: str, path: str, project: Path) -> None:
     (project / "x.yaml").write_text(f"dispatch: 1\n{field.format(path)}\n", encoding="utf-8")
-    for command in ("table", "check-invariants"):
-        for format_ in FORMATS:
-            result = call(command, "x.yaml", "--format", format_)
-            assert result.code == 2
-            assert "outside-project" in result.err
-            assert "x.yaml:2:" in result.err
-            assert ALLOW in result.err
-            assert keeps_it(result.out + result.err, path)
+    for format_ in FORMATS:
+        result = call("check-invariants", "x.yaml", "--format", format_)
+        assert result.code == 2
+        assert "outside-project" in result.err
+        assert "x.yaml:2:" in result.err
+        assert ALLOW in result.err
+        assert keeps_it(result.out + result.err, path)
 
 
 @pytest.mark.parametrize("path", [path for path in WAYS_OUT if path.startswith(("./", "folder"))])
@@ -139,11 +139,12 @@ def test_no_file_can_allow_it(text: str, project: Path) -> None:
 def test_files_of_the_project_lead_to_each_other(project: Path) -> None:
     """Up to its folder, by links, by whole paths, and from wherever the command is run."""
     (project / "by_link.yaml").symlink_to(project / "near.yaml")
+    (project / "here").symlink_to(".")
     (project / "declared" / "top.yaml").write_text(
         f"dispatch: 1\nextends: [../near.yaml, ../by_link.yaml, '{project}/near.yaml']\n", encoding="utf-8"
     )
     assert load_state(["declared/top.yaml"]).dispatcher.names() == ["m::near"]
-    assert load_state([str(project / "declared" / "top.yaml")]).dispatcher.names() == ["m::near"]
+    assert load_state([str(project / "here" / "declared" / "top.yaml")]).dispatcher.names() == ["m::near"]
 
 
 @pytest.mark.parametrize("mark", ["pyproject.toml", ".git", None])
@@ -164,16 +165,61 @@ def test_which_folder_is_the_project(mark: str | None, project: Path) -> None:
         assert "the project is the directory declared;" in problem.hint
 
 
-def test_standard_input_is_in_the_working_directory() -> None:
-    assert call("register", "-", stdin=b"dispatch: 1\nextends: [./near.yaml]\n").code == 0
-    result = call("register", "-", stdin=b"dispatch: 1\nextends: [../outside/good.yaml]\n")
-    assert result.code == 2
-    assert "error[outside-project]" in result.err
+# What is written, and what is shown of a line.
 
 
-def test_universes(project: Path) -> None:
-    own = Path(universes.__file__).parent / "torch-2.4.json"
-    (project / "u.json").symlink_to(own)
-    with pytest.raises(InputError):
-        load_universes(["u.json"])
-    assert load_universes(["u.json"], allow_outside=True)[0].name == "torch-2.4"
+GUARD = f"""\
+dispatch: 1
+operators: [{{func: 'm::op(Tensor x) -> Tensor'}}]
+guards:
+  - {{op: 'm::op', key: CPU, kernel: {SECRET}}}
+"""
+"""It is broken, so a finding has the place of its line."""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--format", "json", "-o"),
+        ("--fail-on", "none", "--step-summary"),
+        ("--update-baseline", "--baseline"),
+    ],
+)
+def test_nothing_is_written_through_a_link(options: tuple[str, ...], project: Path) -> None:
+    outside = project.parent / "outside"
+    (outside / "there").write_text(SECRET, encoding="utf-8")
+    (project / "there").symlink_to(outside / "there")
+    (project / "new").symlink_to(outside / "new")
+    before = sorted(outside.iterdir())
+    for target in ("folder/new", "there", "new", f"{project}/there"):
+        result = call("check-invariants", "near.yaml", *options, target)
+        assert result.code == 2, target
+        assert "a link that leads out of the project" in result.err
+    assert (outside / "there").read_text(encoding="utf-8") == SECRET
+    assert sorted(outside.iterdir()) == before
+
+
+def test_the_summary_of_a_runner_is_outside(project: Path) -> None:
+    summary = project.parent / "summary.md"
+    assert call("check-invariants", "near.yaml", "--step-summary", str(summary), "--fail-on", "none").code == 0
+    assert summary.read_text(encoding="utf-8").startswith("## dispatch-cli check-invariants")
+
+
+@pytest.mark.parametrize("format_", ["text", "github"])
+def test_a_file_that_is_called_like_standard_input(format_: str, project: Path) -> None:
+    (project / "-").symlink_to(project.parent / "outside" / "lines")
+    lines = [f"stolen line {number} CPU" for number in range(1, 9)]
+    (project.parent / "outside" / "lines").write_text("\n".join(lines), encoding="utf-8")
+    result = call("check-invariants", "-", "--format", format_, stdin=GUARD.encode())
+    assert result.code == 1
+    assert "stolen" not in result.out + result.err
+
+
+def test_a_file_that_has_changed_shows_what_was_read(project: Path) -> None:
+    """A link that is put in its place while the command runs leads nowhere."""
+    (project / "a.yaml").write_text(GUARD, encoding="utf-8")
+    (guard,) = load(["a.yaml"]).guards
+    (project / "a.yaml").unlink()
+    (project / "a.yaml").symlink_to(project.parent / "outside" / NEIGHBOUR)
+    assert guard.span is not None
+    assert line_at(guard.span) == GUARD.split("\n")[3]

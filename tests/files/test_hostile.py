@@ -63,19 +63,6 @@ def test_trees_of_trees_are_listed_some_times(listed: list[int]) -> None:
     assert work[1] <= 2 * work[0]
 
 
-def test_a_tree_that_is_copied_some_times_is_read_whole() -> None:
-    def copies(folder: Path, count: int) -> None:
-        blob = hostile.written(folder, b"blob", (HEAD + OPERATOR).encode())
-        inner = hostile.tree(folder, [("100644", b"f%d.py" % number, blob) for number in range(30)])
-        hostile.committed(
-            folder, hostile.tree(folder, [("40000", b"d%02d" % number, inner) for number in range(count)])
-        )
-
-    extraction = extracted(copies, 30)
-    assert dict(extraction.files).popitem()[1] == 900
-    assert not too_large(extraction)
-
-
 def test_one_large_file_under_many_names_is_read_some_times() -> None:
     extraction = extracted(hostile.one_file_often, 400)
     (count,) = (number for _, number in extraction.files)
@@ -95,12 +82,6 @@ def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPat
     result = call("extract", "HEAD:src")
     assert result.code == 2
     assert "the list of files in the folder is larger than 10000 bytes" in result.err
-
-
-def test_links_with_large_targets_are_not_read() -> None:
-    extraction = extracted(hostile.large_links, 50)
-    assert len(extraction.left_out) == 50
-    assert {part.reason for part in extraction.left_out} == {WhyLeftOut.LINK}
 
 
 def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,12 +114,3 @@ def test_patterns_that_are_too_many_are_said_and_what_they_ignore_is_read() -> N
     result = run(["."])
     assert result.definitions == 0
     assert not too_large(result)
-
-
-def test_a_gitignore_that_is_too_large_is_said() -> None:
-    Path(".gitignore").write_text("a.py\n" * (1 << 18))
-    Path("a.py").write_text(HEAD + OPERATOR)
-    assert too_large(run(["."])) == [".gitignore: its patterns are too many to be looked at"]
-    result = call("check-invariants", ".")
-    assert result.code == 1
-    assert "error[unread-sources]" in result.out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,8 @@ from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project import find_project, read_defaults
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import run
-from dispatch_cli.files import git as git_module
 from dispatch_cli.files import paths
 from dispatch_cli.files.asked import resolve
-from dispatch_cli.files.errors import RevisionError
 from dispatch_cli.files.revision import MAX_LINKS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.problem import InputError, Problem
@@ -100,10 +97,7 @@ def test_links_lead_to_files_of_the_same_revision(repo: Path) -> None:
         ({"a": "->nothing"}, "a is not in HEAD"),
         ({"a": "->/etc/passwd"}, "leads out of the repository"),
         ({"a": "->../../etc/passwd"}, "leads out of the repository"),
-        (
-            {f"l{n}": f"->l{n + 1}" for n in range(MAX_LINKS + 1)} | {"a": "->l0"},
-            CIRCLE,
-        ),
+        ({f"l{n}": f"->l{n + 1}" for n in range(MAX_LINKS + 1)} | {"a": "->l0"}, CIRCLE),
         ({"a/b": "x"}, "is a directory"),
     ],
 )
@@ -218,13 +212,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
             config.write(f'[{head} "{below}"]\n{last} = {value}\n' if below else f"[{head}]\n{last} = {value}\n")
     for folder in (repo / ".git" / "hooks", tmp_path / "hooks"):
         folder.mkdir(exist_ok=True)
-        for hook in (
-            "post-index-change",
-            "reference-transaction",
-            "post-checkout",
-            "fsmonitor-watchman",
-            "pre-auto-gc",
-        ):
+        for hook in ("post-index-change", "reference-transaction", "post-checkout", "fsmonitor-watchman"):
             (folder / hook).write_text(PROGRAM.format(ran=ran), encoding="utf-8")
             (folder / hook).chmod(0o755)
     before = sorted(path for path in (repo / ".git").rglob("*"))
@@ -240,13 +228,6 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     assert "not in this clone" in problem.message
     assert not ran.exists()
     assert sorted(path for path in (repo / ".git").rglob("*")) == [path for path in before if path.name != blob[2:]]
-
-
-def test_objects_are_not_replaced(repo: Path) -> None:
-    commit(repo, {"decl.yaml": OPERATOR, "other.yaml": OTHER})
-    git(repo, "replace", *(git(repo, "rev-parse", f"HEAD:{name}").strip() for name in ("decl.yaml", "other.yaml")))
-    assert "m::other" in git(repo, "show", "HEAD:decl.yaml")
-    assert len(spans(load(resolve(["HEAD:decl.yaml"])))) == 2
 
 
 def test_what_the_environment_names_is_not_run(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,34 +259,3 @@ def test_entries_that_no_checkout_has_are_not_there(repo: Path) -> None:
     assert sorted(entry.name for entry in paths.each_entry(name)) == ["good.yaml", "odd"]
     with pytest.raises(InputError):
         load([f"{name}odd"])
-
-
-def test_a_git_that_does_not_answer(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit(repo, {"decl.yaml": OPERATOR})
-    (name,) = resolve(["HEAD:decl.yaml"])
-    monkeypatch.setattr(git_module, "PATIENCE", 0.2)
-    for script, expected in (("sleep 60", "took more than"), ("exit 0", "ended"), ("echo nonsense; cat", "answers")):
-        (tmp_path / "bin").mkdir(exist_ok=True)
-        (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (tmp_path / "bin" / "git").chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-        objects = git_module.Objects()
-        with pytest.raises(RevisionError, match=expected):
-            objects.content("0" * 40)
-        objects.close()
-    assert name == "HEAD:decl.yaml"
-
-
-def test_a_repository_with_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = repository(tmp_path / "new", "--object-format=sha256")
-    commit(folder, {"sub/decl.yaml": OPERATOR})
-    monkeypatch.chdir(folder)
-    assert load(resolve(["HEAD:sub/decl.yaml"])).steps
-
-
-def test_names_that_are_not_utf8(repo: Path) -> None:
-    (repo / os.fsdecode(b"\xff.cpp")).write_text(BLOCK, encoding="utf-8")
-    commit(repo, {"a.cpp": BLOCK.replace("KEY", "CPU")})
-    done = run(resolve(["HEAD:"]))
-    assert [omission.reason for omission in done.left_out] == [WhyLeftOut.NAME]
-    assert done.registrations == 1
