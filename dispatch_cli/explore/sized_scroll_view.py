@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from rich.style import Style
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 
 FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
@@ -17,6 +19,8 @@ class SizedScrollView(ScrollView):
     """The style of what the cursor is on where the view does not have the focus."""
     STYLED_BY_FOCUS = False
     """True if a rule of the application's CSS is about the focus of such a view."""
+    # textual would lay out and paint the whole screen for it
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(id=id, classes=classes)
@@ -25,6 +29,19 @@ class SizedScrollView(ScrollView):
     def sized(self) -> None:
         """Lay out what is shown for the size that the view has now."""
         raise NotImplementedError
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Fit the scrollbars; the screen is laid out anew only where that can move something."""
+        height = self.styles.height
+        is_wider = size.width > self.scrollable_content_region.width
+        if (height is not None and height.is_auto) or is_wider != self.show_horizontal_scrollbar:
+            self.refresh(layout=True)
+            return
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = size.height
+        if self.show_horizontal_scrollbar:
+            self.horizontal_scrollbar.window_virtual_size = size.width
+        self.scroll_x, self.scroll_y = self.scroll_x, self.scroll_y  # textual keeps them within the size
 
     def on_resize(self) -> None:
         """textual's."""
