@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
@@ -16,15 +13,14 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from dispatch_cli import explore
-from dispatch_cli.api import load_state
 from dispatch_cli.explore import stage
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
-from dispatch_cli.explore.failed_view import FailedView
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 
@@ -136,38 +132,6 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(panes: dict[str, ty
     drive(session(), steps, fails=True, painted=True)
 
 
-def test_an_error_in_the_first_view_is_shown_there(panes: dict[str, type[Pane]]) -> None:
-    panes["table"] = Failing
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: SHOWN in flat(screen_text(app)))
-        assert isinstance(app.stage.views["table"], FailedView)
-        await pilot.press("2", "o", "down")
-        await until(pilot, lambda: app.spot == spot_of(app.catalogue.entries[1]))
-        assert app.front == "slot"
-
-    drive(session(), steps, fails=True)
-
-
-HOSTILE = 'dispatch: 1\noperators:\n- func: "my[red]::lib[/](Tensor x) -> Tensor"\n  dispatch: {CPU: k}\n'
-
-
-@pytest.mark.usefixtures("panes")
-def test_marks_of_what_the_files_register_and_the_filter(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text("extends: [torch-2.15]\n" + HOSTILE.replace("[red]", "").replace("[/]", ""), encoding="utf-8")
-    state = load_state((str(file),))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("f")
-        await pilot.pause(0.1)
-        assert "[+1]" in screen_text(app)
-        assert [app.catalogue.entries[item].name for item in app.operators.list.found] == ["my::lib"]
-        assert any(line.startswith("+  my::lib") for line in screen_text(app).split("\n"))
-
-    drive(Session(state, (str(file),)), steps)
-
-
 @pytest.mark.usefixtures("panes")
 def test_names_are_no_markup() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
@@ -207,22 +171,6 @@ def test_help_and_palette() -> None:
 
 
 @pytest.mark.usefixtures("panes")
-def test_mouse() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.click(app.operators.list, offset=(5, 4))
-        await pilot.pause(0.1)
-        assert app.spot == spot_of(app.catalogue.entries[4])
-        await pilot.click("Tabs", offset=(12, 0))
-        await pilot.pause()
-        assert app.front == "slot"
-        await pilot.click(app.operators.filters, offset=(14, 0))
-        await pilot.pause()
-        assert not app.operators.list.found
-
-    drive(session(), steps)
-
-
-@pytest.mark.usefixtures("panes")
 def test_messages_are_no_markup() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         app.stage.views["table"].notify("a [red]kernel[/]\x1b[31m\u202e")
@@ -236,34 +184,54 @@ def test_messages_are_no_markup() -> None:
     drive(session(), steps)
 
 
-@pytest.mark.usefixtures("panes")
-def test_the_screen_comes_back_after_an_editor_that_cannot_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """textual's `suspend` takes the screen back behind its `yield`, and only there."""
-    from dispatch_cli.model.span import Span
-
-    editor = tmp_path / "broken"
-    editor.write_bytes(b"\x7fELF")
-    editor.chmod(0o755)
-    monkeypatch.setenv("VISUAL", str(editor))
-    steps_taken = []
-
-    @contextmanager
-    def suspend() -> Iterator[None]:
-        steps_taken.append("lent")
-        yield
-        steps_taken.append("back")
+@pytest.mark.slow
+@pytest.mark.parametrize("opening", [["7", "b"], ["4", "a"], ["question_mark"]])
+def test_a_screen_in_front_keeps_all_keys(opening: list[str]) -> None:
+    """None of them does something to what is behind it, nor puts something else before it."""
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        monkeypatch.setattr(app, "suspend", suspend)
-        app.stage.views["table"].post_message(Pane.OpenPlace(Span(__file__, 3, 1)))
-        await until(
-            pilot, lambda: any("cannot be started" in notification.message for notification in app._notifications)
-        )
+        await app.go(ADD._replace(key="CPU"), "table")
+        await pilot.press(*opening)
+        await pilot.pause(0.1)
+        front, screen, entry = app.front, app.screen, app.operators.list.entry
+        assert screen is not app.screen_stack[0]
+        behind = app.screen_stack[0].focused
+        await pilot.press("slash", "ctrl+p", *"12hxuwo", "f5", "down", "pagedown", "backspace", "alt+left")
+        await pilot.pause(0.1)
+        assert app.screen is screen
+        assert (app.front, app.operators.list.entry, app.screen_stack[0].focused) == (front, entry, behind)
+        assert not app.operators.input.value
+        assert not (app.session.has_tried and app.session.whatif.changes)
+        await pilot.press("escape")
+        await pilot.pause(0.1)
+        assert app.screen is app.screen_stack[0]
 
     drive(session(), steps)
-    assert steps_taken == ["lent", "back"]
+
+
+def test_x_on_the_page_of_an_alias_key_switches_its_kernel_off_and_on() -> None:
+    linear = OperatorName("aten::linear")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(linear, "CompositeImplicitAutograd"), "slot")
+        await until(pilot, lambda: "CompositeImplicitAutograd has the kernel" in flat(screen_text(app)))
+        await pilot.press("x")
+        await until(pilot, lambda: app.session.has_tried)
+        (change,) = app.session.whatif.changes
+        assert isinstance(change, Removal)
+        assert (change.which.operator, change.which.key) == (linear, "CompositeImplicitAutograd")
+        await until(pilot, lambda: "Switched off on trial" in screen_text(app))
+        assert not [notice.message for notice in app._notifications]
+        await pilot.press("x")
+        await until(pilot, lambda: not app.session.whatif.changes)
+        await app.go(Spot(linear, "CompositeExplicitAutograd"), "slot")
+        await pilot.press("x")
+        await until(pilot, lambda: [notice.message for notice in app._notifications])
+        assert [notice.message for notice in app._notifications] == [
+            "Nothing is registered at CompositeExplicitAutograd: there is nothing to switch off."
+        ]
+
+    drive(session(), steps)
 
 
 def test_no_private_member_of_textual_is_used_or_replaced() -> None:

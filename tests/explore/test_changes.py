@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from shutil import copytree
-from threading import Event
 
 import pytest
 from textual.pilot import Pilot
@@ -13,20 +10,12 @@ from textual.pilot import Pilot
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.panes.changes import ChangesPane
-from dispatch_cli.explore.panes.findings import FindingsPane
-from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.change import Addition
-from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import json_text
-from dispatch_cli.whatif.findings import FindingsEffect
-from dispatch_cli.whatif.whatif import WhatIf
 from tests.cli.support import call
-from tests.explore.support import drive, flat, newest, screen_text, until
-from tests.page.support import state_of
+from tests.explore.support import drive, newest, until
 
 pytestmark = pytest.mark.slow
 
@@ -172,74 +161,6 @@ def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch:
     assert ran.out == "".join(json_text(answer.report))
 
 
-def test_the_command_of_a_saved_what_if_over_sources_finds_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file with the changes stands beside sources, which no base is named for."""
-    copytree(ROOT / "examples/backend", tmp_path / "backend")
-    monkeypatch.chdir(tmp_path)
-    session = Session(state_of(["backend"]), ("backend",))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> PaneAnswer:
-        await app.go(Spot(OperatorName("aten::lerp", "Tensor"), "PrivateUse1"), "slot")
-        await until(pilot, lambda: bool(app.query(SlotPane)) and app.query_one(SlotPane).answer)
-        await pilot.press("x")
-        await until(pilot, lambda: session.unsaved)
-        await pilot.press("w", "enter")
-        await until(pilot, lambda: not session.unsaved)
-        await app.go(app.spot, "findings")
-        await until(pilot, lambda: app.query_one(FindingsPane).answer)
-        answer = app.query_one(FindingsPane).answer
-        assert answer is not None
-        return answer
-
-    answer = drive(session, steps)
-    assert answer.command == ("check-invariants", "backend", "whatif.yaml", "--severity", "info")
-    assert call(*answer.command, "--format", "json").out == "".join(json_text(answer.report))
-    assert "sibling-disagreement" not in [row.finding.check for row in answer.report.findings]
-
-
-def test_a_fallback_is_switched_off_without_blocking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All operators are checked again in a thread, which is held here until the slots have been looked at."""
-    monkeypatch.chdir(tmp_path)
-    session = Session(newest(), ("--base", "torch-2.15"))
-    may_search, search = Event(), WhatIf.search
-
-    def held(tried: WhatIf) -> Callable[[], FindingsEffect]:
-        find = search(tried)
-
-        def wait() -> FindingsEffect:
-            assert may_search.wait(60)
-            return find()
-
-        return wait
-
-    monkeypatch.setattr(WhatIf, "search", held)
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await go_to(app, pilot, "aten::add.Tensor")
-        await pilot.press("4", "b")
-        await switch_off_here(app, pilot, "AutocastCPU")
-        await until(pilot, lambda: "slots of" in pane_of(app).view.text)
-        assert "Findings are being looked for" in pane_of(app).view.text
-        may_search.set()
-        await found(session, pilot)
-        await until(pilot, lambda: "1 finding new" in pane_of(app).view.text)
-        assert "no-autocast-fallback" in pane_of(app).view.text
-
-    drive(session, steps, WIDE)
-
-
-async def switch_off_here(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
-    await pilot.pause()
-    pane = pane_of(app)
-    number = next(number for number in range(pane.view.choices()) if pane.view.choice(number).target.name.key == key)
-    pane.view.focus()
-    pane.view.move_to(number)
-    await pilot.press("x")
-    await pilot.pause()
-
-
 def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session(newest(), ("--base", "torch-2.15"))
@@ -259,22 +180,6 @@ def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     drive(session, steps, WIDE)
     assert not session.whatif.changes
-
-
-def test_a_search_for_findings_that_fails_shows_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    def search() -> FindingsEffect:
-        raise ValueError("no search today")
-
-    monkeypatch.setattr(WhatIf, "search", lambda _: search)
-    session = Session(newest(), ("--base", "torch-2.15"))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await go_to(app, pilot, "aten::add.Tensor")
-        await pilot.press("4", "b")
-        await switch_off_here(app, pilot, "AutogradXLA")
-        await until(pilot, lambda: "ValueError: no search today" in screen_text(app))
-
-    drive(session, steps, WIDE, fails=True)
 
 
 def test_leaving_without_the_changes_is_asked_for_twice() -> None:
@@ -313,31 +218,3 @@ def test_changes_are_written_to_the_file_that_is_named(tmp_path: Path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
     ran = call("table", "--base", "torch-2.15", "mine.yaml", "--op", "aten::add.Tensor")
     assert ran.code == 0, ran.out
-
-
-async def ask_kernel(app: ExploreApp, pilot: Pilot[None], key: str) -> None:
-    """Ask what is to be registered for aten::add.Tensor at a key."""
-    await go_to(app, pilot, "aten::add.Tensor")
-    await pilot.press("4", "a")
-    await pilot.pause()
-    await pilot.press(*key, "enter")
-    await pilot.pause()
-
-
-def test_what_is_typed_is_the_name_of_the_new_kernel() -> None:
-    session = Session(newest(), ("--base", "torch-2.15"))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await ask_kernel(app, pilot, "PrivateUse1")
-        await pilot.press(*"my", "space", *"kernel", "enter")
-        await pilot.pause()
-        assert isinstance(app.screen, Choose) and "no blanks" in flat(screen_text(app))
-        await pilot.press("ctrl+u", *"my_kernel", "enter")
-        await pilot.pause()
-        assert not isinstance(app.screen, Choose)
-
-    drive(session, steps)
-    (added,) = session.whatif.changes
-    assert isinstance(added, Addition) and isinstance(added.kernel, Kernel)
-    assert (added.key, added.kernel.function) == ("PrivateUse1", "my_kernel")
-    assert 'kernel: "my_kernel"' in session.whatif.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,18 +11,13 @@ from textual.pilot import Pilot
 from dispatch_cli.answers.explain.rule_steps import Role
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.explore.answers.table import tried_slots
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
 from dispatch_cli.explore.slot_blocks import ToAdvice, ToRegistration
 from dispatch_cli.explore.slot_view import ExplainedSlot
-from dispatch_cli.model.change import RegistrationName, Removal, Reordering
+from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.span import Span
-from tests.cli.support import call
 from tests.explore.support import drive, flat, screen_text, until
 
 pytestmark = pytest.mark.slow
@@ -135,27 +129,6 @@ def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
     drive(session_of(file), steps)
 
 
-def test_what_the_editor_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `e` does it; a test has no terminal that an editor could have."""
-    file = tmp_path / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-
-    def edit(_: object, run: object) -> int:
-        del run
-        file.write_text(OPERATOR.replace("my_explicit", "new_kernel"), encoding="utf-8")
-        return 0
-
-    monkeypatch.setenv("EDITOR", "cat")
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setattr(ExploreApp, "_lend_screen", edit)
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        app.post_message(Pane.OpenPlace(Span(str(file), 5, 1)))
-        await until(pilot, lambda: "new_kernel" in screen_text(app))
-
-    drive(session_of(file), steps)
-
-
 def test_advice_is_tried_by_enter() -> None:
     """The reported problem: no autograd kernel, and what explain advises first."""
 
@@ -188,55 +161,3 @@ def test_advice_is_tried_by_enter() -> None:
         assert not app.session.whatif.changes
 
     drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, size=(120, 60))
-
-
-def test_advice_with_a_fake_implementation_is_tried_and_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without it, the new kernel would be one that fails with fake tensors."""
-    monkeypatch.chdir(tmp_path)
-    file = "traced.yaml"
-    operator = (
-        "  - func: lib::b(Tensor x) -> Tensor\n    tags: [pt2_compliant_tag]\n    dispatch: {Autograd: b_autograd}\n"
-    )
-    Path(file).write_text(f"dispatch: 1\noperators:\n{operator}", encoding="utf-8")
-    session = Session(load_state([file]), (file,))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse("lib::b"), "CPU"), "slot")
-        view = app.query_one(ExplainedSlot)
-        await until(pilot, lambda: "and register a fake implementation" in flat(view.text))
-        view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.session.unsaved)
-        await pilot.press("4")
-        await until(pilot, lambda: "add the fake implementation b_fake of lib::b" in flat(screen_text(app)))
-        await pilot.press("w", "enter")
-        await until(pilot, lambda: not app.session.unsaved)
-
-    drive(session, steps, size=(120, 60))
-    assert "fake: " in Path("whatif.yaml").read_text(encoding="utf-8")
-    findings = json.loads(call("check-invariants", file, "whatif.yaml", "--format", "json").out)["findings"]
-    assert "no-fake-kernel" not in [finding["check"] for finding in findings]
-    fake = call("resolve", "lib::b", file, "whatif.yaml", "--tensor", "cpu fake")
-    assert fake.code == 0 and "b_fake" in fake.out, fake.out
-
-
-def reordered(folder: Path, name: OperatorName) -> Session:
-    """A file in which, on trial, a kernel is registered so late that a slot of the operator is stale."""
-    file = folder / "my.yaml"
-    file.write_text(OPERATOR, encoding="utf-8")
-    session = Session(load_state([str(file)]), (str(file),))
-    keys = [RegistrationName(name, f"Composite{which}Autograd", number=1) for which in ("Explicit", "Implicit")]
-    session.whatif.make(Reordering(keys[0], after=keys[1]))
-    return session
-
-
-def test_slots_that_only_the_live_table_changes_are_marked(tmp_path: Path) -> None:
-    """The table marks what What if counts: the slots in which calls find something else."""
-    name = OperatorName.parse("my::op")
-    session = reordered(tmp_path, name)
-    tried = tried_slots(session, name)
-    assert list(tried) == [slot.key for slot in session.whatif.slots]
-    assert tried["AutogradCPU"].rule is Rule.FALLBACK
-    assert "CPU" not in tried

@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore import left_place
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.finding_rows import FindingFix
 from dispatch_cli.explore.left_place import LeftPlace
-from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
@@ -90,20 +88,6 @@ def test_a_fix_of_a_finding_is_tried_with_enter() -> None:
         await until(pilot, lambda: app.session.unsaved)
         await pilot.press("4")
         await until(pilot, lambda: "1 finding gone" in flat(screen_text(app)))
-
-    drive(session(), steps)
-
-
-def test_the_palette_finds_the_coverage_of_a_backend() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("ctrl+p")
-        await pilot.pause()
-        await pilot.press(*"coverage cuda")
-        await until(pilot, lambda: "Coverage: CUDA" in screen_text(app))
-        assert isinstance(app.focused, Input)
-        await pilot.pause(0.3)
-        await pilot.press("enter")
-        await until(pilot, lambda: app.front == "coverage" and app.query_one(CoveragePane).backend == "CUDA")
 
     drive(session(), steps)
 

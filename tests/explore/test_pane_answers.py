@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from shutil import copy
@@ -10,7 +9,7 @@ from shutil import copy
 import pytest
 from click.testing import CliRunner
 
-from dispatch_cli import api, universes
+from dispatch_cli import api
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
@@ -168,22 +167,3 @@ def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest
     assert_prints(answer)
     assert answer.report.baseline.known == 2
     assert "no-autocast-fallback" not in {check.id for check in answer.report.checks}
-
-
-def own_universe() -> dict[str, object]:
-    """That of torch-2.15 with another name."""
-    data: dict[str, object] = json.loads(
-        (Path(universes.__file__).parent / "torch-2.15.json").read_text(encoding="utf-8")
-    )
-    return {**data, "name": "mine"}
-
-
-def test_a_universe_file_is_named_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sub").mkdir()
-    Path("sub/mine.json").write_text(json.dumps(own_universe()), encoding="utf-8")
-    Path("sub/decl.yaml").write_text("dispatch: 1\nuniverse: ./mine.json\nprivateuse1: npu\n", encoding="utf-8")
-    session = Session(api.load_state(["sub/decl.yaml"]), ("sub/decl.yaml",))
-    for answer in (keys_answer(session), key_answer(session, "AutogradCPU")):
-        assert answer is not None
-        assert_prints(answer)

@@ -72,17 +72,3 @@ def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
         await until(pilot, lambda: app.front == "support")
 
     drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))
-
-
-def test_the_cursor_follows_the_list_and_the_list_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        pane = await opened(app, pilot, NORMALIZE)
-        assert pane.view.place is not None and pane.view.place.row.target[0] == NORMALIZE.operator
-        await pilot.press("down")
-        assert str(app.spot.operator) == "pylib::normalize_"
-        await app.go(Spot(OperatorName.parse("pylib::sin")), "support")
-        await until(pilot, lambda: pane.view.place is not None and str(pane.view.place.row.target[0]) == "pylib::sin")
-
-    drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList
 
 from dispatch_cli import api
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.panes.call import CallPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import json_text
 from tests.cli.support import call
@@ -23,15 +24,6 @@ from tests.explore.support import drive, flat, newest, screen_text, until
 from tests.support import load_recording
 
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
-LETTERS = {
-    " ": "space",
-    "_": "underscore",
-    ".": "full_stop",
-    ":": "colon",
-    "=": "equals_sign",
-    "/": "slash",
-    "-": "minus",
-}
 
 
 def of_newest() -> Session:
@@ -42,24 +34,18 @@ def of_file(*files: str) -> Session:
     return Session(api.load_state(files), files)
 
 
-def best_command(app: ExploreApp) -> str:
-    """The first command that the palette offers."""
-    options = app.screen.query(OptionList)
-    return str(options.first().get_option_at_index(0).prompt) if options and options.first().option_count else ""
-
-
-async def typed(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*(LETTERS.get(character, character) for character in text))
-
-
 async def found(app: ExploreApp, pilot: Pilot[None], operator: str) -> None:
-    """Find an operator by typing its name, and go to its view."""
-    await pilot.press("slash")
-    await until(pilot, lambda: app.focused is app.operators.input)
-    await typed(pilot, operator)
+    """Go to an operator without typing its name, which takes long here."""
+    await app.go(Spot(OperatorName.parse(operator)), "table")
     await until(pilot, lambda: str(app.spot.operator) == operator)
-    await pilot.press("enter")
-    await until(pilot, lambda: app.focused is not app.operators.input)
+
+
+async def begun(app: ExploreApp, pilot: Pilot[None], text: str) -> None:
+    """Begin to type a call."""
+    await pilot.press("t")
+    line = app.query_one(CallPane).line
+    line.value = text
+    line.cursor_position = len(text)
 
 
 async def answered(app: ExploreApp, pilot: Pilot[None], *command: str) -> Any:
@@ -79,10 +65,7 @@ def test_1_why_does_a_call_fail() -> None:
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await found(app, pilot, "aten::to.dtype")
-        await pilot.press("ctrl+p")
-        await typed(pilot, "Slot: AutogradPrivateUse1")
-        await until(pilot, lambda: best_command(app).startswith("Slot: AutogradPrivateUse1"))
-        await pilot.press("enter")
+        await app.go(app.spot._replace(key="AutogradPrivateUse1"), "slot")
         shown = await answered(app, pilot, "explain", "aten::to.dtype", "AutogradPrivateUse1")
         assert (shown["answer"]["rule"], shown["answer"]["kernel"]) == ("missing", None)
         assert "PrivateUse1" in flat(screen_text(app))
@@ -133,7 +116,8 @@ def test_3_what_a_sparse_tensor_runs() -> None:
         await found(app, pilot, "aten::add.Tensor")
         await pilot.press("3")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
-        await pilot.press("t", "ctrl+u", *"--tensor 'cpu sparse req", "tab", *"' --tensor 'cpu spa", "tab", "enter")
+        await begun(app, pilot, "--tensor 'cpu sparse requires_grad' --tensor 'cpu ")
+        await pilot.press(*"spa", "tab", "enter")
         shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
         assert selected(shown) == ["AutogradCPU", "SparseCPU"]
         await pilot.press("c", *"inf", "tab")
@@ -191,8 +175,7 @@ def test_8_what_changed_for_linear_since_2_4() -> None:
         await pilot.press("8")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "differences")
         await pilot.press("b")
-        await typed(pilot, "torch-2.4")
-        await pilot.press("enter", "t")
+        await pilot.press(*"2.4", "enter", "t")
         shown = await answered(app, pilot, "diff", "torch-2.4", "torch-2.15", "--op", "aten::linear.default")
         assert {
             registration["key"] for registration in shown["registrations"] if registration["change"] == "added"
@@ -215,7 +198,8 @@ def test_9_which_keys_a_nested_tensor_carries_under_autocast() -> None:
         await found(app, pilot, "aten::add.Tensor")
         await pilot.press("3")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
-        await pilot.press("t", "ctrl+u", *"--tensor 'cuda nes", "tab", "'", "enter")
+        await begun(app, pilot, "--tensor 'cuda ")
+        await pilot.press(*"nes", "tab", "'", "enter")
         await pilot.press("c", *"autocast cu", "tab", "enter", "s")
         shown = await answered(app, pilot, "keys", "--universe", "torch-2.15", "--tensor", "cuda nested")
         carried = [entry["key"] for entry in shown["carried"]]
@@ -240,21 +224,3 @@ def test_10_a_name_half_remembered_and_the_command_of_its_grid() -> None:
         )
 
     drive(of_newest(), steps)
-
-
-def test_after_enter_in_the_operators_input_digits_choose_views() -> None:
-    """Also where the table has a filter of keys, in which digits are letters."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        for name in ("add.Tensor", "mul.Tensor"):
-            await pilot.press("slash", *name, "enter")
-            await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "table")
-            assert not isinstance(app.focused, Input)
-            await pilot.press("6")
-            await until(pilot, lambda: app.front == "keys")
-            await pilot.press("1")
-            await until(pilot, lambda: app.front == "table" and app.focused is app.query_one("#table-cells"))
-            await pilot.press("f", *"CPU", "enter")
-            await pilot.pause()
-
-    drive(Session(newest(), ("--base", "torch-2.15")), steps)

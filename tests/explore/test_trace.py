@@ -12,26 +12,18 @@ from textual.pilot import Pilot
 from dispatch_cli import api
 from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.cli.recorded import with_recording
-from dispatch_cli.explore.answers.call import Draft, call_answer
-from dispatch_cli.explore.answers.coverage import coverage_answer
-from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer
-from dispatch_cli.explore.answers.findings import findings_answer
-from dispatch_cli.explore.answers.keys import registered_answer
-from dispatch_cli.explore.answers.sides import Old, old_state
-from dispatch_cli.explore.answers.snapshot import snapshot
-from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer, explained_answer
+from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import TracePane
-from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.explore.session import Session
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.trace.facts import CallFact
 from tests.cli.support import call
 from tests.cli.test_taint import TAINTS
 from tests.explore.support import drive, screen_text, until
 from tests.explore.test_pane_answers import assert_prints
-from tests.trace.support import Writer, every
+from tests.trace.support import Writer
 from tests.trace.test_recording import REAL
 
 pytestmark = pytest.mark.slow
@@ -48,13 +40,6 @@ def session_of(file: Path, *files: str) -> Session:
 
 def told(_: str) -> None:
     """Steps are not shown here."""
-
-
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    path = tmp_path / "every.trace"
-    path.write_text(every(), encoding="utf-8")
-    return path
 
 
 def recorded_counts(file: Path) -> Counter[str]:
@@ -82,42 +67,10 @@ def test_what_is_shown_is_what_the_command_prints(file: Path, asked: AskedCalls)
     assert_prints(shown.answer)
 
 
-def test_made_by_hand_too(recorded: Path) -> None:
-    session = session_of(recorded)
-    shown = calls_answer(session, AskedCalls(), told)
-    assert shown is not None
-    assert_prints(shown.answer)
-    for row in (line.row for line in shown.lines if line.row is not None and line.row.operator is not None):
-        answer = explained_answer(session, row.number)
-        assert (answer is None) == (row.operator == "my::gone")
-        if answer is not None:
-            assert_prints(answer)
-    assert calls_answer(session, AskedCalls("aten::never"), told) is None
-
-
-def test_other_views_over_the_state_of_a_recording_print_their_answers() -> None:
-    session = session_of(OWN)
-    assert_prints(findings_answer(session))
-    assert_prints(coverage_answer(session, "CPU"))
-    assert_prints(registered_answer(session, "CPU"))
-    old = Old("torch-2.13")
-    states = ComparedStates(old_state(session, old, session.original), snapshot(session.state))
-    assert_prints(diff_answer(session, old, Spot(OperatorName.parse("aten::linear")), states))
-    assert_prints(call_answer(session, Spot(OperatorName.parse("mylib::twice")), Draft(("cpu requires_grad",))))
-
-
 def test_operators_are_counted_as_they_were_called() -> None:
     view = session_of(OWN).trace
     assert view is not None
     assert called_operators(view) == recorded_counts(OWN)
-
-
-@pytest.mark.parametrize("arguments", [("table", "--op", "mylib::twice"), ("check-invariants",), ("register",)])
-def test_every_command_takes_the_state_of_a_recording(arguments: tuple[str, ...]) -> None:
-    shown = ("--severity", "info", "--full") if arguments == ("check-invariants",) else ()
-    result = call(*arguments, *shown, "--base", str(OWN))
-    assert result.code == 0, result.err
-    assert "mylib::twice" in result.out
 
 
 def test_the_registry_of_the_program_is_the_state_and_files_come_over_it(tmp_path: Path) -> None:
@@ -129,34 +82,6 @@ def test_the_registry_of_the_program_is_the_state_and_files_come_over_it(tmp_pat
     assert {*recorded_counts(OWN), "mylib::thrice"} == {*names}
     assert session.state.dispatcher.fallbacks["PrivateUse1"].kernel.debug == "registered at mylib.py:6"
     assert {str(operator) for operator in session.state.own_operators()} == {"mylib::thrice"}
-
-
-REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
-    "two states": (("table", "--base", str(OWN), "--base", "torch-2.13"), "no other can be added"),
-    "a file over another state": (
-        ("table", "examples/overlay.yaml", "--base", str(OWN)),
-        "the file extends torch-2.15",
-    ),
-    "no recording": (("table", "--base", "examples/add.yaml"), "there is no embedded state"),
-}
-
-
-@pytest.mark.parametrize("what", REFUSED)
-def test_states_that_do_not_go_together_are_refused(what: str) -> None:
-    arguments, message = REFUSED[what]
-    result = call(*arguments)
-    assert result.code == 2
-    assert message in result.err
-
-
-def test_two_recordings_are_compared(tmp_path: Path) -> None:
-    lines = [json.loads(line) for line in OWN.read_text(encoding="utf-8").splitlines()]
-    state = next(line for line in lines[1:] if line[0] == "state")
-    state[1]["operators"] = [operator for operator in state[1]["operators"] if operator["name"] != "mylib::twice"]
-    (tmp_path / "new.trace").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    result = call("diff", str(OWN), str(tmp_path / "new.trace"))
-    assert result.code == 1, result.err
-    assert "mylib::twice" in result.out
 
 
 # the view

@@ -1,0 +1,240 @@
+"""Lists of findings, keys, coverage and versions, driven by keys: what is listed is what the command line prints."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from dispatch_cli import api
+from dispatch_cli.api import load_state
+from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.panes.changes import ChangesPane
+from dispatch_cli.explore.panes.coverage import CoveragePane
+from dispatch_cli.explore.panes.findings import FindingsPane
+from dispatch_cli.explore.panes.history import HistoryPane
+from dispatch_cli.explore.panes.keys import KeysPane
+from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.render.data import report_data
+from tests.cli.support import call
+from tests.explore.support import drive, newest, screen_text, until
+
+pytestmark = pytest.mark.slow
+
+SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
+BACKEND = Path("examples/out_of_tree_backend.yaml")
+
+
+def of_scenario() -> Session:
+    return Session(api.load_state((str(SCENARIO),)), (str(SCENARIO),))
+
+
+def of_newest() -> Session:
+    return Session(newest(), ("--base", "torch-2.15"))
+
+
+def of_backend() -> Session:
+    """Few operators, so that it is fast."""
+    return Session(api.load_state((str(BACKEND),)), (str(BACKEND),))
+
+
+def command(pane: Pane) -> str:
+    return " ".join(pane.answer.command) if pane.answer is not None else ""
+
+
+@pytest.mark.parametrize("keys", [("enter",), ("tab", "down", "down", "enter")])
+def test_a_finding_leads_to_its_slot(keys: tuple[str, ...]) -> None:
+    """By enter on it, and by the line in its details."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        pane = app.query_one(FindingsPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        await pilot.press(*keys)
+        await until(pilot, lambda: app.front == "slot")
+        assert (str(app.spot.operator), app.spot.key) == ("aten::to.dtype", "AutogradPrivateUse1")
+
+    drive(of_scenario(), steps)
+
+
+def _says(app: ExploreApp, text: str) -> bool:
+    return text in screen_text(app)
+
+
+def test_a_cell_of_all_backends_lists_the_operators_of_its_group() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("7")
+        pane = app.query_one(CoveragePane)
+        await until(pilot, lambda: pane.overview.place is not None)
+        assert command(pane) == "coverage --base torch-2.15"
+        groups = {group.name: group for group in pane.answer.report.groups}  # type: ignore[union-attr]
+        for name, options in (("core", "--tag core"), ("sparse", "--op sparse::*")):
+            targets = pane.overview.cells.targets
+            wanted = ("CUDA", groups[name].chosen_by)
+            at = next(number for number, one in enumerate(targets) if one.place.row.target == wanted)
+            pane.overview.move_to(at)
+            cell = next(cell for cell in groups[name].cells if cell.backend == "CUDA")
+            text = f"CUDA: {cell.served:,} of {groups[name].operators:,} served"
+            await until(pilot, partial(_says, app, text))
+            await pilot.press("enter")
+            await until(pilot, lambda: pane.list.has_focus)
+            assert command(pane) == f"coverage CUDA --base torch-2.15 {options}"
+            assert len(pane.list.rows) == groups[name].operators
+            assert sum(row.served is True for row in pane.list.rows) == cell.served
+            await pilot.press("escape")
+            await until(pilot, lambda: command(pane) == "coverage --base torch-2.15" and pane.overview.has_focus)
+
+    drive(of_newest(), steps)
+
+
+def test_keys_and_the_operators_there() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("6")
+        pane = app.query_one(KeysPane)
+        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        assert command(pane) == "keys --universe torch-2.15"
+        await pilot.press("f", *"dense privateuse1")
+        await until(pilot, lambda: [row.key for row in pane.list.rows] == ["PrivateUse1"])
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: command(pane).startswith("keys PrivateUse1 "))
+        await pilot.press("r")
+        await until(pilot, lambda: command(pane) == f"register {BACKEND} --key PrivateUse1")
+        report = pane.answer.report  # type: ignore[union-attr]
+        assert [*pane.list.rows] == [*report.keys[0].kernels]
+        assert pane.query_one(Input).value == ""
+        row = pane.list.target
+        await pilot.press("enter")
+        await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, "PrivateUse1"))
+
+    drive(of_backend(), steps)
+
+
+def test_the_operators_of_the_list_over_the_versions() -> None:
+    """Those of a glob are those of its command, also where they are gone; from a cell to the operator and back."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"aten::_sparse_*softmax.*", "enter", "9")
+        await until(pilot, lambda: bool(app.query(HistoryPane)))
+        pane = app.query_one(HistoryPane)
+        await until(pilot, lambda: pane.answer is not None)
+        await pilot.press("v")
+        await until(
+            pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.place is not None
+        )
+        printed = json.loads(call("history", "aten::_sparse_*softmax.*", "--format", "json").out)
+        names = [operator["operator"] for operator in printed["operators"]]
+        assert len(names) > 1
+        gone = [
+            operator["operator"]
+            for operator in printed["operators"]
+            if operator["versions"][-1]["last"] != "torch-2.15"
+        ]
+        assert gone and not {*gone} & {entry.name for entry in app.catalogue.entries}
+        assert [*dict.fromkeys(target.place.row.target[0] for target in pane.picture.cells.targets)] == names
+        assert all(name in screen_text(app) for name in names)
+        pane.picture.point(names[1])
+        await pilot.press("enter")
+        await until(pilot, lambda: command(pane) == f"history {names[1]}" and str(app.spot.operator) == names[1])
+
+    drive(of_newest(), steps, (140, 40))
+
+
+STALE = "examples/stale.yaml"
+
+
+def test_rows_that_keys_and_words_choose() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press(*"7b", *"privateuse1", "enter")
+        await until(pilot, lambda: "coverage PrivateUse1" in app.command_bar.line)
+        assert not app.command_bar.note
+        await pilot.press("v")
+        await until(pilot, lambda: app.command_bar.line.endswith("--base torch-2.15 --served-by kernel"))
+        assert_prints_what_is_listed(app)
+        app.query_one(CoveragePane).filter.value = "Copy own"
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those with “Copy own”)")
+        assert app.command_bar.line.endswith("--base torch-2.15 --served-by kernel")
+        await pilot.press("n")
+        both = "(prints all rows; here only those that are not served, with “Copy own”)"
+        await until(pilot, lambda: app.command_bar.note == both)
+        assert app.command_bar.line.endswith("--base torch-2.15")
+        app.query_one(CoveragePane).filter.value = ""
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those that are not served)")
+        assert {row.served for row in app.query_one(CoveragePane).list.rows} == {False}
+        await pilot.press("n")
+        await until(pilot, lambda: not app.command_bar.note)
+        assert_prints_what_is_listed(app)
+
+    drive(Session(newest(), ("--base", "torch-2.15")), steps)
+
+
+def assert_prints_what_is_listed(app: ExploreApp) -> None:
+    pane = app.query_one(CoveragePane)
+    assert pane.answer is not None
+    printed = json.loads(call(*pane.answer.command, "--format", "json").out)
+    assert [row["operator"] for row in printed["operators"]] == [row.operator for row in pane.list.rows]
+    assert json.dumps(printed) == json.dumps(report_data(pane.answer.report))
+
+
+def test_findings_that_keys_choose() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        await until(pilot, lambda: app.command_bar.line)
+        await pilot.press("v", "c")
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of severity error)")
+        assert app.command_bar.line.endswith("examples/stale.yaml --severity info --select stale-live-table")
+        await pilot.press("v", "v", "v", "t")
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select stale-live-table"))
+        assert not app.command_bar.note
+        assert_prints_the_findings(app)
+        await pilot.press("c", "c")
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select unused-registration"))
+        assert_prints_the_findings(app)
+        await app.go(Spot(OperatorName.parse("stale::fine")))
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select unused-registration"))
+        assert_prints_the_findings(app)
+        await pilot.press("t")
+        await until(
+            pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select unused-registration")
+        )
+        assert_prints_the_findings(app)
+        app.query_one(FindingsPane).filter.value = "stale::fine"
+        await until(pilot, lambda: "here only those with" in app.command_bar.note)
+
+    drive(Session(load_state([STALE]), (STALE,)), steps)
+
+
+def assert_prints_the_findings(app: ExploreApp) -> None:
+    pane = app.query_one(FindingsPane)
+    assert pane.answer is not None
+    printed = call(*pane.answer.command, "--format", "json").out
+    assert json.loads(printed) == json.loads(json.dumps(report_data(pane.answer.report)))
+    shown = [finding.message for row in pane.list.rows for finding in row.findings]
+    assert shown
+    assert sorted(shown) == sorted(finding["message"] for finding in json.loads(printed)["findings"])
+
+
+def test_registrations_in_order_and_fallbacks() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("4")
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --view order"))
+        await pilot.press("b")
+        await until(pilot, lambda: app.command_bar.line.endswith("register examples/stale.yaml --view fallbacks"))
+        await pilot.press("x")
+        await until(pilot, lambda: "diff examples/stale.yaml examples/stale.yaml --new" in app.command_bar.line)
+        view = app.query_one(ChangesPane).view
+        await until(pilot, lambda: "Findings are being looked for" not in view.text, seconds=60)
+        rows = [view.choice(number).target for number in range(view.choices())]
+        kinds = [type(row).__name__ for row in rows]
+        assert kinds[0] == "MadeChange"
+        view.move_to(kinds.index("NamedRegistration"))
+        await until(pilot, lambda: app.command_bar.line.endswith("whatif.yaml --view fallbacks"))
+        view.move_to(0)
+        await until(pilot, lambda: "diff" in app.command_bar.line)
+
+    drive(Session(load_state([STALE]), (STALE,)), steps)
