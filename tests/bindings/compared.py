@@ -6,9 +6,7 @@ import contextlib
 import gc
 import io
 import json
-import random
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +17,12 @@ from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
 from tests.bindings import answers
 from tests.bindings.answers import CRASH, Answer
-from tests.bindings.random_calls import STEADY, WITHOUT_ORDER, RandomCalls
+from tests.support import load_recording
 
 SCRIPT = Path(answers.__file__)
+RECORDED = "2.13.0.bindings"
+WITHOUT_ORDER = ("_dispatch_get_all_op_names", "_dispatch_find_dangling_impls", "_registrations_for_dispatch_key")
+"""Parts of the names of functions whose lists are in the order of a hash table of PyTorch."""
 SHOWN_BEFORE, SHOWN_TEXT = 60, 700
 """Characters of a text that are shown: before the first difference, and in all."""
 
@@ -210,39 +211,9 @@ def _whole(answer: Answer) -> str:
     return f"{answer.kind}: {answer.text}|{answer.printed}"
 
 
-def function_of(step: str) -> str:
-    """The name of what a step calls last."""
-    names = re.findall(r"(?:\.|\b)(\w+)\(", re.sub(r"'(?:[^'\\]|\\.)*'", "''", step))
-    method = re.match(r"(?:\w+ = )?(?:sorted\()?(?:C|m\d?|f|g\d)\.(\w+)", step)
-    if method:
-        return method[1]
-    closing = re.search(r"\)\.(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)$", step)
-    return closing[1] if closing else names[0] if names else step
-
-
-def table(programs: Sequence[Sequence[str]], rows: Sequence[Difference]) -> str:
-    """Functions with the number of their inputs, equal and different, and the differences by reason."""
-    counted = Counter(function_of(step) for program in programs for step in program)
-    inputs = {name: {step for program in programs for step in program if function_of(step) == name} for name in counted}
-    different = Counter(function_of(difference.step) for difference in rows)
-    lines = [f"{'function':<55} {'calls':>7} {'inputs':>7} {'equal':>7} {'differ':>7}"]
-    for name in sorted(counted):
-        differ = different[name]
-        lines.append(f"{name:<55} {counted[name]:>7} {len(inputs[name]):>7} {counted[name] - differ:>7} {differ:>7}")
-    total = sum(counted.values())
-    lines.append(f"{'all':<55} {total:>7} {sum(map(len, inputs.values())):>7} {total - len(rows):>7} {len(rows):>7}")
-    return "\n".join(lines)
-
-
 def reason_of(difference: Difference) -> str | None:
     """The reason for a difference that is meant."""
     return next((entry.reason for entry in ON_PURPOSE if entry.covers(difference)), None)
-
-
-def _left_out() -> tuple[str, ...]:
-    from tests.bindings.test_live_names import LEFT_OUT, LEFT_OUT_ELSEWHERE
-
-    return (*LEFT_OUT, *LEFT_OUT_ELSEWHERE)
 
 
 def written_programs() -> list[list[str]]:
@@ -251,9 +222,9 @@ def written_programs() -> list[list[str]]:
     return [program.splitlines() for program in text.split("\n\n")]
 
 
-def all_programs(python: str, seed: int, count: int) -> list[list[str]]:
-    """Programs that are always among them, and random ones."""
-    return [*STEADY, *written_programs(), *random_programs(python, seed, count)]
+def recorded_programs() -> list[list[str]]:
+    """Programs of the recording: random calls of all functions, with arguments of every kind, wrong ones among them."""
+    return [program for program, _ in load_recording(RECORDED)]
 
 
 def recordable(programs: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -267,14 +238,3 @@ def with_answers(programs: Sequence[Sequence[str]], live: list[list[Answer]]) ->
     pairs = (zip(program, answers, strict=True) for program, answers in zip(programs, live, strict=True))
     kept = [[(step, answer) for step, answer in program if answer.kind != "NameError"] for program in pairs]
     return [[[step for step, _ in program], [answer for _, answer in program]] for program in kept]
-
-
-def random_programs(python: str, seed: int, count: int) -> list[list[str]]:
-    """Programs of calls of all functions that the PyTorch of *python* has."""
-    code = (
-        "import json, sys; sys.path.insert(0, sys.argv[1]); import live_names as live; "
-        "print(json.dumps([live.names(), list(live.C.DispatchKey.__members__)]))"
-    )
-    names, keys = json.loads(in_pytorch.run([python, "-c", code, str(SCRIPT.parent)]).stdout)
-    calls = RandomCalls(random.Random(seed), names, _left_out(), keys)
-    return [calls.program() for _ in range(count)]

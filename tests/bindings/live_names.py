@@ -1,4 +1,4 @@
-"""A script for a Python that has PyTorch: the names of ``torch._C`` that are about dispatch, and what some of them do.
+"""A script for a Python that has PyTorch: the names of ``torch._C`` that are about dispatch.
 
 usage: PYTHON live_names.py; writes JSON.
 """
@@ -6,7 +6,6 @@ usage: PYTHON live_names.py; writes JSON.
 from __future__ import annotations
 
 import json
-import pickle
 import re
 from typing import Any
 
@@ -39,43 +38,8 @@ def names() -> dict[str, Any]:
     return texts
 
 
-def keyset(keys: list[str]) -> Any:
-    key_set = C.DispatchKeySet(getattr(C.DispatchKey, keys[0]))
-    for key in keys[1:]:
-        key_set = key_set | C.DispatchKeySet(getattr(C.DispatchKey, key))
-    return key_set
-
-
-def raised(call: Any) -> list[str]:
-    try:
-        call()
-    except Exception as error:
-        return [type(error).__name__, str(error)]
-    return []
-
-
-def pickled(value: Any) -> list[Any]:
-    """The unpickled value, and if it is equal; the error where it cannot be pickled (key sets in 2.4)."""
-    try:
-        back = pickle.loads(pickle.dumps(value))
-    except TypeError as error:
-        return ["TypeError", str(error)]
-    return [str(back), back == value]
-
-
-def facts() -> dict[str, Any]:
-    module = C._dispatch_library("FRAGMENT", "live_names", "")
-    key, some = C.DispatchKey.SparseCPU, keyset(["CPU", "Conjugate"])
-    return {
-        "wrapped": str(C._additional_keys_to_prop_for_wrapper_tensors),
-        "modes": {name: [int(one), str(one), repr(one)] for name, one in C._TorchDispatchModeKey.__members__.items()},
-        "pickled": [pickled(item) for item in (key, some)],
-        "tags": raised(lambda: module.define("f(Tensor x) -> Tensor", tags=["x"])),
-    }
-
-
 def main() -> None:
-    print(json.dumps({"names": names(), "facts": facts()}), flush=True)
+    print(json.dumps(names()), flush=True)
 
 
 if __name__ == "__main__":

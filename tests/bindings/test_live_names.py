@@ -81,7 +81,7 @@ def own_parameters(function: Any) -> list[tuple[str | None, str | None]]:
 @pytest.mark.live
 def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
     missing, wrong, seen = [], [], set()
-    for name, texts in live["names"].items():
+    for name, texts in live.items():
         if name in LEFT_OUT or name in LEFT_OUT_ELSEWHERE:
             seen.add(name)
             assert not hasattr(bindings, name), f"{name} is offered, and stands in the list of those that are not"
@@ -106,53 +106,8 @@ def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
                     wrong.append(f"{name}.{member}: {mine}, PyTorch {theirs}")
     assert missing == []
     assert wrong == []
-    assert seen >= LEFT_OUT.keys() or not live["names"].get("_functionalization")
-    assert len(live["names"]) > 50
-
-
-def _key_set(bindings: Bindings, keys: list[str]) -> Any:
-    key_set = bindings.DispatchKeySet(keys[0])
-    for key in keys[1:]:
-        key_set = key_set | bindings.DispatchKeySet(key)
-    return key_set
-
-
-@pytest.mark.live
-def test_facts(live: Any, bindings: Bindings) -> None:
-    facts = live["facts"]
-    assert str(bindings._additional_keys_to_prop_for_wrapper_tensors) == facts["wrapped"]
-    modes = bindings._TorchDispatchModeKey
-    assert {mode.name: [int(mode), str(mode), repr(mode)] for mode in modes} == facts["modes"]
-    some = (bindings.DispatchKey.SparseCPU, _key_set(bindings, ["CPU", "Conjugate"]))
-    assert [_pickled(item) for item in some] == facts["pickled"]
-    assert facts["pickled"][0] == ["DispatchKey.SparseCPU", True]
-
-
-def _pickled(value: Any) -> list[Any]:
-    """The unpickled value, and if it is equal; the error of a key set that does not pickle."""
-    try:
-        back = pickle.loads(pickle.dumps(value))
-    except TypeError as error:
-        return ["TypeError", str(error)]
-    return [str(back), back == value]
-
-
-def _without_addresses(text: str) -> str:
-    text = text.replace("typing.Sequence", "collections.abc.Sequence").replace("List[", "list[")
-    text = text.replace("tags: list[", "tags: collections.abc.Sequence[")  # of an older pybind
-    return re.sub(r"<[\w.]+ object at 0x[0-9a-f]+>", "<object>", text)
-
-
-@pytest.mark.live
-def test_tags_that_are_none(live: Any, bindings: Bindings) -> None:
-    library = bindings._dispatch_library("FRAGMENT", "live_names", "")
-    with pytest.raises(TypeError) as refused:
-        library.define("f(Tensor x) -> Tensor", tags=["x"])
-    assert ["TypeError", _without_addresses(str(refused.value))] == [
-        live["facts"]["tags"][0],
-        _without_addresses(live["facts"]["tags"][1]),
-    ]
-    assert not bindings._dispatch_has_kernel("live_names::f")
+    assert seen >= LEFT_OUT.keys() or not live.get("_functionalization")
+    assert len(live) > 50
 
 
 def test_pickles_and_copies() -> None:

@@ -1,6 +1,6 @@
-"""Questions to a PyTorch, at random or all there are, and where its answers differ from ours.
+"""Questions to a PyTorch, and where its answers differ from ours.
 
-Each is asked live, and of recordings (``python -m tests.recordings``).
+They are recorded with their answers (``python -m tests.recordings``), and asked again of a live PyTorch.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli import api, universes
+from dispatch_cli.engine.call.kernels.entry import backend_keys
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
 from tests.capture.support import captured, live_universe
+from tests.support import load_recording
 
 
 class Side:
@@ -51,16 +53,27 @@ def answers_to(case: str) -> Callable[[str, Any], Any]:
     return lambda python, asked: in_pytorch.ask(python, Path(__file__).with_name("live_answers.py"), [case, asked])
 
 
+def recorded_questions(version: str, name: str, universe: Universe) -> Any:
+    """Questions of a recording, with the keys of that universe."""
+    asked = load_recording(f"{version}.random")[name][0]
+    keys = {
+        "ids": dict(universe.ids),
+        "functionalities": list(universe.per_backend),
+        "keys": sorted(key for key in backend_keys(universe) if key in universe.parseable),
+    }
+    return {**asked, **{field: keys[field] for field in keys if field in asked}} if isinstance(asked, dict) else asked
+
+
 class LiveCase(NamedTuple):
     """A kind of questions.
 
-    answers: of a Python that has PyTorch, or a script that it runs and that prints them. ask: questions by a seed.
-    wrong: where ours differs, in words; it also holds that enough was asked.
+    answers: of a Python that has PyTorch, or a script that it runs and that prints them. wrong: where ours differs, in
+    words; it also holds that enough was asked. ask: new questions by a seed, where the recorded ones are too few.
     """
 
     answers: Path | Callable[[str, Any], Any]
-    ask: Callable[[Side, int], Any]
     wrong: Callable[[Side, Any, Any], list[str]]
+    ask: Callable[[Side, int], Any] | None = None
 
     def answered(self, python: str, asked: Any) -> Any:
         """The answers of that Python's PyTorch."""

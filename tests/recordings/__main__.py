@@ -2,8 +2,8 @@
 
 usage: python -m tests.recordings PYTHON [KIND…]   (PYTHON is one that has PyTorch)
 
-KIND: the word before ``.json.xz`` in the files beside this one. ``random`` is about the embedded state of the version;
-``random:NAME`` asks only what `tests.engine.test_live_cases` has at this name, and keeps the other answers.
+KIND: the word before ``.json.xz`` in the files beside this one. ``bindings``, ``random``, ``schemas`` and ``support``
+ask again what was recorded last; ``random`` is about the embedded state of the version.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from typing import Any
 from dispatch_cli.crossref.live import ask
 from tests import in_pytorch
 from tests.bindings import compared
-from tests.engine.live_cases import embedded_side
-from tests.engine.test_live_cases import CASES, RECORDED
+from tests.engine.live_cases import embedded_side, recorded_questions
+from tests.engine.support.judge.compare import answers_of, version_of
+from tests.engine.test_live_cases import CASES, RECORDED, nearest_recording
+from tests.support import load_recording
 from tests.versions.judge import Size
 from tests.versions.judge import record as record_version
 
@@ -41,17 +43,19 @@ SEED = 33
 
 def record(python: str, version: str, kind: str) -> None:
     """Ask for one kind, and write its file."""
-    kind, _, case = kind.partition(":")
     out = HERE / f"torch-{version}.{kind}.json.xz"
     if kind in SCRIPTS:
         script, *arguments = SCRIPTS[kind]
         in_pytorch.run([python, str(HERE / script), str(out), *arguments])
         return
     if kind == "random":
-        data = random(python, version, out, case)
+        data = random(python, version)
     elif kind == "bindings":
-        programs = compared.recordable(compared.all_programs(python, SEED, 400))
+        programs = compared.recordable([*compared.written_programs(), *compared.recorded_programs()])
+        programs = [*map(list, dict.fromkeys(map(tuple, programs)))]
         data = compared.with_answers(programs, compared.live_answers(python, programs))
+    elif kind == "support":
+        data = support(python)
     elif kind == "version":
         with tempfile.TemporaryDirectory() as directory:
             data = record_version(python, Size(calls=200, histories=40, seed=14), Path(directory))
@@ -76,15 +80,26 @@ def probed(python: str, kind: str) -> dict[str, Any]:
     return {**data, "answers": rows}
 
 
-def random(python: str, version: str, out: Path, case: str) -> dict[str, Any]:
-    """Answers to random questions, or those of one case anew; where ours differ is said."""
-    side, answers = embedded_side(version), json.loads(lzma.open(out).read()) if case else {}
+def support(python: str) -> list[dict[str, Any]]:
+    """What comes of calls of the recorded operators. Those of PyTorch itself stay as they were recorded of 2.13."""
+    version = version_of(python)
+    return [
+        {**run, "version": version, "answers": answers_of(python, run["operators"])} if run["operators"] else run
+        for run in load_recording("2.13.0.support")
+    ]
+
+
+def random(python: str, version: str) -> dict[str, Any]:
+    """Answers to the questions of the version, or else of the newest one; where ours differ is said."""
+    side, answers = embedded_side(version), {}
     folder = re.compile(re.escape(json.dumps(str(Path.cwd()))[1:-1]) + "/")
-    for name in [case] if case else RECORDED[version]:
-        asked = CASES[name].ask(side, SEED)
-        answer = json.dumps(CASES[name].answered(python, asked))
+    for name in RECORDED.get(version, CASES):
+        case = CASES[name]
+        asked = recorded_questions(nearest_recording(version, name), name, side.universe)
+        asked = case.ask(side, SEED) if case.ask else asked
+        answer = json.dumps(case.answered(python, asked))
         answers[name] = json.loads(json.dumps([asked, json.loads(folder.sub("", answer))]))
-        for difference in CASES[name].wrong(side, *answers[name])[:5]:
+        for difference in case.wrong(side, *answers[name])[:5]:
             print(f"{name}: {difference}", file=sys.stderr)
     return answers
 

@@ -22,7 +22,7 @@ from tests.engine.call.random_calls import (
 from tests.engine.live_cases import LiveCase, Side
 
 SCRIPT = Path(__file__).with_name("live_calls.py")
-SIZE = (400, 8)
+SIZE = (150, 8)
 
 
 class RandomCalls(NamedTuple):
@@ -127,4 +127,4 @@ def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(SCRIPT, _ask, _wrong)
+CASE = LiveCase(SCRIPT, _wrong, _ask)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -31,17 +30,6 @@ NO_META = (
     "kernel in core. Instead we should let the operator decompose, and ensure that we have meta kernels for the base "
     "ops that it decomposes into."
 )
-WRITTEN: list[Steps] = [
-    [["fake", "a", None], ["fake", "b", None], ["drop", "b"]],
-    [["kernel", "a", "Meta"], ["fake", "b", None]],
-    [["kernel", "a", "CompositeImplicitAutograd"], ["fake", "b", None]],
-]
-OVERRIDING: list[Steps] = [
-    [["fake", "a", False], ["fake", "b", False]],
-    [["kernel", "a", "Meta"], ["fake", "b", False]],
-    [["kernel", "a", "CompositeImplicitAutograd"], ["fake", "b", False]],
-]
-"""Steps that are always asked; ``allow_override`` is an argument of newer versions alone."""
 
 
 def predicted(universe: Universe, steps: Steps) -> Answer:
@@ -74,26 +62,6 @@ def test_an_operator_that_is_not_there() -> None:
         dispatcher.implement(NAME, "Meta", Kernel("a", python=True, fake=FakeImpl("a")))
 
 
-def steps_of(rng: random.Random, may_override: bool) -> Steps:
-    steps: Steps = []
-    for number in range(rng.randint(2, 6)):
-        kind = rng.choice(("fake", "fake", "fake", "kernel", "drop"))
-        if kind == "drop" and steps:
-            steps.append(["drop", rng.choice(steps)[1]])
-        elif kind == "kernel":
-            keys = ("CPU", "Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "Autograd")
-            steps.append([kind, f"f{number}", rng.choice(keys)])
-        else:
-            steps.append(["fake", f"f{number}", rng.choice((None, True, False)) if may_override else None])
-    return steps
-
-
-def _ask(side: Side, seed: int) -> list[Steps]:
-    rng, may_override = random.Random(seed), side.universe.fake_overrides
-    written = WRITTEN + OVERRIDING if may_override else WRITTEN
-    return written + [steps_of(rng, may_override) for _ in range(300)]
-
-
 def _wrong(side: Side, sequences: Any, answers: Any) -> list[str]:
     wrong = []
     for steps, (errors, active, metas) in zip(sequences, answers, strict=True):
@@ -103,7 +71,7 @@ def _wrong(side: Side, sequences: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(answers_to("fakes"), _ask, _wrong)
+CASE = LiveCase(answers_to("fakes"), _wrong)
 
 
 PYTHON = "{kernel: m, python: true}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,15 +16,6 @@ from tests.engine.live_cases import LiveCase, Side, answers_to
 NAME = OperatorName("overrides::op")
 TYPED = parse_signature("(Tensor _0) -> Tensor _0")
 Steps = Sequence[Sequence[str]]
-
-WRITTEN: list[Steps] = [
-    [("cpp", "CPU", "k1"), ("cpp", "CPU", "k2"), ("cpp", "CPU", "k3")],
-    [("cpp", "CUDA", "k0"), ("cpp", "CPU", "k1"), ("cpp", "CPU", "k2")],
-    [("python", "CPU", "p1"), ("python", "CPU", "p2")],
-    [("python", "CPU", "p1"), ("cpp", "CPU", "k2")],
-    [("cpp", "CUDA", "k0"), ("drop", "k0"), ("cpp", "CPU", "k1"), ("cpp", "CPU", "k2")],
-    [("cpp", "Meta", "k1"), ("cpp", "Meta", "k2")],
-]
 
 
 def predicted(steps: Steps) -> list[str | None]:
@@ -48,30 +38,12 @@ def predicted(steps: Steps) -> list[str | None]:
     return results
 
 
-def steps_of(rng: random.Random) -> Steps:
-    steps: list[tuple[str, ...]] = []
-    there: list[str] = []
-    for number in range(rng.randint(2, 7)):
-        if there and rng.random() < 0.2:
-            steps.append(("drop", there.pop(rng.randrange(len(there)))))
-            continue
-        kind = rng.choice(("cpp", "python"))
-        there.append(f"{kind}{number}")
-        steps.append((kind, rng.choice(("CPU", "CUDA", "Autograd", "Meta")), there[-1]))
-    return steps
-
-
-def _ask(_: Side, seed: int) -> list[Steps]:
-    rng = random.Random(seed)
-    return WRITTEN + [steps_of(rng) for _ in range(300)]
-
-
 def _wrong(_: Side, sequences: Any, answers: Any) -> list[str]:
     pairs = zip(sequences, answers, strict=True)
     return [f"{steps}: {live}" for steps, live in pairs if live != predicted(steps)]
 
 
-CASE = LiveCase(answers_to("overrides"), _ask, _wrong)
+CASE = LiveCase(answers_to("overrides"), _wrong)
 
 
 def test_with_symint_comes_second() -> None:

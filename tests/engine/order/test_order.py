@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
 from random import Random
 from typing import Any, NamedTuple
 
@@ -236,38 +235,6 @@ def test_operators_of_pytorch(base: str) -> None:
             assert slots == set(every_order(plain, calls).shortest)
 
 
-def sets_of(random: Random, universe: Universe, count: int) -> list[list[Call]]:
-    """Registration sets of kernels whose functions a live PyTorch tells apart, as far as it has them."""
-    sets: list[list[Call]] = []
-    while len(sets) < count:
-        kinds = random.choices(("impl", "python", "fallthrough"), (4, 4, 2), k=random.randrange(2, 5))
-        if random.random() < 0.7:
-            kinds[random.randrange(len(kinds))] = "def"
-        keys = [random_call(random, universe, 0).key for _ in kinds]
-        if all(key is None or key in universe.parseable for key in keys):
-            # from Python a catch-all can only be registered with the kernels of PyTorch's own tests
-            sets.append(
-                [
-                    Call(
-                        key if kind in ("impl", "def") else key or CATCH_ALL,
-                        Kernel(kind, kind, fallthrough=kind == "fallthrough"),
-                    )
-                    for key, kind in zip(keys, kinds, strict=True)
-                ]
-            )
-    return sets
-
-
-def _ask(side: Side, seed: int) -> Any:
-    """Random sets, each in all its orders."""
-    sets = sets_of(Random(seed), side.universe, 1500)
-    calls = [[[call.key, call.kernel.debug] for call in each] for each in sets]
-    return {
-        "ids": dict(side.universe.ids),
-        "sets": [{"calls": each, "orders": [*permutations(range(len(each)))]} for each in calls],
-    }
-
-
 def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
     """Some order breaks PyTorch's invariants where we say so."""
     dispatcher, sensitive, stale_today, wrong = Dispatcher(side.universe), 0, 0, []
@@ -291,7 +258,7 @@ def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
     return wrong
 
 
-CASE = LiveCase(answers_to("orders"), _ask, _wrong)
+CASE = LiveCase(answers_to("orders"), _wrong)
 
 
 @pytest.mark.live

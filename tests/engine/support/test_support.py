@@ -23,7 +23,6 @@ from dispatch_cli.model.support import SupportContext
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.engine.support.judge.compare import answers_of, version_of
-from tests.engine.support.judge.operators import Operator
 
 FUNCTIONAL = "func: t::op(Tensor x) -> Tensor"
 SILENT = "func: t::op(Tensor x) -> ()"
@@ -106,7 +105,7 @@ def test_rows_are_what_a_live_pytorch_does() -> None:
     if version_of(python) < (2, 13):
         pytest.skip("the rows are those of PyTorch 2.13")
     letters = {"works": "W", "raises": "E", "gradient": "L", "wrong": "X", "none": "-"}
-    operators = [operator_of(declared, number)._asdict() for number, (declared, _) in enumerate(LIVE)]
+    operators = [operator_of(declared, number) for number, (declared, _) in enumerate(LIVE)]
     for (declared, expected), answer in zip(LIVE, answers_of(python, operators), strict=True):
         live = "".join(letters[outcome] for device, _, outcome, _ in answer["cells"] if device == "cpu")
         pairs = zip(live, expected, strict=True)
@@ -402,7 +401,7 @@ def g(x):
 """
 
 
-def operator_of(declared: str, number: int) -> Operator:
+def operator_of(declared: str, number: int) -> dict[str, Any]:
     """The operator of a row, under a name of its own. Kernels double a tensor, or write the double to it."""
     row = {key: yaml.safe_load(text) for key, text in (part.split(": ", 1) for part in declared.split(" | ")[1:])}
     form, _, schema = declared.split(" | ")[0].partition(": ")
@@ -417,16 +416,15 @@ def operator_of(declared: str, number: int) -> Operator:
     functions = [f"def {kernel}({given}){hint}:\n{first}{write}    return {result}\n" for kernel in ("k", "m", "body")]
     functions += [f"def f({given}):\n{first}    return {result}\n"]
     registered = _by_library(name, schema, row) if form == "func" else _by_custom_op(form, name, schema, row)
-    return Operator(
-        name=name,
-        source="\n".join([*functions, *registered]),
-        cpp="",
-        body=functions[2],
-        values={"n": 2, "device": "device"} if is_factory else {"x": "tt" if first else "t"},
-        keywords=["device"] if is_factory else [],
-        writes=["x"] if writes else [],
-        faithful=True,
-    )
+    return {
+        "name": name,
+        "source": "\n".join([*functions, *registered]),
+        "cpp": "",
+        "body": functions[2],
+        "values": {"n": 2, "device": "device"} if is_factory else {"x": "tt" if first else "t"},
+        "keywords": ["device"] if is_factory else [],
+        "writes": ["x"] if writes else [],
+    }
 
 
 def _by_library(name: str, schema: str, row: dict[str, Any]) -> list[str]:

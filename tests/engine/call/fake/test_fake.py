@@ -1,8 +1,9 @@
-"""FakeTensorMode: expected is what live PyTorch 2.4, 2.13 and 2.15 did; `fake_cases` asks it about many calls."""
+"""FakeTensorMode: expected is what live PyTorch 2.4, 2.13 and 2.15 did."""
 
 from __future__ import annotations
 
-import random
+import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
-from tests.engine.call.fake.__main__ import RandomOperator, operators_of, plan_of, state_of, table
 from tests.engine.call.fake.judge import judge, live_answers
 from tests.engine.live_cases import LiveCase, Side
 
@@ -106,32 +106,32 @@ def test_a_composite_fallthrough(tmp_path: Path, universe: str, other: str) -> N
 # Calls with fake tensors: FakeTensorMode does what the engine says.
 
 
-ALWAYS = (
-    *("aten::add.Tensor", "aten::add_.Tensor", "aten::mm", "aten::copy_", "aten::_foreach_add.List", "aten::nextafter"),
-    *("aten::_foreach_add_.List", "aten::_foreach_copy", "aten::_foreach_sin_", "aten::_foreach_pow.Scalar"),
-    *("aten::bitwise_and.Scalar", "aten::rsub.Scalar", "aten::add.Scalar", "aten::from_file.out", "aten::isinf"),
-    *("aten::_foreach_abs", "aten::stack", "aten::clone", "aten::_foreach_maximum.Scalar_out"),
-    *("aten::mul_.Tensor", "aten::lift_fresh", "aten::lift_fresh_copy", "aten::t_", "aten::squeeze_", "aten::sin"),
-    *("aten::bitwise_left_shift_.Tensor_Scalar", "aten::convolution_overrideable", "aten::segment_reduce"),
-)
-"""Each goes a way of its own."""
 NOT_KNOWN = (
     *("aten::slice_scatter", "quantized::mul_scalar.Tensor", "quantized::mul.Scalar"),
     *("aten::_fft_r2c", "aten::_amp_foreach_non_finite_check_and_unscale"),
 )
 """Operators of the recordings with kernels written by hand, of which the engine does not know what they call."""
-OWN = ("plain", "requires_grad", "inference_mode", "mixed", "sparse", "modes", "modes alone")
-RANDOM = ("plain", "alone", "requires_grad", "inference_mode", "sparse", "mixed")
 
 
-def _ask(side: Side, seed: int) -> Any:
-    dice = random.Random(seed)
-    names = dice.sample(side.state.dispatcher.names(), 240)
-    made = operators_of(dice, 60, side.universe.fake_overrides)
-    return [
-        {"operators": [*ALWAYS, *names], "kinds": OWN, "seed": str(seed), "library": []},
-        {"operators": [each.name for each in made], "kinds": RANDOM, "seed": str(seed), "library": plan_of(made)},
-    ]
+def state_of(operators: list[dict[str, Any]], universe: Any) -> State:
+    """The operators of a library that `live_calls.py` defines. Fake implementations have the name of their operator."""
+    entries: list[dict[str, Any]] = []
+    for operator in operators:
+        namespace, _, rest = operator["schema"].partition("::")
+        short = rest.partition("(")[0]
+        block = {"kind": "FRAGMENT", "namespace": namespace}
+        entries.append({**block, "define": [{"func": rest, "tags": operator["tags"]}]})
+        for kind, key in operator["steps"]:
+            kernel = {"kernel": f"{short}_{key}", "python": True, "dispatch_key": key}
+            if kind == "autograd":
+                kernel["redispatches"] = "below-autograd"
+            entries.append(
+                {**block, **({"fake": {short: f"{short}_fake"}} if kind == "fake" else {"impl": {short: kernel}})}
+            )
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "library.json"
+        file.write_text(json.dumps({"dispatch": 1, "universe": universe, "libraries": entries}), encoding="utf-8")
+        return load_state([str(file)])
 
 
 def _answers(python: str, asked: Any) -> Any:
@@ -140,18 +140,18 @@ def _answers(python: str, asked: Any) -> Any:
 
 def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
     """The calls of a kernel that is written by hand are not known, so a few of PyTorch's own may differ, live."""
-    made = [RandomOperator(**each) for each in asked[1]["library"]]
-    own, ours = [*judge(side.state, answers[0])], [*judge(state_of(made, side.data), answers[1])]
+    library = asked[1]["library"]
+    own, ours = [*judge(side.state, answers[0])], [*judge(state_of(library, side.data), answers[1])]
     judged = [verdict for verdict in own if verdict.judged]
     refused = {each.answer["own_text"].split(" ")[0] for each in judged if each.path == "refused"}
-    assert len(judged) > len(asked[0]["operators"]) * len(OWN) / 2
+    assert len(judged) > len(asked[0]["operators"]) * len(asked[0]["kinds"]) / 2
     assert {"Mixing", "Please", "Can't"} <= refused
-    assert sum(verdict.left_open for verdict in own) <= 0.05 * len(judged), table(own)
-    assert len(ours) == len(made) * len(RANDOM)
+    assert sum(verdict.left_open for verdict in own) <= 0.05 * len(judged)
+    assert len(ours) == len(library) * len(asked[1]["kinds"])
     few = [verdict for verdict in judged if not verdict.agrees and verdict.answer["operator"] not in NOT_KNOWN]
     few_allowed = 0 if side.name == side.data else round(0.02 * len(judged))
     wrong = [verdict for verdict in ours if not verdict.agrees]
     return [f"{each.answer}: {each.why}" for each in [*few[few_allowed:], *wrong]]
 
 
-CASE = LiveCase(_answers, _ask, _wrong)
+CASE = LiveCase(_answers, _wrong)

@@ -18,6 +18,9 @@ from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
 from tests.engine.live_cases import LiveCase, Side
 
+COUNT = 450
+"""Number of operators, each with one call."""
+
 
 class Difference(NamedTuple):
     """A call that went otherwise here."""
@@ -111,25 +114,10 @@ def loaded(document: dict[str, Any]) -> State:
         return api.load_state([str(file)], allow_outside=True)
 
 
-def _wrong_random(side: Side, _: Any, cases: Any) -> list[str]:
+def _wrong(side: Side, _: Any, cases: Any) -> list[str]:
     different, ends = differences(loaded(declarations(side.data, cases)), cases)
     assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES, ErrorKind.IMPL} <= ends
     return [*map(str, different)]
 
 
-def _wrong_own(side: Side, asked: Any, cases: Any) -> list[str]:
-    """The rule of PyTorch's own operators that gets a call, in random contexts."""
-    supporting = {"Supporting": {"supports_higher_order_operators": True}}
-    state = loaded({"dispatch": 1, "extends": [side.name], "modes": supporting})
-    known = state.higher_order_names
-    # what the script imports besides torch may bring operators that a capture does not have
-    cases = [case for case in cases if case["operator"]["name"] in known]
-    different, ends = differences(state, cases)
-    assert len(cases) > asked[1] * 0.6
-    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL} <= ends
-    return [*map(str, different)]
-
-
-HERE = Path(__file__).parent
-RANDOM = LiveCase(HERE / "live_higher_order.py", lambda _, seed: [seed, 1500], _wrong_random)
-OWN = LiveCase(HERE / "live_own_higher_order.py", lambda _, seed: [seed, 800], _wrong_own)
+CASE = LiveCase(Path(__file__).with_name("live_higher_order.py"), _wrong, lambda _, seed: [seed, COUNT])

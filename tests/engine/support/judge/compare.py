@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,11 +60,6 @@ class Judged(NamedTuple):
         lost = self.context in ("train", "grad", "jvp") and self.live in LOST and self.verdict in LOST
         return "equal" if lost or self.live == self.verdict else "different"
 
-    @property
-    def is_false_promise(self) -> bool:
-        """Returns whether the engine says that a call works which does not."""
-        return self.result == "different" and self.verdict == "works"
-
     def __str__(self) -> str:
         """Both outcomes, without the number of the operator."""
         seen = _NUMBER.sub("", self.seen.replace("\n", " "))[:70]
@@ -80,10 +74,10 @@ def version_of(python: str) -> tuple[int, ...]:
     return tuple(map(int, text.strip().partition("+")[0].split(".")))
 
 
-def answers_of(python: str, asked: Any, script: str = "live.py") -> list[Any]:
-    """Output of the script: `live.py` for operators, `own.py` for as many of PyTorch's own as *asked* says."""
-    command = [python, str(Path(__file__).with_name(script))]
-    done = subprocess.run(command, input=json.dumps(asked), check=True, stdout=subprocess.PIPE, text=True)
+def answers_of(python: str, operators: Sequence[Any]) -> list[Any]:
+    """Output of `live.py` for operators."""
+    command = [python, str(Path(__file__).with_name("live.py"))]
+    done = subprocess.run(command, input=json.dumps(operators), check=True, stdout=subprocess.PIPE, text=True)
     # some versions of PyTorch print to it, too
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
 
@@ -91,7 +85,7 @@ def answers_of(python: str, asked: Any, script: str = "live.py") -> list[Any]:
 def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[Any], folder: Path) -> list[Judged]:
     """Every cell of the operators of which there are cells.
 
-    operators: random ones, whose sources the engine reads in *folder*; without any, the answers are of PyTorch's own.
+    operators: those whose sources the engine reads in *folder*; without any, the answers are of PyTorch's own.
     """
     cells = {row["name"]: row["cells"] for row in answers if row["cells"][0][0] != "refused"}
     faithful = {operator["name"]: operator["faithful"] for operator in operators}
@@ -113,29 +107,3 @@ def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[A
         for device, context, live, seen in cells[name]:
             results.append(Judged(name, device, context, live, seen, ours[device, context], faithful.get(name, True)))
     return results
-
-
-def summary(cells: Sequence[Judged]) -> Iterator[str]:
-    """The figures, those of each context, and every kind of cell that is not equal, the different ones first."""
-    results = Counter(cell.result for cell in cells)
-    count = results["equal"] + results["different"]
-    false = sum(cell.is_false_promise for cell in cells)
-    yield f"{len(cells)} cells: {count} judged, {results['equal'] / max(count, 1):.2%} equal, {false} falsely promised"
-    yield ", ".join(f"{number} {word}" for word, number in results.most_common())
-    for context in dict.fromkeys(f"{cell.device} {cell.context}" for cell in cells):
-        several = Counter(cell.result for cell in cells if f"{cell.device} {cell.context}" == context)
-        yield f"  {context:15} {', '.join(f'{number} {word}' for word, number in several.most_common())}"
-    kinds = Counter(f"{cell.result}: {cell}" for cell in cells if cell.result not in ("equal", "apart"))
-    yield from (f"  {number} {kind}" for kind, number in sorted(kinds.items(), key=lambda item: (item[0][0], -item[1])))
-
-
-def differences(cells: Iterable[Judged], operators: Iterable[Any]) -> dict[str, Any]:
-    """Each operator that has a difference: its source, what it was called with, and both outcomes."""
-    entries: dict[str, Any] = {}
-    known = {operator["name"]: operator for operator in operators}
-    for cell in cells:
-        if cell.result in ("different", "not known"):
-            entry = entries.setdefault(cell.operator, {**known.get(cell.operator, {}), "cells": []})
-            where = [str(cell), cell.seen, cell.ours.key, cell.ours.kernel, (cell.ours.error or "")[:200]]
-            entry["cells"].append([cell.result, *where])
-    return entries

@@ -2,9 +2,11 @@
 
 usage: PYTHON live.py < LIST   (with the Python that has PyTorch)
 
-LIST: operators, as `operators.Operator` has them, in JSON. Each gives a line: what refused it, or its cells. A cell is
-the device, the context, the outcome and what was seen: ``works``, ``raises``, ``gradient`` (it returns, and the
-gradient is missing, wrong, or raises), ``wrong``, ``none`` (the context means nothing here), or ``not judged``.
+LIST: operators in JSON. name; source and cpp: its library in Python and C++; body: a Python function that does what its
+kernels do; values: its arguments, "t" for a tensor and "tt" for two; keywords: the arguments that are given by name;
+writes: those that the body writes to. Each gives a line: what refused it, or its cells. A cell is the device, the
+context, the outcome and what was seen: ``works``, ``raises``, ``gradient`` (it returns, and the gradient is missing,
+wrong, or raises), ``wrong``, ``none`` (the context means nothing here), or ``not judged``.
 """
 
 import contextlib
