@@ -77,7 +77,8 @@ def _higher_order(items: Iterable[Extracted]) -> Iterator[Data]:
             name = str(item.operator)
             add = {} if item.own and name not in names else {"add": True}
             names.add(name)
-            value = item.function if item.key is None else {item.key: item.function}
+            function = {"fallthrough": True} if item.function is None else item.function
+            value = function if item.key is None else {item.key: function}
             yield {**placed(item.at, ()), "name": name, **add, item.field: value}
 
 

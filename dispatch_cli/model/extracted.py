@@ -161,14 +161,15 @@ class HigherOrderFunction(NamedTuple):
     """A Python function that is registered for a higher-order operator.
 
     own: the sources make the operator. field: of the operator's declaration, such as ``dispatch`` or ``modes``.
-    key: the dispatch key, mode, subclass or transform; None where the field has none.
+    key: the dispatch key, mode, subclass or transform; None where the field has none. function: None where the key
+    falls through.
     """
 
     operator: str | Unknown
     own: bool
     field: str
     key: str | None
-    function: str
+    function: str | None
     at: Span
     when: tuple[Condition, ...] = ()
 

@@ -6,21 +6,35 @@ import json
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dispatch_cli.capture.write import yaml_text
+from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
-from dispatch_cli.model.declarations import Define
-from dispatch_cli.model.extracted import CustomOperator, Extraction, NotUnderstood
+from dispatch_cli.model.declarations import Define, LibraryKind
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    Extraction,
+    FunctionRole,
+    NotUnderstood,
+    OperatorFunction,
+    Unknown,
+)
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.worlds import exclude_each_other
 from tests.cli.support import call
-from tests.extract.random_extractions import RandomSources
 from tests.fuzz.hostile import TREES, write
 
 HOSTILE = (
@@ -30,42 +44,109 @@ HOSTILE = (
 BODY = 'TORCH_LIBRARY(my, m) { frob(m); m.def("a(Tensor x) -> Tensor"); }'
 
 
-class HostileSources(RandomSources):
-    """Extractions with any text in them."""
+OPERATORS = ("m::a", "m::a.out", "m::b", "n::c")
+KEYS = ("CPU", "CUDA", "AutogradCPU", "CompositeImplicitAutograd", "NoSuchKey")
+TEXTS = (*HOSTILE, "f", "ns::g<float, 1>", "[](auto x) { return x; }", "12", "fallthrough", "x: y #z")
+FILES = ("a.cpp", "b.py", "C:/x y.cu", "a and b.cpp", "a) (b.cpp", "a\x1b.cpp", "\udcff.py", "a:1:2")
 
-    def text(self) -> str:
-        return self.dice.choice((*HOSTILE, super().text()))
 
-    def perhaps(self, text: str | None) -> str | None:  # type: ignore[override]
-        value = super().perhaps(text)
-        return self.dice.choice(HOSTILE) if self.dice.random() < 0.1 else value  # type: ignore[return-value]
+class RandomSources:
+    """Makes extractions, with any text in them. *dice* decides."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice = dice
+
+    def extraction(self) -> Extraction:
+        """Some blocks with what is in them, some Python functions, some that is not understood."""
+        results: list[Extracted] = []
+        for _ in range(self.dice.randrange(4)):
+            block = self.block()
+            results += [block, *(self.member(block) for _ in range(self.dice.randrange(4)))]
+        results += [self.function() for _ in range(self.dice.randrange(5))]
+        missed = [NotUnderstood(self.at(), self.dice.choice(TEXTS), "no\nreason", self.when())]
+        return Extraction(tuple(results), tuple(missed * self.dice.randrange(2)))
+
+    def block(self) -> ExtractedBlock:
+        kind = self.dice.choice([*LibraryKind])
+        key = self.dice.choice([None, *KEYS]) if kind is LibraryKind.IMPL else None
+        return ExtractedBlock(kind, self.dice.choice(["m", "n", "_"]), self.perhaps(key), self.at(), self.when())
+
+    def member(self, block: ExtractedBlock) -> Extracted:
+        name, when = self.dice.choice(OPERATORS), (*block.when, *self.when())
+        match self.dice.randrange(3):
+            case 0:
+                schema = self.dice.choice([None, f"{name}(Tensor x) -> Tensor", f"{name}(Tensr"])
+                return ExtractedDefinition(block, self.perhaps(name) or "m::a", schema, self.at(), when)
+            case 1:
+                key, falls = self.perhaps(self.dice.choice([None, *KEYS])), self.dice.random() < 0.2
+                return ExtractedKernel(block, name, key, self.dice.choice(TEXTS), self.at(), when, falls)
+            case _:
+                key = self.perhaps(self.dice.choice(KEYS)) or "CPU"
+                return ExtractedFallback(block, key, self.dice.choice(TEXTS), self.at(), when)
+
+    def function(self) -> Extracted:
+        name, at, when = self.dice.choice(OPERATORS), self.at(), self.when()
+        if self.dice.random() < 0.4:
+            schema = self.dice.choice([None, f"{name}(Tensor x) -> Tensor"])
+            return CustomOperator(name, schema, "made", at, when, self.dice.choice([None, (), ("cpu", "cuda")]))
+        role = self.dice.choice([*FunctionRole])
+        devices = {FunctionRole.KERNEL: ("cpu",), FunctionRole.AUTOCAST: ("cuda",), FunctionRole.PY_IMPL: ("CPU",)}
+        return OperatorFunction(role, name, "function", at, when, devices.get(role, ()), dtype="float16")
+
+    def perhaps(self, text: str | None) -> Any:
+        kind = self.dice.random()
+        return Unknown("EXPRESSION") if kind < 0.05 else self.dice.choice(HOSTILE) if kind < 0.15 else text
 
     def at(self) -> Span:
-        file = self.dice.choice(["a.cpp", "a and b.cpp", "a) (b.cpp", "a\x1b.cpp", "\udcff.py", "a:1:2"])
-        return super().at()._replace(file=file)
+        return Span(self.dice.choice(FILES), self.dice.randrange(1, 99), self.dice.randrange(1, 9))
 
     def when(self) -> tuple[Condition, ...]:
-        return (*super().when(), *(self.condition(2) for _ in range(self.dice.choice([0, 0, 1, 2]))))
+        return tuple(self.condition(2) for _ in range(self.dice.choice([0, 0, 0, 1, 2, 3])))
 
     def condition(self, depth: int) -> Condition:
         kind = self.dice.choice([Atom, Atom, Not, And, Or]) if depth else Atom
         if kind is Atom:
-            return Atom(self.dice.choice((*HOSTILE, "A", "B == 1")))
+            return Atom(self.dice.choice((*HOSTILE, "A", "B == 1", 'D == "cuda"')))
         if kind is Not:
             return Not(self.condition(depth - 1))
         return kind((self.condition(depth - 1), self.condition(depth - 1)))  # type: ignore[no-any-return]
 
 
 @pytest.mark.slow
-def test_a_document_is_always_accepted(tmp_path: Path) -> None:
-    sources = HostileSources(random.Random(7))
+def test_a_document_is_accepted_and_says_the_same_in_a_file(tmp_path: Path) -> None:
+    """Also what cannot be used is the same: the problems that are findings, and those that are not."""
+    sources = RandomSources(random.Random(7))
     steps = 0
-    for number in range(300):
+    for number in range(200):
         data = document(readable([sources.extraction(), sources.extraction()]))
-        file = tmp_path / f"{number}.json"
-        file.write_text(json.dumps(data))
-        steps += len(load([str(file)]).steps)
+        file = tmp_path / f"{number}.{sources.dice.choice(['json', 'yaml'])}"
+        text = json.dumps(data) if file.suffix == ".json" else "".join(yaml_text(data))
+        file.write_text(text, encoding="utf-8")
+        directly, from_file = load([ExtractedDocument("the sources", data)]), load([str(file)])
+        empty = {"files": (), "refused": ()}
+        assert from_file._replace(**empty) == directly._replace(**empty)
+        codes = [[(problem.code, problem.span) for problem in one.refused] for one in (from_file, directly)]
+        assert codes[0] == codes[1]
+        steps += len(directly.steps)
     assert steps > 300
+
+
+def test_a_place_outside_the_project_is_not_shown(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text("")
+    shown = {}
+    for path in (project / "inside.cpp", tmp_path / "outside.cpp"):
+        path.write_text("the line\n")
+        file = project / f"{path.stem}.yaml"
+        file.write_text(f"dispatch: 1\noperators:\n- {{func: 'm::f(', at: '{path}:1:1'}}\n")
+        with pytest.raises(InputError) as caught:
+            load([str(file)])
+        (problem,) = caught.value.problems
+        assert problem.span is not None
+        assert problem.span.file == str(path)
+        shown[path.stem] = problem.line_text
+    assert shown == {"inside": "the line", "outside": None}
 
 
 def written(tmp_path: Path, text: str, name: str = "a.cpp") -> SourceRun:
@@ -148,20 +229,6 @@ def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
 # YAML of torchgen and build files that ask for very much: where a bound ends the reading, that is said.
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def read(name: str) -> SourceRun:
-    write(TREES[name].files(TREES[name].size), ".")
-    return run(["src"])
-
-
-def bounds(found: SourceRun) -> list[tuple[str, int]]:
-    return [(gap.at.file, gap.at.line) for gap in found.not_understood if gap.bound]
-
-
 @pytest.mark.parametrize(
     ("name", "file", "line"),
     [
@@ -171,9 +238,13 @@ def bounds(found: SourceRun) -> list[tuple[str, int]]:
         ("mappings in each other", "src/native_functions.yaml", 4),
     ],
 )
-def test_yaml_that_is_too_large_or_too_deep_is_a_bound(name: str, file: str, line: int) -> None:
-    extraction = read(name)
-    assert bounds(extraction) == [(file, line)]
+def test_yaml_that_is_too_large_or_too_deep_is_a_bound(
+    name: str, file: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(TREES[name].files(TREES[name].size), ".")
+    extraction = run(["src"])
+    assert [(gap.at.file, gap.at.line) for gap in extraction.not_understood if gap.bound] == [(file, line)]
     assert extraction.definitions == 2  # of the other files
     result = call("check-invariants", "src")
     assert result.code == 1

@@ -9,12 +9,9 @@ import pytest
 
 from dispatch_cli.extract.builds.imports import ModuleImports
 from dispatch_cli.extract.builds.loaded_together import LoadedTogether
-from dispatch_cli.extract.run import run
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import ExtractedBlock, SourceKind
-from dispatch_cli.model.source_settings import FileSettings, SourceSettings, definition
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.source_settings import definition
 
 HEADERS = frozenset({"src/core/macros.h", "src/gpu/macros.h", "src/gpu/core/other.h", "include/lib/api.h"})
 
@@ -44,15 +41,6 @@ def test_directories_of_headers_come_first() -> None:
     assert sources.find("macros.h", "src/gpu/a.cu", quoted=True) == "src/gpu/macros.h"
 
 
-# The names of the backend at PrivateUse1 in sources.
-
-
-BLOCK = ExtractedBlock(at=Span("a.cpp", 1, 1), kind=LibraryKind.IMPL, namespace="my", dispatch_key="AutogradNPU")
-
-
-# Macros that ``-D`` and a project's settings define, with parameters.
-
-
 @pytest.mark.parametrize(
     "option",
     [
@@ -65,15 +53,6 @@ BLOCK = ExtractedBlock(at=Span("a.cpp", 1, 1), kind=LibraryKind.IMPL, namespace=
 def test_names_that_are_no_macros(option: str) -> None:
     with pytest.raises(ValueError, match="a macro has a name"):
         definition(option)
-
-
-def test_a_macro_with_parameters_defines_a_block(tmp_path: Path) -> None:
-    path = tmp_path / "a.cpp"
-    path.write_text('TORCH_LIBRARY(my, m) { m.def("f() -> ()"); }\nBLOCK(CPU) { m.impl("f", f); }\n', encoding="utf-8")
-    block = SourceSettings(FileSettings((), (definition("BLOCK(k)=TORCH_LIBRARY_IMPL(my, k, m)"),)))
-    assert run([str(path)], (block,)).registrations == 1
-    undefined = SourceSettings(FileSettings((), undefines=("BLOCK",)))
-    assert run([str(path)], (block, undefined)).registrations == 0
 
 
 # Files that are known to be loaded together: imports of modules, and lists in build files.

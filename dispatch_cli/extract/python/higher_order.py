@@ -70,7 +70,7 @@ class HigherOrderOperators:
         given = call.given
         self._run.account(call.file, call.node)
         if name == "fallthrough":
-            self._implementation(operator, "dispatch", given[0] if given else None, "fallthrough", call)
+            self._implementation(operator, "dispatch", given[0] if given else None, None, call)
             return None
         if name in _FIELDS:
             if given:
@@ -100,7 +100,10 @@ class HigherOrderOperators:
             self._implementation(operator, "modes", mode, _short_name(function), call)
         return function
 
-    def _implementation(self, operator: HigherOrderHandle, field: str, key: Value, function: str, call: Call) -> None:
+    def _implementation(
+        self, operator: HigherOrderHandle, field: str, key: Value, function: str | None, call: Call
+    ) -> None:
+        """function: None where the key falls through."""
         if not field:
             self._run.not_known(call.file, call.node, f"it is not known what `{function_name(key)}` is")
         elif self._run.conditions(call.file):

@@ -16,8 +16,16 @@ from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, SourceKind
 from tests.cli.support import call
 from tests.cli.test_linear import counted
-from tests.extract.cpp.reading import extracted
 from tests.fuzz.hostile import HOSTILE, write
+
+
+def extracted(folder: Path, text: str, **others: str) -> Extraction:
+    """Extraction of the file ``a.cpp``, and of others beside it."""
+    texts = {"a.cpp": text, **{f"{name}.cpp": content for name, content in others.items()}}
+    for name, content in texts.items():
+        (folder / name).write_bytes(content.encode())
+    return extract_cpp(Sources({SourceKind.CPP: [str(folder / name) for name in texts]}))
+
 
 FINE = 'TORCH_LIBRARY(fine, m) { m.def("size(Tensor x) -> int"); }\n'
 ENDS = {
@@ -159,30 +167,12 @@ def reasons(result: Extraction) -> list[str]:
 def test_a_splice_anywhere_hides_nothing(tmp_path: Path, end: str, step: int) -> None:
     whole = BLOCK.rstrip()
     spliced = end.join(whole[index : index + step] for index in range(0, len(whole), step)) + "\n" + BLOCK
-    result = extracted_bytes(tmp_path, spliced)
+    result = extracted(tmp_path, spliced)
     assert lines(result)[1:] == [len(range(0, len(whole), step)) + 1]
     assert reasons(result) == []
     places = audit(["a.cpp"], lambda _: spliced, frozenset())
     assert [place.what for place in places] == ["TORCH_LIBRARY", "def"] * 2
     assert not audit([str(tmp_path / "a.cpp")], lambda _: spliced, result.accounted)
-
-
-def extracted_bytes(folder: Path, text: str) -> Extraction:
-    (folder / "a.cpp").write_bytes(text.encode())
-    return extract_cpp(Sources({SourceKind.CPP: [str(folder / "a.cpp")]}))
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        "/\\\n* x *\\\n/ ",
-        "/\\\n/ TORCH_LIBRARY(\n",
-        "#def\\\nine X\n",
-    ],
-)
-def test_a_splice_in_a_comment_or_a_directive(tmp_path: Path, before: str) -> None:
-    result = extracted(tmp_path, before + BLOCK)
-    assert (len(lines(result)), reasons(result)) == (1, [])
 
 
 def test_raw_literals_keep_their_lines() -> None:
@@ -193,14 +183,9 @@ def test_raw_literals_keep_their_lines() -> None:
 
 def test_a_carriage_return_alone_ends_a_line(tmp_path: Path) -> None:
     text = f"// comment\r{BLOCK.strip()}\r#if X\r{BLOCK.strip()}\r#endif\r"
-    result = extracted_bytes(tmp_path, text)
+    result = extracted(tmp_path, text)
     assert lines(result) == [2, 4]
     assert [place.at.line for place in audit(["a.cpp"], lambda _: text, frozenset())] == [2, 2, 4, 4]
-
-
-def test_the_audit_counts_lines_of_python_as_python_does() -> None:
-    text = 'import torch\n\x0c\rlib.define("b() -> ()")\n'
-    assert [place.at.line for place in audit(["a.py"], lambda _: text, frozenset())] == [3]
 
 
 # ---- numbers
@@ -272,8 +257,8 @@ def test_steps_grow_with_the_text_and_bounds_are_said(tmp_path: Path, name: str)
 
 
 def test_the_patterns_go_through_a_literal_without_an_end_once(tmp_path: Path) -> None:
-    """A pattern that fails at the end is tried again at each quote, which made 16,000 million steps of this."""
-    text = f'{BLOCK}int x = "' + '\\"' * 400_000 + f"\n{BLOCK}"
+    """A pattern that fails at the end is tried again at each quote, which made 160 million steps of this."""
+    text = f'{BLOCK}int x = "' + '\\"' * 40_000 + f"\n{BLOCK}"
     assert len(lines(extracted(tmp_path, text))) == 2
     assert len(audit(["a.cpp"], lambda _: text, frozenset())) == 4
 
@@ -300,3 +285,28 @@ def test_macros_that_double_take_little_memory(tmp_path: Path, text: str, monkey
         tracemalloc.stop()
     assert any("steps to read" in reason for reason in reasons(result))
     assert most < 40_000_000  # bytes; to read any file takes 33 million at once
+
+
+# Texts that nest deeply, or have no end.
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'm.impl("f", a' + "<a" * 20_000 + ");",
+        'm.impl("f", ' + "(" * 2_000 + "f" + ")" * 2_000 + ");",
+        "m.def(" + '"a" + ' * 2_000 + '"b");',
+        "if (" + "!" * 2_000 + 'x) m.impl("f", f);',
+        "".join(f"#elif A{n}\n" for n in range(2_000)).replace("#elif", "#if", 1) + "#endif",
+        "/*" * 20_000,
+        'R"x(' * 20_000,
+        "{" * 5_000 + "}" * 5_000,
+        "".join(f"#define A{n} A{n + 1} A{n + 1}\n" for n in range(30)) + "A0",
+    ],
+    ids=["angles", "parentheses", "sums", "not", "branches", "comments", "strings", "braces", "macros that double"],
+)
+def test_the_other_files_are_read(tmp_path: Path, body: str) -> None:
+    result = extracted(tmp_path, f"TORCH_LIBRARY_IMPL(my, CPU, m) {{\n{body}\n}}\n", b=FINE)
+    assert [Path(item.at.file).name for item in result.found if isinstance(item, ExtractedDefinition)][-1] == "b.cpp"
+    if body.endswith("A0"):
+        assert [(gap.bound, "steps to read" in gap.why) for gap in result.not_understood] == [(True, True)]

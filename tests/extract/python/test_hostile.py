@@ -126,6 +126,13 @@ def test_a_file_that_is_too_large_is_a_bound(text: str, why: str, tmp_path: Path
     assert [bound.why for bound in bounds(extraction)] == [why]
 
 
+@pytest.mark.parametrize("name", ['f"f{y}() -> ()"', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])
+def test_numbers_that_python_does_not_print_are_not_known(tmp_path: Path, name: str) -> None:
+    extraction = read_text(tmp_path, f"{HEAD}y = 0x{'f' * 5000}\nlib.define({name})\n{OPERATOR}")
+    assert "my::a(Tensor x) -> Tensor" in schemas(extraction)
+    assert len(schemas(extraction)) + len(extraction.not_understood) >= 2
+
+
 def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_path: Path) -> None:
     branches = "".join(f"elif a == {number}:\n    {{}}\n" for number in range(150))
     extraction = read_text(
