@@ -20,6 +20,7 @@ PYTORCH = """\
 FUNCTIONS = PYTORCH + (
     "- func: f(Tensor self) -> Tensor\n  dispatch:\n    CPU: f\n"
     "- func: f_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: f_\n"
+    "- func: f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: f_out\n"
     "- func: g(Tensor self) -> Tensor\n"
 )
 HEAD = "backend: XLA\ncpp_namespace: mine\n"
