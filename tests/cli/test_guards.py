@@ -39,25 +39,23 @@ guards:
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(TEXT, encoding="utf-8")
+    Path("lib.yaml").write_text(LIBRARY, encoding="utf-8")
     return tmp_path
 
 
+def listed(file: str, code: int) -> list[tuple[str, int]]:
+    """The guards of a file, by verdict, and the line of each."""
+    result = call("guards", file, "--format", "json")
+    assert result.code == code
+    return [(row["verdict"], row["declared_at"]["line"]) for row in json.loads(result.out)["guards"]]
+
+
 def test_the_list() -> None:
-    assert call("guards", "a.yaml") == Result(
-        1,
-        "                Guard                                              Applies to            Declared at\n"
-        "holds           demo::* at CUDA: rule: math                        2 operators, 2 slots  "
-        "a.yaml:8:5\n                  also declared at a.yaml:11:5\nbroken          demo::op at CPU, XLA: rule: "
-        "kernel                 1 operator, 2 slots   a.yaml:9:5\n                  demo::op at XLA: op_math by rule "
-        "math\nguards nothing  demo::none: backend: CPU                           0 operators           "
-        "a.yaml:10:5\n                  demo::none matches no operator\nholds           demo::op: "
-        "[cpu; inference_mode] resolves.key: CPU  1 operator            a.yaml:12:5\n\n"
-        "2 of 4 guards do not hold (torch-2.15)\n1 other guard requires the same as one of these\n",
-        "",
-    )
+    """One that requires the same as another is listed once."""
+    assert listed("a.yaml", 1) == [("holds", 8), ("broken", 9), ("guards-nothing", 10), ("holds", 12)]
 
 
-@pytest.mark.parametrize("name", ["no", "on", "Off", "YES", "null", "true", "12", "1e3", "0x1F", "~", ".inf", "-1"])
+@pytest.mark.parametrize("name", ["no", "null", "1e3", "~", ".inf"])
 def test_recorded_guards_of_kernels_with_names_that_yaml_takes_for_something_else(name: str) -> None:
     Path("a.yaml").write_text(TEXT.partition("guards:")[0].replace("op_math", f'"{name}"'), encoding="utf-8")
     assert call("guards", "a.yaml", "--record", "-o", "g.yaml") == Result(0, "", "")
@@ -103,18 +101,7 @@ suppress:
 
 def test_what_check_invariants_suppresses_fails_no_guard() -> None:
     Path("s.yaml").write_text(SUPPRESSED.replace('"demo::*"', "demo::op"), encoding="utf-8")
-    assert call("guards", "s.yaml") == Result(
-        0,
-        "            Guard                                      Applies to          Declared at\n"
-        "suppressed  demo::op at CUDA: rule: kernel             1 operator, 1 slot  s.yaml:8:5\n"
-        "              suppressed: until the kernel is there\n"
-        "suppressed  demo::op at XLA: rule: kernel              1 operator, 1 slot  s.yaml:9:5\n"
-        "              suppressed: not on XLA\n"
-        "suppressed  demo::none at CPU: rule: kernel            0 operators         s.yaml:10:5\n"
-        "              suppressed: comes with the next version\n"
-        "\n0 of 3 guards hold (torch-2.15)\n3 suppressed, as in check-invariants\n",
-        "",
-    )
+    assert listed("s.yaml", 0) == [("suppressed", 8), ("suppressed", 9), ("suppressed", 10)]
     assert call("check-invariants", "s.yaml", "--select", "DC9").code == 0
 
 
@@ -194,14 +181,7 @@ guards:
     rule: autograd
     kernel: sin_backward
 """
-UNIVERSES = ("torch-2.4", "torch-2.13", "torch-2.15")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("lib.yaml").write_text(LIBRARY, encoding="utf-8")
-    return tmp_path
+UNIVERSES = ("torch-2.4", "torch-2.15")
 
 
 def check(*source: str) -> Result:
@@ -218,7 +198,6 @@ def test_a_library_is_recorded_alike_with_every_pytorch(universe: str) -> None:
     ("line", "changed", "broken"),
     [
         ("CPU, CUDA: norm_native", "CPU: norm_native", {"CUDA", "AutogradCUDA"}),
-        ("CPU, CUDA: norm_native", "CPU: norm_native\n      CUDA: other", {"CUDA"}),
         ("Autograd: norm_autograd", "AutogradCPU: norm_autograd", {"AutogradCPU", "AutogradCUDA"}),
         ("AutocastCPU: fallthrough", "AutocastCPU: cast", {"AutocastCPU"}),
         ("CPU, CUDA: norm_native", "CPU, CUDA, MPS: norm_native", {"MPS", "AutogradMPS"}),

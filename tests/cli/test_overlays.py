@@ -33,7 +33,6 @@ REFUSED = {
         "torch-2.15-mps is an overlay for torch-2.15, not for torch-2.4",
         "the overlay for torch-2.4 is torch-2.4-mps",
     ),
-    ("torch-2.15", "torch-2.15-mps", "torch-2.15-mps"): ("the overlay torch-2.15-mps is named twice", "name it once"),
     ("torch-2.15", "torch-2.4", "torch-2.15-mps"): (
         "only one embedded state can be loaded, not torch-2.15 and torch-2.4",
         None,
@@ -81,8 +80,6 @@ def test_a_call_ends_where_it_is_not_known_what_runs() -> None:
     assert report["end"]["kind"] == "not-known"
     last = report["selections"][-1]["steps"][-1]
     assert (last["slot"], last["does"], last["why"]) == ("MPS", "not-known", "incomplete")
-    report = answer("resolve", "aten::matmul", "--tensor", "mps", "--tensor", "mps", *BOTH)
-    assert report["selections"][-1]["steps"][-1]["slot"] == "AutogradMPS"
     report = answer("resolve", "aten::add.Tensor", "--tensor", "mps", "--tensor", "mps", *BOTH)
     assert report["end"]["kind"] == "kernel"
 
@@ -102,11 +99,9 @@ def test_no_finding_rests_on_an_incomplete_key() -> None:
     ("guard", "holds"),
     [
         ("{op: aten::embedding_renorm_, key: MPS, rule: kernel}", True),
-        ("{op: aten::embedding_renorm_, key: MPS, not: missing}", True),
         ("{op: aten::embedding_renorm_, key: MPS, kernel: mine}", True),
         ("{op: aten::embedding_renorm_, key: MPS, not: not-known}", False),
         ("{op: 'aten::embedding*', key: MPS, not: not-known}", False),
-        ("{op: 'aten::embedding*', key: MPS, rule: kernel}", True),
         ("{op: aten::embedding_renorm_, tensors: [mps, mps], resolves: {end: kernel}}", True),
         ("{op: aten::add.Tensor, key: MPS, rule: missing}", False),
         ("{op: aten::embedding_renorm_, key: XLA, rule: kernel}", False),
@@ -125,7 +120,4 @@ def test_a_backend_that_the_build_lacks_is_said_until_its_overlay_is_loaded() ->
         sentence = "The build of torch-2.15 has no kernels at MPS"
         assert f"{sentence}, so" in call(*arguments).out and f"With `{both}`" in call(*arguments).out, arguments
         assert sentence not in call(*arguments, *BOTH).out, arguments
-    for key in ("CUDA", "AutogradMPS", "XLA"):
-        assert "The build of" not in call("explain", add, key).out, key
-    assert "of the operators of which that is known" not in call("coverage").out
-    assert "of the operators of which that is known" in call("coverage", *BOTH).out
+    assert "The build of" not in call("explain", add, "AutogradMPS").out

@@ -239,9 +239,9 @@ root.dataset.found = JSON.stringify({
 </script></body>"""
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
-@pytest.mark.parametrize("width", [500, 1200])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(500, False), (1200, True)])
 def test_in_a_browser(tmp_path: Path, width: int, dark: bool) -> None:
     """Nothing is cut off sideways, and a page is light or dark as the reader has it. 500 is Chromium's least width."""
     blocks = [block for hostile in HOSTILE for block in every_block(hostile)]
