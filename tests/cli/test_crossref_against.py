@@ -82,7 +82,6 @@ def test_only_the_operators_that_are_chosen() -> None:
         (("--against", "a.cpp"), "a.cpp"),
         (("--against", "state.yaml", "--import", "demo"), "need --against live"),
         (("--against", "state.yaml", "--view", "findings"), "--view findings needs --against live"),
-        (("--against", "state.yaml", "--full"), "--full works only when findings are shown"),
         (("--against", "state.yaml", "--format", "sarif"), "--format sarif works only when findings are shown"),
         (("--against", "live", "--import", "1x"), "is not the name of a module"),
     ],
@@ -91,10 +90,3 @@ def test_what_cannot_be_compared(options: tuple[str, ...], says: str) -> None:
     result = call("crossref", "a.cpp", *options)
     assert result.code == 2
     assert says in (result.err or result.out)
-
-
-def test_it_can_be_written_to_a_file() -> None:
-    result = call("crossref", "a.cpp", "--against", "state.yaml", "-o", "out.md", "--format", "markdown")
-    assert (result.code, result.out) == (0, "")
-    assert "No difference in 2 registrations" in result.err
-    assert "The sources and state.yaml" in Path("out.md").read_text(encoding="utf-8")

@@ -40,16 +40,6 @@ def test_an_operator_and_a_key_are_needed() -> None:
     assert call("explain", "aten::add.Tensor") == refused(message)
 
 
-def test_an_unknown_operator() -> None:
-    hint = "Did you mean stale::fine?"
-    message = f"Invalid value for 'OP': there is no operator 'stale::fin'. {hint}"
-    assert call("explain", "stale::fin", "CPU", "examples/stale.yaml") == refused(message)
-    nothing = "Invalid value for 'OP': there is no operator '\\x1b[31m'."
-    assert call("explain", "\x1b[31m", "CPU", "examples/stale.yaml") == refused(nothing)
-    overloads = call("explain", "aten::add", "CPU").err
-    assert "there is no operator 'aten::add'. Did you mean aten::add.Scalar or" in overloads
-
-
 def test_where_python_chooses_another_kernel() -> None:
     """As the recorded answers of resolve_key have it: the decomposition at Autograd is Python's alone."""
     answers = load_recording("2.15.0.resolve_key")

@@ -90,7 +90,6 @@ def test_without_textual() -> None:
     [
         (("-",), "explore cannot read declarations from standard input"),
         (("examples/broken.yaml",), "examples/broken.yaml:"),
-        (("--base", "torch-1.0"), "torch-1.0"),
     ],
 )
 def test_what_is_refused_is_said_before_the_screen_changes(arguments: tuple[str, ...], message: str) -> None:

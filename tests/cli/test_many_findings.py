@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dispatch_cli.answers.findings.baseline.report import MAX_ENTRIES
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.listing import OF_GROUP, Limits
@@ -21,7 +20,7 @@ from tests.cli.support import Result, call
 
 pytestmark = pytest.mark.usefixtures("many")
 
-OPERATORS, GUARDS = 30, 12
+OPERATORS, GUARDS = 30, 6
 BACKENDS = ("CPU", "CUDA", "XLA", "Meta", "HPU")
 PER_GUARD = OPERATORS * len(BACKENDS)
 ALL = GUARDS * PER_GUARD
@@ -100,9 +99,6 @@ def test_github_has_a_command_for_those_that_are_not_listed() -> None:
 
 def test_junit_counts_those_that_are_not_listed() -> None:
     (suite,) = ElementTree.fromstring(check("--format", "junit").out)
-    properties = {node.get("name"): node.get("value") for node in suite.iter("property")}
-    listed = len(report()["findings"])
-    assert properties["findings not listed"] == str(ALL - listed)
     assert (suite.findtext("system-out") or "").count("more findings") == GUARDS
 
 
@@ -116,16 +112,6 @@ def test_a_baseline_holds_all(many: Path) -> None:
     (many / "b.json").write_text(json.dumps({"schema_version": 1, "report": "baseline", "findings": entries[:-1]}))
     one_more = report("--baseline", "b.json")
     assert [finding["operator"] for finding in one_more["findings"]] == [entries[-1]["operator"]]
-
-
-@pytest.mark.slow
-def test_a_baseline_that_could_not_be_read_again_is_not_written(many: Path) -> None:
-    with (many / "many.yaml").open("a") as file:
-        file.write("- {op: '*', key: '*', kernel: zz}\nextends: [torch-2.15]\n")
-    refused = check("--baseline", "b.json", "--update-baseline")
-    assert refused.code == 2
-    assert f"there are more than {MAX_ENTRIES:,} new findings" in refused.err
-    assert not (many / "b.json").exists()
 
 
 def test_suppressed_findings_are_listed_up_to_the_limit_and_counted(many: Path) -> None:

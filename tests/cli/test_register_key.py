@@ -13,7 +13,6 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.bindings.keys import KeySpace
-from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import captured, live_universe, torch_python
 from tests.cli.support import call
@@ -148,15 +147,6 @@ def test_fallbacks_of_files_and_of_keys() -> None:
     assert answer(file, "--view", "fallbacks", "--key", "SparseCPU")["fallbacks"] == []
     text = call("register", file, "--view", "fallbacks", "--key", "PrivateUse1").out
     assert text.startswith("1 backend fallback\n") and f"{file}:8:16" in text
-
-
-def test_registrations_are_in_the_order_of_the_files() -> None:
-    state = load_state(["examples/stale.yaml"])
-    for operator in answer("examples/stale.yaml", "--view", "order")["operators"]:
-        lines = [row["declared_at"]["line"] for row in operator["registrations"]]
-        assert lines == sorted(lines) and len(lines) == 2
-        kernels = state.dispatcher.operator(OperatorName.parse(operator["operator"])).kernels
-        assert {row["key"] for row in operator["registrations"]} == {*kernels}
 
 
 @pytest.mark.parametrize(

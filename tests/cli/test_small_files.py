@@ -49,11 +49,6 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
         ("check-invariants",),
         "values, counting",
     ),
-    "a baseline": (
-        lambda: packed(BASELINE % LISTS),
-        ("check-invariants", "-k", "CPU", "--baseline"),
-        "values, counting",
-    ),
     "a baseline, packed more": (
         lambda: packed_more(BASELINE % LISTS),
         ("check-invariants", "-k", "CPU", "--baseline"),

@@ -89,13 +89,7 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "a number twice": (lambda data: data["ids"].update(CPU=data["ids"]["CUDA"]), "field 'ids' has"),
     "a fallback twice": (lambda data: data["fallbacks"].append(data["fallbacks"][0]), "'fallbacks' has 'Meta' twice"),
     "a device that is no key": (lambda data: data["devices"].update(cpu="Nonsense"), "field 'devices.cpu' names"),
-    "a device with an alias": (lambda data: data["devices"].update(cpu="Autograd"), "field 'devices.cpu' names"),
-    "a device with a wrong key": (
-        lambda data: data["devices"].update(privateuseone="Lazy"),
-        "field 'devices.privateuseone' must be PrivateUse1",
-    ),
     "a plain device": (lambda data: data["plain_devices"].append("foo"), "field 'plain_devices' names 'foo'"),
-    "a refresh of nothing": (lambda data: data["refreshes"].update(CPU=[]), "field 'refreshes.CPU' lacks CPU"),
     "a refresh of no key": (lambda data: data["refreshes"].update(CPU=["CPU", "X"]), "field 'refreshes.CPU' names"),
     "a refresh by no key": (lambda data: data["refreshes"].update(X=["CPU"]), "field 'refreshes.X' names"),
     "no Autograd": (without("Autograd"), "field 'aliases' must have Autograd"),
