@@ -6,7 +6,6 @@ import pytest
 
 from dispatch_cli.answers.shared.selection import (
     not_found,
-    select_in_any_case,
     select_keys,
     select_names,
     similar_names,
@@ -52,19 +51,6 @@ def test_keys_and_what_looks_like_them() -> None:
     assert similar_names(dispatcher.names(), "aten::add") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "similar"),
-    [
-        ("add", ["aten::add.Tensor", "aten::add.out", "my.lib::add"]),
-        ("add.out", ["aten::add.out"]),
-        ("ad", ["aten::add", "my.lib::add"]),
-        ("", []),
-    ],
-)
-def test_a_name_without_its_namespace(name: str, similar: list[str]) -> None:
-    assert similar_names(NAMES, name) == similar
-
-
 def test_the_overload_without_a_name_has_one_in_globs() -> None:
     names = ["aten::bmm", "aten::bmm.out", "aten::mm", "aten::mm.default_out"]
     assert select_names(names, "aten::bmm.default") == ["aten::bmm"]
@@ -86,7 +72,3 @@ def test_the_overload_without_a_name_has_one_in_globs() -> None:
 def test_what_may_be_meant_by_a_glob_that_finds_nothing(glob: str, hint: str | None) -> None:
     assert select_names(NAMES, glob) == []
     assert not_found(NAMES, glob) == hint
-
-
-def test_names_that_differ_only_in_case() -> None:
-    assert select_in_any_case(["a::B", "a::b", "a::c"], "A::B*") == ["a::B", "a::b"]

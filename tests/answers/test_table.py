@@ -7,60 +7,25 @@ from random import Random
 
 import pytest
 
-from dispatch_cli import universes
 from dispatch_cli.answers.shared.slot_row import Before
-from dispatch_cli.answers.table.grid import grid_of
 from dispatch_cli.answers.table.report import (
     OperatorSummary,
     OperatorTable,
     changed_slots,
-    fold_table,
     summary_report,
     table_report,
 )
-from dispatch_cli.api import load_state, what_if_state
+from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
-from tests.support import SOME_UNIVERSES
 from tests.whatif.random_changes import make_random_changes
 
 
 def table_of(state: State, name: str, keys: frozenset[str] | None = None) -> OperatorTable:
     (table,) = table_report(state, [OperatorName.parse(name)], keys).operators
     return table
-
-
-@pytest.mark.parametrize("name", SOME_UNIVERSES)
-def test_a_grid_has_every_slot_once(name: str) -> None:
-    universe = universes.load(name)
-    table = table_of(what_if_state(["CPU"], universe=name), "__test__::foo")
-    grid = grid_of(table, universe)
-    assert grid.backends == universe.backends
-    assert [line.label for line in grid.lines] == [
-        *("Dense", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
-    ]
-    in_lines = [cell.key for line in grid.lines for cell in line.cells if cell is not None]
-    assert sorted(in_lines + [row.key for row in grid.others]) == sorted(universe.slots)
-    for line in grid.lines:
-        prefix = "" if line.label == "Dense" else line.label
-        assert [cell and cell.key for cell in line.cells] == [f"{prefix}{backend}" for backend in universe.backends]
-
-
-def test_a_fold_keeps_apart_what_differs() -> None:
-    state = load_state([str(Path(__file__).parents[2] / "examples" / "stale.yaml")])
-    autograd = frozenset(state.dispatcher.universe.covered_by("Autograd"))
-    for name in ("stale::explicit", "stale::quantized", "stale::fine"):
-        rows = {row.key: row for row in table_of(state, name).entries}
-        for folded in fold_table(tuple(rows.values()), autograd).rows:
-            for key in folded.keys:
-                row, first = rows[key], folded.answer
-                assert (row.rule, row.fallthrough, row.stale, row.before) == (
-                    *(first.rule, first.fallthrough, first.stale, first.before),
-                )
-                assert row.live_kernel == first.live_kernel or not row.stale
-                assert row.core_fallback or (row.kernel, row.span) == (first.kernel, first.span)
 
 
 BASE = """\

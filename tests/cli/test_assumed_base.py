@@ -101,19 +101,6 @@ def test_declarations_beside_sources_keep_the_state_of_the_sources(declaration: 
     assert "dangling-implementation" not in [finding["check"] for finding in json.loads(answer.out)["findings"]]
 
 
-@pytest.mark.parametrize(
-    "declaration",
-    [
-        "operators: [{func: 'aten::add.Tensor(Tensor a) -> Tensor'}]",
-        "libraries: [{kind: DEF, namespace: aten, define: ['add.Tensor(Tensor a) -> Tensor']}]",
-    ],
-)
-def test_declarations_of_pytorchs_operators_decide_beside_sources(declaration: str) -> None:
-    Path("a.yaml").write_text(f"dispatch: 1\n{declaration}\n", "utf-8")
-    answer = call("check-invariants", "csrc", "a.yaml", "--fail-on", "none")
-    assert answer.code == 0 and "note: over" not in answer.err, answer.err
-
-
 def test_sources_that_define_aten_are_pytorch() -> None:
     Path("csrc/def.cpp").write_text(
         'TORCH_LIBRARY(aten, m) {\n  m.def("add.Tensor(Tensor a) -> Tensor");\n}\n', "utf-8"

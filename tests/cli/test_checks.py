@@ -371,16 +371,6 @@ def test_the_summary() -> None:
         assert check("a.yaml", "--view", "summary", "--format", format_).code == 2
 
 
-def test_checks_of_another_command_say_so() -> None:
-    Path("x.yaml").write_text("dispatch: 1\noperators: [{func: a::b(Tensor x) -> Tensor}]\n", encoding="utf-8")
-    needs = "needs a built library (`dispatch-cli crossref FILE --against live`)"
-    assert call("check-invariants", "x.yaml", "--select", "drift-missing") == Result(
-        0, f"drift-missing did not run: it {needs}\nNo check ran (torch-2.15)\n", ""
-    )
-    result = call("check-invariants", "x.yaml", "--select", "DC005,drift-missing")
-    assert result.out.endswith("All checks passed: 1 operator, 1 check (torch-2.15)\n")
-
-
 def test_very_many_names_of_no_check() -> None:
     names = ",".join(f"x{number}" for number in range(5_000))
     write("b.yaml", f"{DANGLING}# dispatch-cli: ignore[{names}] REASON\n")

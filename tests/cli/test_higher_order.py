@@ -103,7 +103,6 @@ def test_differences_are_those_of_the_recorded_answers() -> None:
     assert sum(len(operator["slots"]) for operator in report["operators"]) == 702
 
 
-TORCHBIND = ("resolve", "call_torchbind", "--base", "torch-2.15", "--tensor", "cpu requires_grad")
 DECLARATIONS = """\
 dispatch: 1
 higher_order_operators:
@@ -130,37 +129,6 @@ def answer(*args: str) -> str:
     result = call("resolve", *args)
     assert result.err == ""
     return next(line for line in result.out.splitlines() if line.startswith("The call "))
-
-
-def test_call_torchbind() -> None:
-    """By spec section 6: kernels at CompositeExplicitAutograd and Autograd, the latter not implemented."""
-    report = data(*TORCHBIND[1:])
-    assert (report["report"], report["operator"], report["side_effect"]) == (
-        "resolve-higher-order",
-        "call_torchbind",
-        True,
-    )
-    assert report["end"] == {"kind": "kernel", "handler": None, "passed": [], "error": None, "fake": None}
-    assert report["backward_error"] == "Autograd not implemented for call_torchbind"
-    first, last = report["steps"]
-    assert [(key["key"], key["status"], key["included"]) for key in first["keys"]] == [
-        ("AutocastCPU", "excluded", False),
-        ("AutogradCPU", "runs", False),
-        ("ADInplaceOrView", "falls-through", True),
-        ("BackendSelect", "falls-through", True),
-        ("CPU", "not-reached", False),
-    ]
-    assert (first["does"], first["entry"]["source"], first["excludes"]["functionalities"]) == (
-        "calls-anew",
-        "Autograd",
-        ["AutogradOther", "AutogradFunctionality", "AutogradNestedTensor"],
-    )
-    assert (last["key"], last["entry"]["source"], last["result"]["keys"]) == (
-        "CPU",
-        "CompositeExplicitAutograd",
-        ["CPU"],
-    )
-    assert last["impl"]["kernel"].endswith(".call_torchbind_impl")
 
 
 def test_the_innermost_mode(file: str) -> None:

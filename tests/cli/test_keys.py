@@ -56,29 +56,6 @@ def test_every_key_as_recorded(version: str) -> None:
             assert report["keys"] == recorded["alias"][key]
 
 
-def test_a_key_set() -> None:
-    assert data("CPU | AutogradCPU - AutogradFunctionality") == {
-        "schema_version": 3,
-        "report": "key-set",
-        "universe": "torch-2.15",
-        "expression": "CPU | AutogradCPU - AutogradFunctionality",
-        "reading": "CPU | (AutogradCPU - AutogradFunctionality)",
-        "keys": ["CPU"],
-        "highest": "CPU",
-        "functionalities": ["Dense"],
-        "backends": ["CPUBit"],
-        "raw": "0x0000000000010001",
-        "printed": "DispatchKeySet(CPU)",
-        "notes": [
-            {
-                "kind": "backends-stay",
-                "keys": ["CPUBit"],
-                "text": "a - b removes functionality bits, never backend bits: CPUBit stays",
-            }
-        ],
-    }
-
-
 def test_differences() -> None:
     report = data("--universe", "torch-2.4", "--against", "torch-2.15", code=1)
     assert {name: report[name] for name in ("report", "universe", "against", "equal")} == {

@@ -45,22 +45,6 @@ def test_nothing_is_written_when_the_input_is_bad(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["out.txt"]
 
 
-@pytest.mark.parametrize("format_", ["json", "csv", "markdown", "html", "sarif", "github", "junit"])
-def test_a_program_gets_the_problems_when_the_input_is_bad(
-    format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    target = tmp_path / "out.txt"
-    args = ("check-invariants", "examples/broken.yaml", "--format", format_)
-    result = call(*args, "-o", str(target))
-    assert (result.code, result.out) == (2, "")
-    assert result.err == call("check-invariants", "examples/broken.yaml").err
-    outcome = call(*args)
-    assert (outcome.code, outcome.out, outcome.err) == (2, target.read_text(encoding="utf-8"), result.err)
-    for key in ("CompositeImplicitAutgrad", "QuantizedHIP"):
-        assert f"could not parse dispatch key: {key}" in outcome.out
-
-
 FOR_PROGRAMS = [
     ("table", "examples/broken.yaml"),
     ("explain", "a::b", "CPU", "examples/broken.yaml"),
@@ -302,11 +286,6 @@ def test_names_of_files_are_printed_as_text(monkeypatch: pytest.MonkeyPatch) -> 
         tell("src/a.cpp", 0, 0)
         tell("src/\x1b[2Ja.cpp", 1, 3)
     assert stream.getvalue() == ("\r\x1b[Kreading 1 files: src/a.cpp\r\x1b[Kreading 2 of 3: src/\\x1b[2Ja.cpp\r\x1b[K")
-
-
-def words(value: object) -> str:
-    """The id of a case: its command and its exit code."""
-    return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 # Streams that take nothing.

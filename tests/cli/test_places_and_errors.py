@@ -23,20 +23,6 @@ def test_a_long_error_is_shown_by_its_first_sentence(format_: str) -> None:
     assert max(map(len, output.splitlines())) < 700 or format_ == "html"
 
 
-@pytest.mark.parametrize("command", ["check-invariants", "guards"])
-@pytest.mark.parametrize("format_", ["text", "csv"])
-def test_a_guard_that_meets_a_long_error_shows_its_beginning(command: str, format_: str, tmp_path: Path) -> None:
-    file = tmp_path / "guards.yaml"
-    file.write_text(
-        "dispatch: 1\nextends: [torch-2.15]\nguards:\n  - {op: aten::relu, tensors: [fpga], resolves: cpu_relu}\n",
-        encoding="utf-8",
-    )
-    result = call(command, str(file), "--format", format_)
-    assert result.code == 1
-    assert max(map(len, result.out.splitlines())) < 400
-    assert ("Could not run" in result.out) == ((command, format_) != ("guards", "csv"))
-
-
 DECLARED = (
     "dispatch: 1\noperators:\n  - func: mylib::op(Tensor a) -> Tensor\n    dispatch:\n      CPU: native\n"
     "      AutogradCPU: fallthrough\n      Tracer: {fallthrough: true, debug: 'its own text'}\n"

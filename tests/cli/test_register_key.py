@@ -87,20 +87,6 @@ def test_raw_is_what_pytorch_prints() -> None:
     assert result.out == "mylib::mul_add\nmylib::mul_add.out\nmylib::norm2\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (("--key", "AutogradXLAA"), "no dispatch key matches 'AutogradXLAA'. Did you mean AutogradXLA?"),
-        (("--key", ""), "no dispatch key matches ''."),
-        (("--key", "CPU", "--op", "aten::bm"), "no operator matches 'aten::bm'."),
-    ],
-)
-def test_bad_arguments(arguments: tuple[str, ...], error: str) -> None:
-    result = call("register", "--base", "torch-2.15", *arguments)
-    assert result.code == 2
-    assert error in result.err
-
-
 # ``register --view fallbacks`` and ``register --view order``, compared with PyTorch's dumps and with tables.
 
 

@@ -107,32 +107,6 @@ def test_what_is_assumed_of_a_factory() -> None:
     assert "\nLayout   torch.sparse_coo\n" in given.out
 
 
-def test_problems_come_together() -> None:
-    result = call(
-        *("resolve", "aten::sn", "--tensor", "cppu", "--tensor", "cpu sprse", "--context", "infrence_mode"),
-        *("--context", "include=CPPU", "--keyset", "CPPU |"),
-    )
-    assert (result.code, result.out) == (2, "")
-    messages = [line for line in result.err.splitlines() if "error[" in line or line.startswith("  help")]
-    assert messages == [
-        "error[unknown-operator]: there is no operator 'aten::sn'",
-        "  help: did you mean aten::sgn or aten::sin?",
-        "error[tensor]: --tensor 'cpu sprse': 'sprse' does not describe a tensor",
-        "  help: did you mean sparse?",
-        "error[context]: --context 'infrence_mode': 'infrence_mode' is not a context",
-        "  help: did you mean inference_mode?",
-        "error[tensor]: --tensor 'cppu': the universe torch-2.15 has no device 'cppu' (it has cpu, cuda, ipu, xpu, "
-        "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone)",
-        "  help: did you mean cpu?",
-        "error[context]: --context 'include=CPPU': CPPU is not a key of the universe torch-2.15",
-        "  help: did you mean CPU?",
-        "--keyset:1:1: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'CPPU'",
-        "  help: did you mean CPU?",
-        "--keyset:1:7: error[key-expression]: expected a key, found the end",
-    ]
-    assert result.err.endswith("7 errors; nothing was done.\n")
-
-
 def test_the_universe_decides() -> None:
     """A device's keys differ between versions: MAIA is a backend of 2.15, and a functionality of 2.4."""
 
@@ -293,23 +267,6 @@ def test_a_key_that_a_redispatch_leaves_out() -> None:
         ("MkldnnCPU", KeyStatus.RUNS, (2,)),
         ("CPU", KeyStatus.NOT_REACHED, ()),
     ]
-
-
-def test_two_backends(state: State) -> None:
-    answer = report(state, "demo::op", "cpu", "cuda sparse")
-    assert statuses(answer) == [
-        ("AutocastCUDA", KeyStatus.EXCLUDED, ()),
-        ("AutocastCPU", KeyStatus.EXCLUDED, ()),
-        ("AutogradCUDA", KeyStatus.RUNS, (1,)),
-        ("AutogradCPU", KeyStatus.OTHER_BACKEND, ()),
-        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
-        ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
-        ("SparseCUDA", KeyStatus.RUNS, (2,)),
-        ("SparseCPU", KeyStatus.OTHER_BACKEND, ()),
-        ("CUDA", KeyStatus.NOT_REACHED, ()),
-        ("CPU", KeyStatus.OTHER_BACKEND, ()),
-    ]
-    assert answer.fails
 
 
 def test_a_key_set_that_is_given(state: State) -> None:

@@ -175,26 +175,6 @@ def test_a_picture_has_each_key_and_each_kernel_in_turn(arguments: tuple[str, ..
     assert ('class="bad"' in picture) is (report["end"]["kind"] == "error")
 
 
-@pytest.mark.parametrize("arguments", _CALLS)
-def test_text_html_and_svg_say_the_same(arguments: tuple[str, ...]) -> None:
-    """The page has the same picture, with the same texts; the text has each key and what becomes of it."""
-    alone = texts_of(call("resolve", *arguments, "--format", "svg").out)
-    page = call("resolve", *arguments, "--format", "html").out
-    inside = re.findall("<svg.*?</svg>", page, re.DOTALL)
-    assert [texts_of(node) for node in inside] == [[text for text in alone if text != arguments[0]]]
-    assert ElementTree.fromstring(inside[0]).findtext("{*}title", "").startswith(f"The way of {arguments[0]}: ")
-    printed = " ".join(call("resolve", *arguments).out.split())
-    report = json.loads(call("resolve", *arguments, "--format", "json").out)
-    at = 0
-    for stage in report["selections"]:
-        for key in stage["keys"]:
-            at = alone.index(key["key"], at) + 1
-            if key["status"] == "runs" or (key["status"] != "not-reached" and stage is report["selections"][0]):
-                status = alone[at]
-                assert f"{key['key']} " in printed
-                assert status.partition(":")[0] in printed or status.startswith("The call fails")
-
-
 _MATRICES = (
     ("table", "--base", "torch-2.15", "--op", "aten::abs", "--view", "grid"),
     ("table", str(ROOT / "examples/overlay.yaml"), "--op", "aten::to.dtype", "--view", "grid"),

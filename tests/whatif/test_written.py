@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -95,19 +94,6 @@ def test_over_examples(path: Path, tmp_path: Path) -> None:
     loaded = load_state([str(path), tried.write(str(tmp_path / "changes.yaml"))])
     assert seen(loaded, operators) == seen(tried.state, operators)
     assert calls(loaded, operators) == calls(tried.state, operators)
-
-
-@pytest.mark.parametrize("name", ["\U0001f600", "é ñ", "\\ud83d\\ude00", '"', "k\\"])
-def test_names_of_kernels_are_written_as_they_are(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "decl.yaml"
-    kernels = json.dumps([name, "k2"], ensure_ascii=False)
-    path.write_text(f"dispatch: 1\noperators:\n- func: m::f(Tensor x) -> Tensor\n  dispatch: {{CPU: {kernels}}}\n")
-    tried = WhatIf(load_state([str(path)]))
-    operator = OperatorName.parse("m::f")
-    off = next(registration for registration in tried.registrations(operator) if registration.function == name)
-    tried.make(Removal(off.name))
-    loaded = load_state([str(path), tried.write(str(tmp_path / "changes.yaml"))])
-    assert [registered.kernel.function for registered in loaded.dispatcher.operator(operator).kernels["CPU"]] == ["k2"]
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
