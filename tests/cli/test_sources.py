@@ -136,14 +136,6 @@ def test_what_is_undecided_makes_a_strict_run_fail() -> None:
     assert result.code == 1 and "note: 1 undecided: `dispatch-cli extract` lists all\n" in result.err
 
 
-def test_the_audit_makes_a_strict_run_fail() -> None:
-    Path("src/later.cpp.in").write_text('TORCH_LIBRARY(my, m) {\n  m.def("@NAME@() -> ()");\n}\n')
-    result = call("extract", "src", "--strict")
-    assert result.code == 1
-    assert "not understood: 2 statements" in result.err
-    assert "src/later.cpp.in:2:" in result.err
-
-
 def test_findings_are_at_lines_of_sources() -> None:
     Path("src/f.py").write_text(PYTHON.replace("my::f", "my::nosuch"))
     for format_, place in (("text", "src/f.py:4:36: error"), ("github", "file=src/f.py,line=4")):
