@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from tests.cli.support import call
 from tests.page.browser.chromium import Chromium, executable
-from tests.page.browser.small_png import small_png
 from tests.page.browser.tab import Tab
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def page(browser: str) -> bytes:
         screenshot = tab.screenshot()
         tab.close()
         chromium.close()
-    return small_png(screenshot)
+    return screenshot
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ def page_of(*arguments: str) -> Path:
     return once(f"page-{digest[:32]}", make) / "page.html"
 
 
-SITE_VERSIONS = ("torch-2.15", "torch-2.13", "torch-2.4")
+SITE_VERSIONS = ("torch-2.13", "torch-2.4")
 """Enough for a site: with all versions it takes half a minute."""
 
 

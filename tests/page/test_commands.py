@@ -90,51 +90,6 @@ def test_a_name_is_no_option_of_a_command(script: Script) -> None:
     )
 
 
-def test_a_file_whose_name_begins_with_a_hyphen_is_no_option(tmp_path: Path) -> None:
-    file = tmp_path / "-x.yaml"
-    file.write_text("dispatch: 1\noperators:\n- func: a::b(Tensor x) -> Tensor\n", encoding="utf-8")
-    page = tmp_path / "page.html"
-    assert call("page", str(file), "-o", str(page)).code == 0
-    with script_of(page) as page_script:
-        assert page_script.ask("command", "table", "a::b") == "dispatch-cli table ./-x.yaml --op a::b --view rows"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "printed"),
-    [
-        (("examples/overlay.yaml",), "diff torch-2.15 examples/overlay.yaml"),
-        (
-            ("tests/cli/mps.yaml", "examples/overlay.yaml"),
-            "diff torch-2.15-mps tests/cli/mps.yaml --new examples/overlay.yaml",
-        ),
-        (("--base", "torch-2.15"), "table --base torch-2.15"),
-        (("-k", "CPU"), "table -k CPU"),
-    ],
-)
-def test_what_the_files_change_is_what_diff_prints(
-    arguments: tuple[str, ...], printed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT)
-    with script_of(page_of(*arguments)) as page_script:
-        words = shlex.split(page_script.ask("command", "changes"))[1:]
-        changed = [operator for operator in page_script.ask("changes")["operators"] if not operator["new"]]
-        side = page_script.ask("about")["diff"]
-    assert " ".join(words) == printed
-    if words[0] == "diff":
-        report = json.loads(call(*words, "--format", "json").out)
-        counts = report["counts"]
-        assert (len(changed), sum(operator["slots"] for operator in changed)) == (
-            counts["slot_operators"],
-            counts["slots"],
-        )
-        assert counts["slots"] and counts["registrations_added"]
-        (outcome,) = [line for line in call(*words).out.splitlines() if " registration" in line and ": " in line]
-        assert outcome.endswith(f": {side['outcome']}.")
-        rows = [(registration["operator"], registration["key"]) for registration in report["registrations"]]
-        assert [(registration["operator"], registration["key"]) for registration in side["registrations"]] == rows
-
-
 @pytest.mark.parametrize(
     ("name", "chosen"),
     [("a::b", "a::b.default"), ("a::b.out", "a::b.out"), ("a::bc", "a::bc"), ("a::only.x", "a::only.x")],
@@ -179,9 +134,3 @@ def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> N
         }
         assert {reason["command"] for reason in report["reasons"]} <= commands
         assert [reason["text"] for reason in answer["reasons"]] == [reason["text"] for reason in report["reasons"]]
-
-
-@pytest.mark.slow
-def test_a_state_without_operators_of_its_own_has_no_matrix() -> None:
-    with script_of(page_of("--base", "torch-2.15")) as script:
-        assert script.ask("data")["support"] is None

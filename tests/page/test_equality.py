@@ -31,6 +31,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import data_of, report_data
 from tests.cli.support import ROOT
 from tests.page.support import Script, needs_node, page_of, script_of, state_of
+from tests.support import MISSPELT
 
 _MORE_IN_RULES = ("name", "text")
 _MORE_IN_REGISTRATIONS = ("text", "tone")
@@ -44,9 +45,8 @@ def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Itera
 
 
 QUERIES = (
-    *("", "add", "todty", "AddTen", "native norm", "torch.ops.aten.add.Tensor", "aten.mm", "_c10d", "::x", "ll.o"),
-    *("zzzzz", "aten::add*", "*.out", "aten::ad?", "aten::a*.default", "aten.mm*", "torch.ops.aten.add*"),
-    *("*[Tt]ensor* copy", "aten::[!a-z]*", "*[abc", "higher_order::c*", "co?d", "ATEN::ADD*"),
+    *("", "AddTen", "native norm", "torch.ops.aten.add.Tensor", "_c10d", "zzzzz", "*.out", "aten::a*.default"),
+    *("torch.ops.aten.add*", "*[Tt]ensor* copy", "*[abc", "higher_order::c*"),
 )
 """Texts that are typed to find operators."""
 
@@ -59,7 +59,7 @@ def search(state: State, script: Script, queries: Sequence[str] = QUERIES) -> It
         wanted = [names[number] for number in matcher.find(query)]
         names_shown = [item["entry"]["name"] for item in script.ask("search", query, len(names))["found"]]
         yield from differing(f"search {query!r}", wanted, names_shown)
-        for name in wanted[:50]:
+        for name in wanted[:5]:
             places = [place for mark in script.ask("marksIn", name, query) for place in range(*mark)]
             yield from differing(f"marks {query!r} in {name}", matched(name, query), places)
 
@@ -183,32 +183,32 @@ PAGES: dict[str, tuple[str, ...]] = {
     "a stale table": ("examples/stale.yaml",),
     "hostile names": ("tests/page/hostile.yaml",),
 }
-OPERATORS = 6
+OPERATORS = 4
 
 
 @needs_node
-@pytest.mark.parametrize("arguments", PAGES.values(), ids=[*PAGES])
-def test_the_script_of_a_page_says_what_the_engine_says(
-    arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", PAGES)
+def test_the_script_of_a_page_says_what_the_engine_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    page = page_of(*arguments)
+    page, state = page_of(*PAGES[name]), state_of(PAGES[name])
     assert page.stat().st_size < 1_000_000
-    state = state_of(arguments)
-    names = [OperatorName.parse(name) for name in state.dispatcher.names()]
+    names = [OperatorName.parse(operator) for operator in state.dispatcher.names()]
     dice = random.Random(15)
     some = [*state.own_operators(), *dice.sample(names, min(len(names), OPERATORS))][: 2 * OPERATORS]
     keys = state.dispatcher.universe.slots
-    asked = [(name, key) for name in some for key in dice.sample(keys, 8)]
+    asked = [(operator, key) for operator in some for key in dice.sample(keys, 4)]
     with script_of(page) as script:
         differences = [
             *universes(state, script),
-            *search(state, script),
             *tables(state, script, some),
             *registrations(state, script, some),
             *fallbacks(state, script),
-            *higher_order(state, script),
-            *coverage(state, script, ("PrivateUse1",)),
-            *slots(state, script, [*asked, *advised(state, script)]),
+            *slots(state, script, [*asked, *advised(state, script)[::5]]),
         ]
+        if name == "a file over a base":
+            differences += [*higher_order(state, script), *coverage(state, script, ("PrivateUse1",))]
+            differences += search(state, script)
+            for query, first in MISSPELT:
+                assert script.ask("lookUp", query)["found"][0]["entry"]["name"] == first
+                assert script.ask("similar", f"aten::{query.removeprefix('aten::')}")
     assert differences == []

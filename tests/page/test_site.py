@@ -117,10 +117,8 @@ def test_what_cannot_be_written_is_refused_before_the_work(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exists", [False, True])
-def test_a_folder_is_written_whole_or_not_at_all(exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if exists:
-        (tmp_path / "site").mkdir()
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "site").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bases, "names", lambda: SITE_VERSIONS[-1:])
     with monkeypatch.context() as patch:
@@ -128,7 +126,7 @@ def test_a_folder_is_written_whole_or_not_at_all(exists: bool, tmp_path: Path, m
         result = call("page", "--all-versions", "-o", "site")
     assert result.code == 2
     assert result.err.endswith("\nError: cannot write site: No space left on device\n")
-    assert [*tmp_path.rglob("*")] == [tmp_path / "site"] * exists
+    assert [*tmp_path.rglob("*")] == [tmp_path / "site"]
     result = call("page", "--all-versions", "-o", "site")
     assert (result.code, result.out) == (0, "")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["index.html", "site", f"{SITE_VERSIONS[-1]}.html"]
@@ -184,19 +182,6 @@ def test_what_came_there_during_the_work_is_left_alone(
             meanwhile(target)
     assert [path.read_text() for path in tmp_path.rglob("index.html")] == ["theirs"] * (meanwhile is _filled)
     assert not [*tmp_path.rglob(".site.*")]
-
-
-@pytest.mark.slow
-def test_settings_of_the_project_are_not_those_of_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pyproject.toml").write_text(
-        '[tool.dispatch-cli]\nprivateuse1 = "npu"\nselect = ["all"]\nguards = ["not-there.yaml"]\n'
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bases, "names", lambda: SITE_VERSIONS[:1])
-    result = call("page", "--all-versions", "-o", "new")
-    assert (result.code, result.out) == (0, ""), result.err
-    name = f"{SITE_VERSIONS[0]}.html"
-    assert (tmp_path / "new" / name).read_bytes() == (site() / name).read_bytes()
 
 
 def _no_space(*_: object) -> None:

@@ -28,7 +28,7 @@ def written(folder: Path, file: Path) -> Path:
     return page
 
 
-@pytest.fixture(scope="module", params=["own", "by hand"])
+@pytest.fixture(scope="module", params=["own", pytest.param("by hand", marks=pytest.mark.slow)])
 def recorded(request: pytest.FixtureRequest) -> Path:
     if request.param == "own":
         return OWN

@@ -87,18 +87,6 @@ class Chromium:
         events = self._happened.pop(session, ())
         return list(events)
 
-    def wait_for(self, session: str, method: str) -> dict[str, Any]:
-        """The next event of that name in a tab; the ones before it are kept."""
-        seen = 0
-        until = time.monotonic() + SECONDS
-        while True:
-            waiting = self._happened.setdefault(session, deque())
-            for event in list(waiting)[seen:]:
-                seen += 1
-                if event["method"] == method:
-                    return event
-            self._note(self._next(until, method))
-
     def close(self) -> None:
         """End the browser, and remove what it wrote."""
         with contextlib.suppress(DevToolsError, OSError):

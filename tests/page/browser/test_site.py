@@ -20,7 +20,7 @@ from tests.page.browser.test_hostile import MARKUP, NAMES
 from tests.page.browser.test_look import COLORS, complaints
 from tests.page.support import SITE_VERSIONS, site
 
-OLD, MIDDLE, NEW = (version.removeprefix("torch-") for version in reversed(SITE_VERSIONS))
+OLD, NEW = (version.removeprefix("torch-") for version in reversed(SITE_VERSIONS))
 ADD_RELU = "aten::_add_relu.out"
 GONE = "aten::align_as"
 
@@ -36,7 +36,7 @@ def test_an_operator_is_found_and_its_page_opened(tab: Tab) -> None:
     tab.open(site() / "index.html")
     tab.click("#query")
     tab.type("align_as")
-    assert tab.rows("#rows table") == [{"Operator": GONE, OLD: "\N{MIDDLE DOT}", MIDDLE: "-", NEW: ""}]
+    assert tab.rows("#rows table") == [{"Operator": GONE, OLD: "\N{MIDDLE DOT}", NEW: "-"}]
     assert tab.evaluate("location.hash") == "#q=align_as"
     (link,) = tab.evaluate("[...document.querySelectorAll('#rows td a')].map(link => link.getAttribute('href'))")
     assert link == f"torch-{OLD}.html#{GONE}"
@@ -44,19 +44,6 @@ def test_an_operator_is_found_and_its_page_opened(tab: Tab) -> None:
     assert tab.text("h1") == GONE
     follow(tab, ".views a[href='index.html']", "index.html")
     assert [(trouble.kind, Path(trouble.text).name) for trouble in tab.troubles()] == [("request", f"torch-{OLD}.html")]
-
-
-def test_the_filters_choose_by_what_changed_and_in_which_version(tab: Tab) -> None:
-    tab.open(site() / "index.html", f"in={MIDDLE}&what=gone")
-    rows = tab.rows("#rows table")
-    assert rows
-    assert {row[MIDDLE] for row in rows} == {"-"}
-    assert GONE in {row["Operator"] for row in rows}
-    tab.evaluate("choose('what', 'defined')")
-    assert {row[MIDDLE] for row in tab.rows("#rows table")} == {"+"}
-    tab.go("q=no+such+operator")
-    assert tab.rows("#rows table") == []
-    assert tab.text("#rows caption") == "0 operators"
 
 
 def test_what_changed_in_an_operator_is_what_history_prints(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,31 +91,6 @@ def go_and_read(tab: Tab, fragment: str) -> str:
     return tab.text("main")
 
 
-def test_where_python_chooses_another_key(tab: Tab, page_of: Pages) -> None:
-    command = ("table", OVERRIDE, "--op", "aten::randn_like.default", "--resolver", "differences")
-    name = "aten::randn_like"
-    tab.open(page_of(OVERRIDE), name)
-    (operator,) = answer(*command)["operators"]
-    assert len(operator["slots"]) > 10
-    assert f"dispatch-cli {' '.join(command)}" in commands(tab)
-    python = answer(*command[:-1], "python")["operators"][0]["entries"]
-    rows = [row for row in python if row["differs"]]
-    assert [row["key"] for row in rows] == [slot["key"] for slot in operator["slots"]]
-    assert tab.evaluate(PYTHON_ROWS) == [[row["key"], row["error"] or row["kernel"]] for row in rows]
-    tab.go(f"{name}/{rows[0]['key']}")
-    printed = lines("explain", name, rows[0]["key"], OVERRIDE)
-    (sentence,) = [text for text in printed if text.startswith("Here the Python dispatcher (resolve_key) ")]
-    assert sentence in tab.texts(".slot-view p")
-
-
-PYTHON_ROWS = """(() => {
-  const section = [...document.querySelectorAll("main section")].find(
-    one => one.querySelector(":scope > h2")?.innerText.includes("Python"));
-  return section && [...section.querySelectorAll("tbody tr")].map(
-    row => [...row.cells].slice(0, 2).map(one => one.innerText.trim()));
-})() ?? null"""
-
-
 def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("2")
@@ -192,31 +167,7 @@ def test_stale_slots_are_marked(tab: Tab, page_of: Pages) -> None:
     assert "explicit_math" in shown["Live table"]
 
 
-def test_half_a_name_and_the_command_of_its_grid(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(OVERRIDE))
-    tab.press("/")
-    tab.type("nonzerostat")
-    names = tab.evaluate("[...document.querySelectorAll('.hit')].map(e => e.title)")
-    assert names[0] == "aten::nonzero_static"
-    tab.press("ArrowDown", "ArrowUp", "Enter")
-    assert tab.text("h1") == "aten::nonzero_static"
-    command = commands(tab)[0]
-    assert command == f"dispatch-cli table {OVERRIDE} --op aten::nonzero_static.default --view grid"
-    printed = lines(*command.split()[1:])
-    heads = tab.texts(".grid thead th")
-    assert printed[2].split() == heads
-    for label, cells in zip(tab.texts(".grid tbody th"), tab.evaluate(_GRID), strict=True):
-        assert [label, *cells] in [line.split() for line in printed]
-    tab.evaluate("window.lastCopied = ''; navigator.clipboard.writeText = async text => { window.lastCopied = text }")
-    tab.press("y")
-    assert tab.wait("window.lastCopied") == command
-
-
 _SLOTS = "[...document.querySelectorAll('%s')].flatMap(e => JSON.parse(e.dataset.slots))"
-_GRID = (
-    "[...document.querySelectorAll('.grid tbody tr')]"
-    ".map(row => [...row.querySelectorAll('a')].map(link => link.firstChild.data))"
-)
 
 
 def test_what_a_page_cannot_have_is_printed_by_commands_that_it_names(tab: Tab, page_of: Pages) -> None:
