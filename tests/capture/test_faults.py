@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ ASKS = (("capture",), ("crossref", "--against", "live"))
 """The commands that ask a PyTorch."""
 LATE = 60
 """Seconds after which a command hangs: what it is asked for takes less than one."""
-EVERY = int(os.environ.get("DISPATCH_CLI_EVERY", "37"))
+EVERY = int(os.environ.get("DISPATCH_CLI_EVERY", "150"))
 """One of so many malformed answers is tried; their kinds take turns, as there are 13 of them."""
 COPY = 'cp "$HERE/answer.json" "$2"'
 
@@ -109,7 +110,7 @@ def stand_in(tmp_path: Path) -> Iterator[StandIn]:
     yield runner
     if (tmp_path / "pids").exists():
         for pid in runner.noted():
-            if not ends(pid):
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
 
@@ -139,17 +140,12 @@ def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> Non
     "lines",
     [
         ('mkfifo "$2"',),
-        ('mkdir "$2"',),
         ('ln -s /dev/zero "$2"',),
-        ('ln -s /dev/tty "$2"',),
-        ('ln -s state.json "$2"',),
         (':> "$2"',),
         (),
-        ('printf "\\377\\376" > "$2"',),
-        ('truncate -s 300M "$2"',),
         ('printf "\\037\\213" > "$2"',),
     ],
-    ids=["pipe", "folder", "zeros", "terminal", "circle", "empty", "nothing", "bytes", "huge", "gzip"],
+    ids=["pipe", "zeros", "empty", "nothing", "gzip"],
 )
 def test_something_else_in_the_place_of_the_answer(lines: tuple[str, ...], stand_in: StandIn) -> None:
     result = stand_in.run("capture", python=stand_in.script(*lines))
@@ -158,13 +154,12 @@ def test_something_else_in_the_place_of_the_answer(lines: tuple[str, ...], stand
     assert list(stand_in.temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("ask", ASKS)
-def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_probe_that_never_ends(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     python = stand_in.script(
         "trap '' TERM", 'echo $$ > "$HERE/pids"', "echo waiting for a lock >&2", "sleep 300 & wait"
     )
     monkeypatch.setenv("DISPATCH_CLI_TIMEOUT", "1")
-    result = stand_in.run(*ask, python=python)
+    result = stand_in.run("capture", python=python)
     assert (result.code, result.out) == (2, "")
     assert result.err == (
         f"error[no-answer]: {python} gave no answer within 1 second\n"
@@ -183,8 +178,15 @@ def test_a_time_that_is_none(seconds: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert "which is no number of seconds from 1 to 604,800" in result.err
 
 
-@pytest.mark.parametrize("ask", [*ASKS, ("capture", "-o", "{}/out.yaml")], ids=" ".join)
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("ask", "sent"),
+    [
+        (ASKS[0], signal.SIGINT),
+        (ASKS[1], signal.SIGTERM),
+        (("capture", "-o", "{}/out.yaml"), signal.SIGTERM),
+        (("capture", "-o", "{}/out.yaml"), signal.SIGHUP),
+    ],
+)
 def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
     ask: tuple[str, ...], sent: signal.Signals, stand_in: StandIn
 ) -> None:
@@ -214,8 +216,7 @@ def test_the_folder_of_temporary_files_is_not_there(stand_in: StandIn, monkeypat
 # Malformed answers.
 
 
-@pytest.mark.parametrize("ask", ASKS, ids=" ".join)
-def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before it takes gigabytes, as a file is."""
     answer = ""
 
@@ -229,17 +230,17 @@ def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.M
         ("[" + "[]," * 2_000_000 + "[]]", "file has more than 2000000 values"),
         ('{"format": ' + "9" * 4_000 + "}", "number at line 1, column 12 has more than 20 digits"),
     ):
-        result = call(*ask, "--python", sys.executable)
+        result = call("capture", "--python", sys.executable)
         assert (result.code, result.out) == (2, "")
         assert f"{message}{why}" in result.err
     monkeypatch.setattr("dispatch_cli.capture.answer.MAX_BYTES", 1 << 20)
     answer = " " * (2 << 20)
-    result = call(*ask, "--python", sys.executable)
+    result = call("capture", "--python", sys.executable)
     assert result.code == 2
     assert f"{message}file is larger than 1 MiB" in result.err
 
 
-@pytest.mark.parametrize("ask", [("capture",), ("crossref", "--against", "live")], ids=" ".join)
+@pytest.mark.parametrize("ask", ASKS, ids=" ".join)
 def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part of an answer is left out, or something else is in its place: all of these in turn, part by part.
 

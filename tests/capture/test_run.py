@@ -34,39 +34,38 @@ def problem_of(**arguments: object) -> tuple[str, str, str | None]:
     return problem.code, problem.message.replace(sys.executable, "PYTHON"), problem.hint
 
 
-def test_no_torch(torch: Path) -> None:
-    torch.write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')")
-    assert problem_of() == (
-        "no-torch",
-        "PYTHON: this Python has no PyTorch",
-        "give a Python that has PyTorch: --python PATH",
-    )
+TORCH = "make `import torch` work in that Python, or give another one: --python PATH"
+NO_IMPORT = "ModuleNotFoundError: No module named"
+BROKEN = {
+    "no torch": (
+        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')",
+        ("no-torch", "PYTHON: this Python has no PyTorch", "give a Python that has PyTorch: --python PATH"),
+    ),
+    "it fails": (
+        "raise OSError('libcudart.so: cannot open\\nsecond line')",
+        (
+            "broken-torch",
+            "PYTHON: PyTorch cannot be imported\nOSError: libcudart.so: cannot open\nsecond line",
+            TORCH,
+        ),
+    ),
+    "its own module is missing": (
+        "import no_such_module",
+        ("broken-torch", f"PYTHON: PyTorch cannot be imported\n{NO_IMPORT} 'no_such_module'", TORCH),
+    ),
+    "it exits": (
+        "import sys; sys.exit(0)",
+        ("broken-torch", "PYTHON: PyTorch cannot be imported\nSystemExit: 0", TORCH),
+    ),
+    "another module": ("", ("broken-torch", "PYTHON: the module named torch is not PyTorch", TORCH)),
+}
 
 
-def test_torch_that_fails_to_import(torch: Path) -> None:
-    torch.write_text("raise OSError('libcudart.so: cannot open\\nsecond line')")
-    assert problem_of() == (
-        "broken-torch",
-        "PYTHON: PyTorch cannot be imported\nOSError: libcudart.so: cannot open\nsecond line",
-        "make `import torch` work in that Python, or give another one: --python PATH",
-    )
-
-
-def test_torch_whose_own_module_is_missing(torch: Path) -> None:
-    torch.write_text("import no_such_module_anywhere")
-    code, message, _ = problem_of()
-    assert code == "broken-torch"
-    assert message.endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'")
-
-
-def test_torch_that_exits(torch: Path) -> None:
-    torch.write_text("import sys; sys.exit(0)")
-    assert problem_of()[:2] == ("broken-torch", "PYTHON: PyTorch cannot be imported\nSystemExit: 0")
-
-
-def test_something_else_named_torch(torch: Path) -> None:
-    torch.write_text("")
-    assert problem_of()[:2] == ("broken-torch", "PYTHON: the module named torch is not PyTorch")
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_torch_that_is_none(torch: Path, name: str) -> None:
+    text, problem = BROKEN[name]
+    torch.write_text(text)
+    assert problem_of() == problem
 
 
 def test_torch_of_another_shape(torch: Path) -> None:
@@ -76,14 +75,9 @@ def test_torch_of_another_shape(torch: Path) -> None:
     assert message.startswith(
         "PYTHON: the answers of PyTorch 1.0 cannot be interpreted; the oldest supported version is 2.4\n"
     )
-
-
-def test_a_module_that_cannot_be_imported(torch: Path) -> None:
-    torch.write_text("__version__ = '2.4'\n_C = object()")
-    assert problem_of(modules=["no_such_module_anywhere"]) == (
+    assert problem_of(modules=["no_such_module"]) == (
         "no-module",
-        "PYTHON: the module no_such_module_anywhere cannot be imported\n"
-        "ModuleNotFoundError: No module named 'no_such_module_anywhere'",
+        f"PYTHON: the module no_such_module cannot be imported\n{NO_IMPORT} 'no_such_module'",
         "make `import torch` followed by an import of the module work in that Python",
     )
 

@@ -39,28 +39,22 @@ def from_yaml(text: str) -> Any:
     return yaml.load(text, yaml.CSafeLoader)
 
 
-@pytest.mark.parametrize("version", UNIVERSE_OF)
-def test_recorded_states_survive_both_formats(version: str) -> None:
-    state = recorded_state(version)
-    expected = document(state)
-    yaml_data = from_yaml("".join(state_text(state, as_json=False)))
-    json_data = json.loads("".join(state_text(state, as_json=True)))
-    assert yaml_data == json_data == expected
-
-
 @pytest.mark.parametrize(("version", "name"), tuple(zip(UNIVERSE_OF, ("a.yaml", "a.json.gz"), strict=True)))
 def test_recorded_states_load_as_declarations(version: str, name: str, tmp_path: Path) -> None:
-    file = str(tmp_path / name)
-    format_ = Format.of(file)
+    """A part of all operators; a capture of a live PyTorch has them all."""
+    file, format_ = str(tmp_path / name), Format.of(name)
     assert format_ is not None
-    write(state_text(recorded_state(version), format_ is not Format.YAML), file, format_ is Format.JSON_GZ)
+    captured = recorded_state(version)
+    captured["operators"] = captured["operators"][::20]
+    write(state_text(captured, format_ is not Format.YAML), file, format_ is Format.JSON_GZ)
     state = run(load([file]))
+    assert sorted(map(str, state.dispatcher)) == sorted(operator["name"] for operator in captured["operators"])
     recorded = load_recording(f"{version}.state")["ops"]
-    assert sorted(map(str, state.dispatcher)) == sorted(recorded)
     for operator in state.dispatcher:
         assert dump_registrations(state.dispatcher, operator) == recorded[str(operator)]["dump"]
         assert dump_table(state.dispatcher, operator) == recorded[str(operator)]["table"]
         assert state.dispatcher.stale_entries(operator) == []
+    assert from_yaml("".join(state_text(captured, as_json=False))) == document(captured)
 
 
 def small_state() -> dict[str, Any]:
@@ -93,101 +87,26 @@ def small_state() -> dict[str, Any]:
         "functionalize": "m.functional",
         "side_effect": True,
     }
-    bare: dict[str, Any] = {
-        "name": "bare",
-        "dispatch": {},
-        "autograd": None,
-        "modes": {},
-        "subclasses": {},
-        "transforms": {},
-        "functionalize": None,
-        "side_effect": False,
-    }
+    nothing: dict[str, Any] = {name: {} for name in ("dispatch", "modes", "subclasses", "transforms")}
+    bare = {**nothing, "name": "bare", "autograd": None, "fallthrough": [], "functionalize": None, "side_effect": False}
     skipped = [{"name": "x::\ny", "line": "?"}]
     return state_of(
         operators,
         universe_data("torch-2.15"),
-        higher_order_operators=[higher, {**bare, "fallthrough": []}],
+        higher_order_operators=[higher, bare],
         modes=["LoggingMode"],
         modules=["torchvision"],
         skipped=skipped,
     )
 
 
-SMALL = """
-operators:
-  - func: a::b(Tensor a) -> Tensor
-    debug: here
-    alias_analysis: PURE_FUNCTION
-    tags: [core]
-    dispatch:
-      CPU, CUDA:
-        debug: a.cpp:1
-        signature: (Tensor _0) -> Tensor _0
-      Meta:
-        - debug: a.cpp:1
-          signature: (Tensor _0) -> Tensor _0
-        - debug: b.py:2
-      Autograd:
-        debug: a.cpp:1
-        signature: (Tensor _0) -> Tensor _0
-        redispatches:
-          exclude: [AutogradCPU, CPU]
-      AutogradMeta:
-        debug: a.cpp:1
-        signature: (Tensor _0) -> Tensor _0
-        redispatches: false
-      AutogradCPU:
-        debug: c.cpp:3
-        fallthrough: true
-      Tracer:
-        debug: d.cpp:4
-        signature: () -> ()
-        unboxed: false
-      Python:
-        debug: e.cpp:5
-        boxed: false
-        unboxed: true
-    python_dispatch:
-      Meta, CPU: m.f
-  - func: a::c(Tensor a) -> Tensor
-    debug: here
-    alias_analysis: default
-  - name: a::d
-    dispatch:
-      CPU:
-        debug: a.cpp:1
-        signature: (Tensor _0) -> Tensor _0
-
-higher_order_operators:
-  - name: wrap
-    dispatch:
-      AutocastXPU: m.autocast
-      XLA, HPU:
-        fallthrough: true
-    autograd:
-      kernel: m.autograd_not_implemented
-      deferred_error: true
-    modes:
-      FakeTensorMode: m.fake
-    transforms:
-      Vmap: m.vmap
-    functionalize: m.functional
-    side_effect: true
-  - name: bare
-
-modes:
-  LoggingMode:
-    supports_higher_order_operators: true
-
-imported:
-  modules: [torchvision]
-"""
+SMALL = Path(__file__).with_name("small.yaml")
+"""Below its head, the file of `small_state`."""
 
 
 def test_the_yaml_reads_well() -> None:
     text = "".join(state_text(small_state(), as_json=False))
-    assert text.endswith(SMALL)
+    assert text.endswith(f"\n{SMALL.read_text(encoding='utf-8')}")
     assert text.startswith(
         "# PyTorch 2.15.0+cu132 (cpu), git d0f2af8b66b20da4baa50644c0cd3f887a2eae2e\n"
         "# The state of its dispatcher, written by `dispatch-cli capture`.\n"
@@ -210,57 +129,12 @@ def test_the_yaml_reads_well() -> None:
     assert max(map(len, fields)) <= 200
 
 
-HOSTILE = [
-    "",
-    " ",
-    "no",
-    "NULL",
-    "~",
-    "1",
-    "1e3",
-    "0x1f",
-    "2024-01-01",
-    ".inf",
-    "=",
-    "<<",
-    "- a",
-    "? a",
-    "a: b",
-    "a:",
-    "a #b",
-    "#a",
-    "a ",
-    " a",
-    "!tag",
-    "&anchor",
-    "*alias",
-    "{a}",
-    "[a]",
-    "a, b",
-    "'a'",
-    '"a"',
-    "back\\slash",
-    "%TAG",
-    "@a",
-    "`a`",
-    "|",
-    ">",
-    "a\nb",
-    "a\r\nb",
-    "\ta",
-    "\x00\x07\x1b[31m",
-    "\x7f\x85\x9f",
-    "\u2028\u2029\ufeff\ufffe",
-    "é—ß",
-    "\U0001f600",
-    "---",
-    "...",
-    "(a",
-    "_",
-    "a::b",
-    "a->b",
-    "[bold]a[/bold]",
-]
+HOSTILE = (
+    "", " ", "no", "NULL", "~", "1", "1e3", "0x1f", "2024-01-01", ".inf", "=", "<<", "- a", "? a", "a: b", "a:", "a #b",
+    "#a", "a ", " a", "!tag", "&anchor", "*alias", "{a}", "[a]", "a, b", "'a'", '"a"', "back\\slash", "%TAG", "@a",
+    "`a`", "|", ">", "a\nb", "a\r\nb", "\ta", "\x00\x07\x1b[31m", "\x7f\x85\x9f", "\u2028\u2029\ufeff\ufffe", "é—ß",
+    "\U0001f600", "---", "...", "(a", "_", "a::b", "a->b", "[bold]a[/bold]",
+)  # fmt: skip
 
 
 def test_a_fallback_in_the_place_of_pytorchs_own(tmp_path: Path) -> None:
@@ -277,9 +151,8 @@ def test_a_fallback_in_the_place_of_pytorchs_own(tmp_path: Path) -> None:
     assert loaded.dispatcher.fallbacks[key].kernel.debug == theirs["debug"]
 
 
-@pytest.mark.parametrize("file", ["a.yaml", "a.json"])
 @pytest.mark.parametrize("library", sorted(libraries()))
-def test_every_schema_that_pytorch_printed_loads_from_a_capture(library: str, file: str, tmp_path: Path) -> None:
+def test_every_schema_that_pytorch_printed_loads_from_a_capture(library: str, tmp_path: Path) -> None:
     """The dump that was captured is the dump that is printed, whether or not PyTorch reads its own print."""
     dumps = {
         schema.partition("(")[0]: f"name: {schema.partition('(')[0]}\nschema: {schema}\ndebug: here\n"
@@ -287,10 +160,8 @@ def test_every_schema_that_pytorch_printed_loads_from_a_capture(library: str, fi
         for schema in libraries()[library]["schemas"]
     }
     state = state_of([parse_dump(dump) for dump in dumps.values()], universe_data("torch-2.15"))
-    path = str(tmp_path / file)
-    format_ = Format.of(path)
-    assert format_ is not None
-    write(state_text(state, format_ is not Format.YAML), path, format_ is Format.JSON_GZ)
+    path = str(tmp_path / "a.yaml")
+    write(state_text(state, as_json=False), path, compressed=False)
     dispatcher = run(load([path])).dispatcher
     assert {name: dump_registrations(dispatcher, OperatorName.parse(name)) for name in dumps} == dumps
 
@@ -310,7 +181,7 @@ def test_printed_forms_are_for_captures_alone(tmp_path: Path) -> None:
 def test_hostile_texts_come_back_as_they_were() -> None:
     texts = {
         "map": {text: text for text in HOSTILE if text},
-        "list": HOSTILE,
+        "list": list(HOSTILE),
         "numbers": {text: 1 for text in HOSTILE if text},
         "operators": [{"func": text, "tags": [text], "dispatch": {"CPU": {"debug": text}}} for text in HOSTILE],
         "empty": {"a": {}, "b": [], "c": True, "d": False, "e": -1},

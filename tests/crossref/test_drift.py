@@ -114,15 +114,6 @@ def test_declarations_for_another_pytorch() -> None:
     assert json.loads(drift("--format", "json").out)["built"] == {"source": source, "universe": "torch-2.4"}
 
 
-def test_a_suppression_without_a_difference() -> None:
-    text = DECLARED.replace("op_cpu\n", "op_cpu # dispatch-cli: ignore[drift-missing] not in every build\n")
-    Path("a.yaml").write_text(text, encoding="utf-8")
-    reported = json.loads(drift("--format", "json").out)["findings"]
-    (unused,) = (finding for finding in reported if finding["check"] == "unused-suppression")
-    assert (unused["declared_at"]["file"], unused["declared_at"]["line"]) == ("a.yaml", 5)
-    assert call("check-invariants", "a.yaml", "--select", "all").out.count("unused-suppression") == 0
-
-
 def test_chosen_operators_are_also_those_that_are_not_declared(folder: Path) -> None:
     (row,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
     more = {**row, "name": "demo::more", "schema": "demo::more(Tensor x) -> Tensor"}
@@ -167,24 +158,6 @@ def test_bad_declarations_are_refused_before_pytorch_is_asked(monkeypatch: pytes
     assert result.code == 2
     assert "did you mean CUDA?" in result.err
     assert json.loads(result.out)["runs"][0]["invocations"][0]["exitCode"] == 2
-
-
-def test_the_formats_of_ci_systems_are_for_declarations() -> None:
-    result = call("crossref", "--python", "./python", "--format", "sarif")
-    assert result.code == 2
-    assert "--format sarif works only when findings are shown: declarations beside a live PyTorch." in result.err
-    result = call("crossref", "--python", "./python", "--full")
-    assert result.code == 2
-    assert "--full works only when findings are shown: declarations beside a live PyTorch." in result.err
-
-
-def test_several_files_are_one_library() -> None:
-    Path("b.yaml").write_text(
-        "dispatch: 1\nlibraries:\n  - {kind: IMPL, namespace: demo, dispatch_key: XLA, impl: {op: op_xla}}\n",
-        encoding="utf-8",
-    )
-    result = call("crossref", "a.yaml", "b.yaml", "--python", "./python", "--format", "json")
-    assert {finding["check"] for finding in json.loads(result.out)["findings"]} == {"drift-missing", "drift-different"}
 
 
 LIBRARY = """\

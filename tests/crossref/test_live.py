@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.capture.support import captured, torch_python, unpacked
+from tests.capture.support import captured, torch_python
 from tests.cli.support import ROOT, process
 
 pytestmark = pytest.mark.live
@@ -67,16 +67,6 @@ def test_a_capture_of_it_is_equal(live: Any) -> None:
     assert report["python"]["divergences"] == chosen != []
     listed = json.loads(process("table", file, *some, "--resolver", "differences", "--format", "json").out)
     assert [{"operator": row["operator"], **slot} for row in listed["operators"] for slot in row["slots"]] == chosen
-
-
-def test_an_overlay_is_held_against_the_library(tmp_path: Path) -> None:
-    """Declarations that extend a capture are not compared as a whole: only what they say is looked up."""
-    overlay = tmp_path / "overlay.json"
-    unpacked(captured(), tmp_path / "capture.json")
-    operator = {"name": "aten::relu", "dispatch": {"FPGA": "mine"}}
-    overlay.write_text(json.dumps({"dispatch": 1, "extends": ["./capture.json"], "operators": [operator]}))
-    (finding,) = crossref(str(overlay), code=1)["findings"]
-    assert (finding["check"], finding["operator"], finding["key"]) == ("drift-missing", "aten::relu", "FPGA")
 
 
 def test_an_extension_with_stale_tables_and_a_python_kernel(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
+from dispatch_cli.crossref.answers import Compared, Probed
 from dispatch_cli.crossref.compare import Count, compare, names_of
 from dispatch_cli.crossref.incomplete import UNKNOWN_LINE, Difference, known
 from dispatch_cli.crossref.live import from_data
@@ -54,9 +54,9 @@ def probed(recording: Mapping[str, Any]) -> Probed:
     return from_data(answer_of(recording))
 
 
-def test_a_whole_recording_is_equal() -> None:
-    """Every operator, every line of both dumps."""
-    recording = load_recording("2.15.0.state")
+def test_a_recording_is_equal() -> None:
+    """Every line of both dumps of a part of the operators; of a live PyTorch all are compared."""
+    recording = recording_of(tuple(load_recording("2.15.0.state")["ops"])[::10], "2.15.0")
     answers = probed(recording)
     subject = replay(answers)
     comparison = compare(subject, answers.answers, names_of(subject, answers.answers))
@@ -86,21 +86,6 @@ def test_a_doctored_recording(tmp_path: Path) -> None:
     head, *rows = csv.reader(io.StringIO(result.out))
     assert head == ["operator", "part", "key", "ours", "theirs"]
     assert rows == [[cell or "" for cell in difference] for difference in DOCTORED]
-
-
-def test_operators_that_only_one_of_the_two_has() -> None:
-    subject = replay(probed(recording_of((ADD, RELU))))
-    answers = probed(recording_of((RELU, SILU))).answers
-    comparison = compare(subject, answers, names_of(subject, answers))
-    assert comparison.differences == (
-        Disagreement(ADD, Compared.OPERATOR, None, "registered", "no such operator"),
-        Disagreement(SILU, Compared.OPERATOR, None, "no such operator", "registered"),
-    )
-    assert comparison.counts[:3] == (
-        Count(Compared.OPERATOR, 3, 2),
-        Count(Compared.DUMP, 1, 0),
-        Count(Compared.TABLE, 130, 0),
-    )
 
 
 def test_a_kernel_that_contradicts_its_schema_is_refused() -> None:

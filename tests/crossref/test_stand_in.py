@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dispatch_cli import bases, universes
-from dispatch_cli.capture import run
 from tests.cli.support import ROOT, call
 from tests.crossref.support import ADD, RELU, answer_of, python_that_answers, recording_of
 from tests.support import load_recording
@@ -136,39 +133,19 @@ def test_everything_is_equal(tmp_path: Path) -> None:
     )
 
 
-def spoilt() -> dict[str, Any]:
-    """A PyTorch whose invariants fail for one operator, and whose resolve_key answers otherwise for another."""
+def test_invariants_that_fail_and_other_answers_of_resolve_key(tmp_path: Path) -> None:
     data = answer()
     data["broken"] = {RELU: "INTERNAL ASSERT FAILED"}
     row = data["resolve_rows"][data["resolved"][ADD]]
     assert row[1:3] == ["CPU", "CUDA"]
     row[1:3] = ["missing", "missing"]
-    return data
-
-
-def test_what_is_not_equal_in_text(tmp_path: Path) -> None:
-    result = call("crossref", "--against", "live", "--python", python_that_answers(spoilt(), tmp_path))
+    result = call("crossref", "--against", "live", "--python", python_that_answers(data, tmp_path), "--format", "csv")
     assert (result.code, result.err) == (1, "")
     assert result.out == (
-        "The engine and PyTorch 2.15.0+cu132\n"
-        "                     Compared  Equal  Different\n"
-        "Operators                   4      2          2\n"
-        "Registration dumps          4      4          ·\n"
-        "Table slots               548    548          ·\n"
-        "Invariants                  4      3          1\n"
-        "resolve_key answers       548    546          2\n"
-        "\n"
-        "aten::add.Tensor\n"
-        "  What         Key   The engine  PyTorch\n"
-        "  resolve_key  CPU   CPU         missing\n"
-        "  resolve_key  CUDA  CUDA        missing\n"
-        "\n"
-        "aten::relu\n"
-        "  What        Key  The engine           PyTorch\n"
-        "  invariants       the invariants hold  INTERNAL ASSERT FAILED\n"
-        "\n"
-        f"{PYTHON_PART}"
-        "3 differences in 2 of 4 operators (torch-2.15)\n"
+        "operator,part,key,ours,theirs\n"
+        "aten::add.Tensor,resolve_key,CPU,CPU,missing\n"
+        "aten::add.Tensor,resolve_key,CUDA,CUDA,missing\n"
+        "aten::relu,invariants,,the invariants hold,INTERNAL ASSERT FAILED\n"
     )
 
 
@@ -200,54 +177,17 @@ def test_operators_that_python_does_not_give_out_are_not_compared(tmp_path: Path
     assert counts == {"operator": 4, "dump": 4, "table": SLOTS, "invariants": 4, "resolve_key": SLOTS * 3 // 4}
 
 
-def test_the_probe_stands_alone() -> None:
-    """Python 3.8 can read it, and it imports the standard library only, but for what a type checker sees."""
-    text = Path(run.__file__).with_name(run.ANSWERS).read_text(encoding="utf-8")
-    tree = ast.parse(text, feature_version=(3, 8))
-    imported = set()
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            imported |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            imported.add(str(node.module).split(".")[0])
-    assert "importlib" in imported
-    assert imported <= set(sys.stdlib_module_names)
-
-
-# Files that cannot be compared, and usage that cannot be followed: exit code 2 and a reason.
-
-
-def refused(*args: str) -> str:
-    result = call("crossref", *args)
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((), "Nothing to compare: give declarations or sources, or --against live."),
+        ((str(ROOT / "examples" / "add.yaml"),), "has registrations, but no answers of a PyTorch to compare them with"),
+        (("/no/such/file.json",), "error[file-not-found]: /no/such/file.json does not exist\n"),
+        (("--import", "os; x"), "'os; x' is not the name of a module"),
+        (("--python", "/no/such/python"), "error[no-python]: /no/such/python is not an executable Python\n"),
+    ],
+)
+def test_bad_usage(arguments: tuple[str, ...], text: str) -> None:
+    result = call("crossref", *arguments)
     assert (result.code, result.out) == (2, "")
-    return result.err
-
-
-def test_nothing_to_compare_with() -> None:
-    assert "Nothing to compare: give declarations or sources, or --against live." in refused()
-
-
-def test_declarations_have_no_answers() -> None:
-    example = str(ROOT / "examples" / "add.yaml")
-    assert refused(example) == (
-        f"error[no-answers]: {example} has registrations, but no answers of a PyTorch to compare them with\n"
-        "  help: compare it with a running PyTorch: --against live, or --python PATH\n"
-        "\n"
-        "1 error; nothing was done.\n"
-    )
-
-
-def test_a_file_that_is_not_there() -> None:
-    assert "error[file-not-found]: /no/such/file.json does not exist\n" in refused("/no/such/file.json")
-
-
-def test_a_file_that_is_neither() -> None:
-    assert ": error[yaml-syntax]: this is not valid YAML: " in refused(str(ROOT / "LICENSE"))
-
-
-def test_a_module_that_is_no_name() -> None:
-    assert "'os; x' is not the name of a module" in refused("--import", "os; x")
-
-
-def test_a_python_that_is_none() -> None:
-    assert "error[no-python]: /no/such/python is not an executable Python\n" in refused("--python", "/no/such/python")
+    assert text in result.err
