@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from dispatch_cli.engine.call.fake_path import FakePath
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.dispatcher.operator import Operator
+from dispatch_cli.engine.dispatcher.operator import Operator as DispatcherOperator
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.kernel import WrapKind
@@ -24,7 +25,7 @@ from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.universe import TorchLibrary
 from tests.capture.support import live_universe
-from tests.custom_ops.declared import IMPLICIT, USER, Entry, entries
+from tests.custom_ops.declared import IMPLICIT, USER, Entry, Operator, entries
 
 CALLS = {
     "cpu": ("cpu", ()),
@@ -248,7 +249,7 @@ def _without_setup(ran: list[str]) -> list[str]:
     return [name for name in ran if not name.endswith("_setup")]
 
 
-def _ran(call: Call, operator: Operator) -> list[str]:
+def _ran(call: Call, operator: DispatcherOperator) -> list[str]:
     """The Python kernels that ran, by their keys, and the user's functions in them."""
     entries = [hop.live for hop in call.hops]
     if call.end.fake is not None:  # a call inside of FakeTensorMode
@@ -271,20 +272,20 @@ def _ran(call: Call, operator: Operator) -> list[str]:
     return lines
 
 
-# Ask a live PyTorch for random operators, and for its universe.
+# Ask a live PyTorch for operators, and for its universe.
 
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def live_comparison(python: str, seed: int, count: int, scratch: Path) -> tuple[str, Comparison]:
-    """The version of PyTorch, and what of it agrees. scratch: a directory for files."""
+def live_comparison(python: str, operators: Sequence[Operator], scratch: Path) -> Comparison:
+    """What a live PyTorch does with the operators. scratch: a directory for files."""
     out = scratch / "recorded.json"
-    command = [python, "-m", "tests.recordings.record_custom_ops", str(out), str(seed), str(count)]
-    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    command = [python, "-m", "tests.recordings.record_custom_ops", str(out)]
+    subprocess.run(command, input=json.dumps(operators), check=True, cwd=ROOT, capture_output=True, text=True)
     recording = json.loads(out.read_text(encoding="utf-8"))
     universe = scratch / "universe.json"
     universe.write_text(json.dumps(live_universe(python)), encoding="utf-8")
     library = universes.load(str(universe)).torch_library
     assert library is not None
-    return recording["torch"], compared(recording, str(universe), library, scratch)
+    return compared(recording, str(universe), library, scratch)

@@ -1,14 +1,31 @@
-"""A random operator as the declarations that a person would write for it."""
+"""A recorded operator as the declarations that a person would write for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.recordings.random_custom_ops import Operator, schema_of
-
+Operator = dict[str, Any]
+"""One operator: how it is made (`made_by`), its arguments and returns, and the registrations after that, in order."""
 Entry = dict[str, Any]
 USER = "registered at a place of the user's"
 IMPLICIT = "CompositeImplicitAutograd"
+
+
+def schema_of(operator: Operator, written: bool = True) -> str:
+    """The schema without the name: ``(Tensor x) -> Tensor``. written: with the aliases of what it writes to."""
+    parts: list[str] = []
+    for index, argument in enumerate(operator["arguments"]):
+        if argument["keyword"] and "*" not in parts:
+            parts.append("*")
+        alias = argument["alias"]
+        if alias is None and written and argument["name"] in operator["mutates"]:
+            alias = f"a{index}!"
+        kind = argument["type"]
+        kind = kind if alias is None else kind.replace("Tensor", f"Tensor({alias})", 1)
+        default = "" if argument["default"] is None else f"={argument['default']}"
+        parts.append(f"{kind} {argument['name']}{default}")
+    returns = [part["type"] if part["alias"] is None else f"Tensor({part['alias']})" for part in operator["returns"]]
+    return f"({', '.join(parts)}) -> {returns[0] if len(returns) == 1 else '(' + ', '.join(returns) + ')'}"
 
 
 def entries(operator: Operator, steps: list[tuple[int, Any]], functions: dict[str, str]) -> list[Entry]:

@@ -20,9 +20,11 @@ COUNT = 60
 
 
 @pytest.mark.live
-def test_random_operators(tmp_path: Path) -> None:
-    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED", random.randrange(1 << 32)))
-    _, result = live_comparison(torch_python(), seed, COUNT, tmp_path)
+def test_recorded_operators(tmp_path: Path) -> None:
+    """As many of them, chosen by a seed, in a live PyTorch."""
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.randrange(1 << 32))
+    recorded = [row["operator"] for row in load_recording("2.15.0.custom_ops")["operators"]]
+    result = live_comparison(torch_python(), random.Random(seed).sample(recorded, COUNT), tmp_path)
     assert result.differences == [], f"DISPATCH_CLI_LIVE_SEED={seed} repeats them"
     assert sum(result.agreed.values()) > COUNT * 4
 

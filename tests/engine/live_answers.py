@@ -1,4 +1,4 @@
-"""Answers of a live PyTorch to questions about registrations, key sets, gradients and names.
+"""Answers of a live PyTorch to questions about registrations, key sets, schemas, gradients and names.
 
 usage: PYTHON live_answers.py < ASKED.json   (run with the Python that has PyTorch)
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import types
 import warnings
+from functools import partial
 from typing import Any
 
 torch: Any = importlib.import_module("torch")
@@ -273,7 +274,29 @@ def backend_names(asked: Any) -> Any:
     }
 
 
+def schemas(texts: Any) -> Any:
+    """Every text as a schema, as a schema without type variables, and as an operator's name, for which it is empty.
+
+    Each is [null, what PyTorch prints] or [exception, its text]; what is printed is null where it is no UTF-8.
+    """
+
+    def answer(parse: Any, text: str) -> Any:
+        try:
+            parsed = parse(text)
+        except Exception as error:
+            return [type(error).__name__, str(error)]
+        try:
+            return [None, str(parsed)]
+        except UnicodeDecodeError:
+            return [None, None]
+
+    without = partial(core.parse_schema, allow_typevars=False)
+    parsers = (core.parse_schema, without, lambda text: core._dispatch_dump(text) and "")
+    return [[answer(parse, text) for parse in parsers] for text in texts]
+
+
 ANSWERS: Any = {
+    "schemas": schemas,
     "fakes": lambda asked: [fakes(*each) for each in enumerate(asked)],
     "overrides": lambda asked: [overrides(*each) for each in enumerate(asked)],
     "blocks": lambda asked: [blocks(*each) for each in enumerate(asked)],

@@ -2,8 +2,8 @@
 
 usage: python -m tests.recordings PYTHON [KIND…]   (PYTHON is one that has PyTorch)
 
-KIND: the word before ``.json.xz`` in the files beside this one. ``bindings``, ``random``, ``schemas`` and ``support``
-ask again what was recorded last; ``random`` is about the embedded state of the version.
+KIND: the word before ``.json.xz`` in the files beside this one. ``bindings``, ``custom_ops``, ``random``, ``schemas``
+and ``support`` ask again what was recorded last; ``random`` is about the embedded state of the version.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import lzma
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 from dispatch_cli.crossref.live import ask
 from tests import in_pytorch
 from tests.bindings import compared
-from tests.engine.live_cases import embedded_side, recorded_questions
+from tests.engine.live_cases import answers_to, embedded_side, recorded_questions
 from tests.engine.support.judge.compare import answers_of, version_of
 from tests.engine.test_live_cases import CASES, RECORDED, nearest_recording
 from tests.support import load_recording
@@ -31,11 +32,9 @@ SCRIPTS = {
     "state": ("record.py",),
     "histories": ("record_sequences.py", "9215", "250"),
     "calls": ("record_calls.py", "8", "300"),
-    "custom_ops": ("record_custom_ops.py", "11", "160"),
     "errors": ("record_errors.py",),
     "fallbacks": ("record_fallbacks.py",),
     "messages": ("record_messages.py",),
-    "schemas": ("record_schemas.py", "1", "2500"),
 }
 """Scripts that the Python with PyTorch runs, and their seeds and counts."""
 SEED = 33
@@ -48,12 +47,19 @@ def record(python: str, version: str, kind: str) -> None:
         script, *arguments = SCRIPTS[kind]
         in_pytorch.run([python, str(HERE / script), str(out), *arguments])
         return
+    if kind == "custom_ops":
+        operators = [row["operator"] for row in load_recording("2.15.0.custom_ops")["operators"]]
+        command = [python, "-m", "tests.recordings.record_custom_ops", str(out)]
+        subprocess.run(command, input=json.dumps(operators), check=True, text=True)
+        return
     if kind == "random":
         data = random(python, version)
     elif kind == "bindings":
         programs = compared.recordable([*compared.written_programs(), *compared.recorded_programs()])
         programs = [*map(list, dict.fromkeys(map(tuple, programs)))]
         data = compared.with_answers(programs, compared.live_answers(python, programs))
+    elif kind == "schemas":
+        data = schemas(python, version)
     elif kind == "support":
         data = support(python)
     elif kind == "version":
@@ -78,6 +84,15 @@ def probed(python: str, kind: str) -> dict[str, Any]:
         for name, answer in answers.items()
     }
     return {**data, "answers": rows}
+
+
+def schemas(python: str, version: str) -> dict[str, Any]:
+    """Answers to the recorded schemas, without the folder in which PyTorch was built."""
+    recorded = load_recording("2.13.0.schemas")
+    texts = [text for text, _ in recorded["schemas"]]
+    answered = json.dumps(answers_to("schemas")(python, texts))
+    cut = json.loads(re.sub(r'(FAILED at \\")[^"]*?/(aten|c10|torch)/', r"\1/\2/", answered))
+    return {**recorded, "torch": version, "schemas": list(zip(texts, cut, strict=True))}
 
 
 def support(python: str) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""Make random custom operators in a live PyTorch: what ``torch.library`` registers for them, and what calls of them run.
+"""Make custom operators in a live PyTorch: what ``torch.library`` registers for them, and what calls of them run.
 
-usage: PYTHON -m tests.recordings.record_custom_ops OUT.json.xz SEED COUNT   (with the Python that has torch)
+usage: PYTHON -m tests.recordings.record_custom_ops OUT.json.xz < OPERATORS   (with the Python that has torch)
 
-The operators are those of `tests.recordings.random_custom_ops`. Every Python kernel and every function of the user's
+OPERATORS: a list of them in JSON, as an earlier recording has them. Every Python kernel and every function of the user's
 notes that it is entered. Texts have no path of this machine: what lies below site-packages is kept.
 """
 
@@ -17,12 +17,10 @@ import warnings
 from typing import Any, List, Optional  # noqa: UP035  (the oldest PyTorch knows no others)
 
 import torch
-from torch._library.custom_ops import OPDEFS
-from torch._library.simple_registry import singleton
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from dispatch_cli.capture import torch_library
-from tests.recordings.random_custom_ops import ANNOTATIONS, operators, schema_of
+from tests.custom_ops.declared import schema_of
 
 SITE = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__))) + "/"
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
@@ -30,6 +28,20 @@ LIBRARY = torch.library
 RAN: list[str] = []
 """Functions entered since the last call began: ``CPU`` is a kernel at that key, ``fn:name`` the user's function."""
 KEPT: list[Any] = []
+ANNOTATIONS = {
+    "Tensor": "Tensor",
+    "Tensor?": "Optional[Tensor]",
+    "Tensor[]": "List[Tensor]",
+    "SymInt": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "SymInt[]": "List[int]",
+    "ScalarType": "torch.dtype",
+    "Device": "torch.device",
+    "()": "None",
+}
+"""The annotation from which PyTorch infers a type of a schema."""
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -184,24 +196,12 @@ def attempt(act):
 
 
 def python_side(name):
-    """Data that ``torch.library`` keeps in Python of an operator: names of functions and classes."""
-    entry, definition = singleton.find(name), OPDEFS.get(name)
-    fake = getattr(entry, "fake_impl", None) or entry.abstract_impl
-    rules = getattr(entry, "torch_dispatch_rules", None)
+    """Data that ``torch.library`` keeps in Python of an operator."""
     called = overload(name)
-    side = {
-        "fake": fake.kernel is not None,
-        "rules": [class_.__name__ for class_ in getattr(rules, "_dict", {})] if rules is not None else [],
+    return {
         "py_kernels": sorted(str(key).rpartition(".")[2] for key in called.py_kernels),
         "tags": sorted(tag.name for tag in called.tags),
     }
-    if definition is not None:
-        for field in ("_abstract_fn", "_backward_fn", "_setup_context_fn", "_vmap_fn", "_init_fn"):
-            value = getattr(definition, field, None)
-            side[field] = None if value is None else value.__name__
-        side["devices"] = [str(device) for device in definition._backend_fns]
-        side["autocast"] = sorted(getattr(definition, "_autocast_dtype", {}))
-    return side
 
 
 def arguments(operator, tensor):
@@ -316,20 +316,20 @@ def recorded(operator):
     return record
 
 
-def main(out, seed, count):
+def main(out):
     warnings.simplefilter("ignore")
     torch.vmap(torch.neg)(torch.ones(1))
     library = torch_library.facts(torch, "recorded_facts", clean)
     note_kernels()
-    records = [recorded(operator) for operator in operators(seed, count)]
+    records = [recorded(operator) for operator in json.load(sys.stdin)]
     for row in records:
         if "steps" in row:
             row["calls"] = {call: called(row["operator"], call) for call in CALLS}
-    answer = {"torch": torch.__version__, "seed": seed, "torch_library": library, "operators": records}
+    answer = {"torch": torch.__version__, "torch_library": library, "operators": records}
     with lzma.open(out, "wt") if out.endswith(".xz") else open(out, "w", encoding="utf-8") as file:
         json.dump(answer, file)
     print(f"{len(records)} operators, {sum('steps' in record for record in records)} made", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1])

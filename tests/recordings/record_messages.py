@@ -2,54 +2,47 @@
 
 usage: python record_messages.py OUT.json.xz   (run with the Python that has torch)
 
-Each function in the modules `messages_*` beside this file makes PyTorch print one text. What a version of PyTorch does not
-print is left out, and listed in ``silent``.
+Each program in ``messages.txt`` makes PyTorch print one text. What a version of PyTorch does not print is left out, and
+listed in ``silent``.
 """
 
 import json
 import lzma
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-import messages_of_calls
-import messages_of_checks
-import messages_of_definitions
-import messages_of_fakes
-import messages_of_registrations
-import messages_of_transforms
 import torch
 from record_errors import called
 
-MODULES = (
-    messages_of_calls,
-    messages_of_fakes,
-    messages_of_transforms,
-    messages_of_checks,
-    messages_of_definitions,
-    # the last one gives the out-of-tree backend a name, which other texts then have
-    messages_of_registrations,
-)
 
+def programs():
+    """(name, kind, operator, words, function), in the order of the file."""
+    with open(os.path.join(HERE, "messages.txt"), encoding="utf-8") as file:
+        subjects = re.split(r"^## .*\n", file.read(), flags=re.M)[1:]
+    for subject in subjects:
+        setup, *cases = re.split(r"^#: ", subject, flags=re.M)
+        scope = {"__name__": "messages"}
+        exec(compile(setup, "messages.txt", "exec"), scope)
+        for case in cases:
+            head, _, code = case.partition("\n")
+            name, kind, operator, *words = head.split(" | ")
 
-def cases():
-    """(name, function), in the order in which they are written."""
-    for module in MODULES:
-        for name, function in tuple(vars(module).items()):
-            if hasattr(function, "expects") and function.__module__ == module.__name__:
-                yield name, function
+            def run(code=compile(code, "messages.txt", "exec"), scope=scope):
+                exec(code, {**scope})
+
+            yield name, kind, None if operator == "-" else operator, words, run
 
 
 def main(out):
     messages, silent = [], []
-    for name, function in cases():
-        text = called(function).replace(HERE + "/", "")
-        expected = function.expects
-        if any(word in text for word in expected.words):
-            row = {"case": name, "kind": expected.kind, "operator": expected.operator, "text": text}
-            messages.append(row)
+    for name, kind, operator, words, run in programs():
+        text = called(run).replace(HERE + "/", "")
+        if any(word in text for word in words):
+            messages.append({"case": name, "kind": kind, "operator": operator, "text": text})
         else:
             silent.append({"case": name, "text": text[-300:]})
     data = {"torch": torch.__version__, "messages": messages, "silent": silent}

@@ -308,7 +308,7 @@ def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
         return Service.NOTHING
     if served.rule is Rule.NOT_KNOWN:
         return Service.NOT_KNOWN
-    if served.computes or (served.key not in (key, UNDEFINED)):
+    if served.key not in (key, UNDEFINED):
         return Service.ABOVE
     if served.rule is Rule.FALLBACK:
         return Service.FALLBACK

@@ -40,9 +40,12 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
     untouched = dispatcher.is_untouched(name)
     if untouched and not selects and not is_above and str(name) not in of_operators(RAISES):
         return NO_KERNELS
-    kernels_of = _declared if not untouched else _captured
-    known = kernels_of(dispatcher.active(name), str(name))
-    return known._replace(computing=known.computing | _above(layout.universe)) if is_above else known
+    kernels_of, active = _declared if not untouched else _captured, dispatcher.active(name)
+    known = kernels_of(active, str(name))
+    if not is_above:
+        return known
+    go_on = {key for key, registration in active.items() if _goes_on(registration)}
+    return known._replace(computing=known.computing | (_above(layout.universe) - go_on))
 
 
 def _captured(active: Mapping[str, Registration], name: str) -> Special:
@@ -76,6 +79,12 @@ def _declared(active: Mapping[str, Registration], name: str) -> Special:
 
 def _does(registration: Registration, name: str) -> str:
     return does(place_of(registration.kernel.debug, registration.key, name)).what
+
+
+def _goes_on(registration: Registration) -> bool:
+    """True if the kernel is declared to call another kernel of the operator."""
+    redispatch = registration.kernel.redispatches
+    return redispatch is not None and redispatch.kind not in (*_COMPUTE, RedispatchKind.RAISES)
 
 
 def _is_above_only(layout: KeyLayout, registered: int) -> bool:

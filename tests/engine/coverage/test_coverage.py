@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import random
 
 import pytest
 
@@ -16,13 +16,15 @@ from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from tests import in_pytorch
-from tests.capture.support import live_state, torch_python
-from tests.engine.coverage.backend import answers, judged, live_dispatcher, plan
+from tests.capture.support import live_universe, torch_python
+from tests.engine.coverage.backend import FALLBACKS, wrong
 
 UNIVERSE = universes.load("torch-2.15")
 MATH, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+OPERATORS = 150
+"""Number of random operators that a live PyTorch is asked about."""
 TENSOR, SIZE = "(Tensor x) -> Tensor", "(int size) -> Tensor"
-RAISES, COMPUTES = Redispatch(RedispatchKind.RAISES), Redispatch(RedispatchKind.NO)
+RAISES, COMPUTES, BELOW = map(Redispatch, (RedispatchKind.RAISES, RedispatchKind.NO, RedispatchKind.BELOW_AUTOGRAD))
 
 
 def covered(
@@ -57,6 +59,8 @@ def covered(
         (covered("CPU", fallback=Kernel("f", redispatches=RAISES)), "nothing", "PrivateUse1", "raises", "none", None),
         (covered("Autograd"), "above", "Autograd", None, "generic", None),
         (covered("CPU", "Autograd", Autograd=COMPUTES), "above", "Autograd", None, "generic", None),
+        (covered("PrivateUse1", PrivateUse1=COMPUTES), "kernel", "PrivateUse1", None, "none", "warning"),
+        (covered("Autograd", Autograd=BELOW), "nothing", None, "missing", "generic", None),
         (covered("PrivateUse1", schema=SIZE), "nothing", None, "no-tensors", "no-tensors", None),
         (covered("PrivateUse1", "BackendSelect", schema=SIZE), "kernel", "PrivateUse1", None, "no-tensors", None),
         (
@@ -135,33 +139,13 @@ def test_backends() -> None:
 # Calls on a backend that is made in Python, in a live PyTorch.
 
 
-SEED = "DISPATCH_CLI_LIVE_SEED"
-OPERATORS = 4
-"""Number of operators of each class that a run of the suite calls."""
-
-
-@pytest.fixture(scope="module")
-def loaded() -> Dispatcher:
-    """The operators of the live PyTorch."""
-    return live_dispatcher(live_state())
-
-
-@pytest.fixture
-def dispatcher(loaded: Dispatcher) -> Iterator[Dispatcher]:
-    """The same, as it was before the test in the end."""
-    before = loaded.checkpoint()
-    yield loaded
-    loaded.restore(before)
-
-
 @pytest.mark.live
-@pytest.mark.parametrize("fallback", [None, "cpu"])
-def test_calls_do_what_coverage_says(fallback: str | None, dispatcher: Dispatcher) -> None:
+@pytest.mark.parametrize("fallback", FALLBACKS)
+def test_calls_do_what_coverage_says(fallback: str | None) -> None:
+    python = torch_python()
     ask = "from torch.utils.backend_registration import _setup_privateuseone_for_python_backend"
-    if in_pytorch.run([torch_python(), "-c", ask], check=False).returncode:
+    if in_pytorch.run([python, "-c", ask], check=False).returncode:
         pytest.skip("this PyTorch has no backends in Python")
-    seed = int(os.environ.get(SEED) or 77)  # `python -m tests.engine.coverage` takes others
-    asked, ours = plan(dispatcher, fallback, OPERATORS, seed)
-    tallies = judged(ours, answers(torch_python(), asked), fallback)
-    assert {group: one.wrong for group, one in tallies.items() if one.wrong} == {}, f"seed {seed}"
-    assert sum(tally.called for tally in tallies.values()) > len(ours) * 0.3
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or random.randrange(1 << 32))
+    universe = universes.from_data(live_universe(python))
+    assert list(wrong(python, universe, fallback, OPERATORS, seed)) == [], f"seed {seed}"
