@@ -3,7 +3,8 @@
 A case begins with ``=== `` and its name, has options as `extract` has them, then each file below ``--- `` and its name,
 and below ``-->`` a line for everything that is read: its place, what it is, and its conditions. An expression whose
 value is not known stands in backquotes. What only the audit finds comes last; with ``--audit`` nothing else is read.
-With ``--steps`` the lines are about the declarations that are made of it.
+With ``--steps`` the lines are about the declarations that are made of it, with ``--tokens`` they are those of the
+preprocessor, and with ``--walk`` and paths the files that are read, and those that are left out.
 `python -m tests.extract.test_cases` writes these lines anew: read each change. The projects of
 `tests.extract.projects`, the modules that a live PyTorch imports and a compiler's preprocessor are the judges, not
 this output.
@@ -28,6 +29,8 @@ from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.json_schema import json_schema
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.extract.cpp import extract_cpp
+from dispatch_cli.extract.cpp.project import CppProject
+from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.python import extract_python
@@ -35,6 +38,7 @@ from dispatch_cli.extract.readable import readable
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen import extract_torchgen
+from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.condition import Atom, Condition
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
 from dispatch_cli.model.extracted import (
@@ -92,19 +96,30 @@ def _named(file: str) -> tuple[str, str]:
     return name, text
 
 
+def write(case: Case, folder: Path) -> None:
+    """The files of a case, below a folder."""
+    for name, text in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
 def extractions_of(case: Case) -> tuple[Sources, list[Extraction]]:
     """The files of a case in the working directory, and what their readers make of them."""
-    for name, text in case.files.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_bytes(text.encode())
+    write(case, Path())
     sources = _sources(case)
-    return sources, [] if "--audit" in case.options else [*_extractions(case, sources)]
+    is_read = not any(option.startswith(("--audit", "--tokens", "--walk ")) for option in case.options)
+    return sources, [*_extractions(case, sources)] if is_read else []
 
 
 def read(case: Case) -> str:
     """The lines that belong below the arrow."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         sources, extractions = extractions_of(case)
+        if "--tokens" in case.options:
+            return "".join(f"{line}\n" for line in _tokens(sources)) + "\n"
+        if case.options and case.options[0].startswith("--walk "):
+            return "".join(f"{line}\n" for line in _walked(case.options[0].split()[1:])) + "\n"
         accounted = frozenset().union(*(extraction.accounted for extraction in extractions))
         places = audit([*case.files], lambda name: case.files[name], accounted)
     if "--steps" in case.options:
@@ -138,6 +153,25 @@ def _extractions(case: Case, sources: Sources) -> Iterator[Extraction]:
     if TORCHGEN.keys() & case.files.keys():
         backends = [option.removeprefix("--codegen ") for option in case.options if option.startswith("--codegen ")]
         yield extract_torchgen(sources, tuple(backends[0].split(",")) if backends else None)
+
+
+def _tokens(sources: Sources) -> Iterator[str]:
+    """The tokens of the first file, as the preprocessor makes them."""
+    (main, *_) = sources.files[SourceKind.CPP]
+    unit = TranslationUnit(CppProject(sources), main, {})
+    unit.skipping = False
+    with sources.work.file(main):
+        while (token := unit.next()) is not None:
+            yield f"{token.at.line}:{token.at.column} {json.dumps(token.text)}{_when(token.when)}"
+
+
+def _walked(paths: list[str]) -> Iterator[str]:
+    """The files that are read, by their kind, and those that are left out, with the reason."""
+    walked = walk(paths)
+    yield from (f"{kind.value}: {', '.join(files)}" for kind, files in walked.files.items() if files)
+    yield f"headers: {', '.join(sorted(walked.headers))}"
+    yield from (f"template: {path}" for path in walked.templates)
+    yield from (f"left out: {omission.path}, {omission.reason.name}" for omission in walked.left_out)
 
 
 def _settings(options: tuple[str, ...]) -> ReadSettings:

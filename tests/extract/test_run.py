@@ -118,12 +118,6 @@ def test_every_change_is_seen(change: str, tree: Path) -> None:
     assert change == "src/new.h" or not same(after, before)
 
 
-def test_other_settings_are_other_entries() -> None:
-    run(["src"], (INCLUDED,), cache="cache")
-    undefined = SourceSettings(FileSettings((), undefines=("WITH_META",)))
-    assert run(["src"], (INCLUDED, undefined), cache="cache").registrations == 2
-
-
 def entries(tree: Path) -> list[Path]:
     return sorted(tree.glob("cache/extract/*.json.z"))
 
@@ -145,22 +139,6 @@ def test_damaged_and_foreign_entries_are_passed_over(tree: Path) -> None:
         entry.write_bytes(data)
         assert same(run(["src"], (INCLUDED,), cache="cache"), first)
         assert entry.read_bytes() == good  # written anew
-
-
-def test_an_entry_of_others_is_not_used(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Cache("cache")
-    key = key_of("a")
-    kept.put(key, {"a": 1})
-    assert kept.get(key) == {"a": 1}
-    owner = entries(tree)[0].stat().st_uid
-    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert kept.get(key) is None
-
-
-def test_a_cache_that_cannot_be_written_is_none(tree: Path) -> None:
-    (tree / "file").write_text("")
-    assert same(run(["src"], cache="file"), run(["src"]))
-    assert same(run(["src"], cache="file/below"), run(["src"]))
 
 
 def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,15 +175,11 @@ def test_broken_yaml_is_said_and_refused_where_it_is_named(name: str, text: str,
         assert raised.value.problems[0].span is not None
 
 
-@pytest.mark.parametrize(
-    "line",
-    ['{%- for x in y %}m.def("f{{ x }}");{%- endfor %}', 'm.def("f_{{ kind }}_update() -> ()");', "${definitions}"],
-)
-def test_templates_are_for_the_audit_alone(line: str) -> None:
-    Path("t.cpp").write_text(f"TORCH_LIBRARY(other, m) {{\n{line}\n}}\n")
-    for result in (run(["t.cpp"]), run(["."])):
+def test_templates_are_for_the_audit_alone() -> None:
+    Path("t.cpp").write_text('TORCH_LIBRARY(other, m) {\nm.def("f_{{ kind }}_update() -> ()");\n}\n')
+    for result in (run(["t.cpp"]), run(["."]), run(["."], cache="cache"), run(["."], cache="cache")):
         places = [part for part in result.not_understood if part.at.file == "t.cpp"]
-        assert [part.at.line for part in places] == [1, *([2] if "m.def" in line else [])]
+        assert [part.at.line for part in places] == [1, 2]
         assert {part.why for part in places} == {
             "this file is a template, which is filled in when the project is built"
         }
@@ -215,7 +189,6 @@ def test_templates_are_for_the_audit_alone(line: str) -> None:
 
 
 KEY = key_of("a")
-SOURCE_TEXT = 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }\n'
 
 
 @pytest.fixture(autouse=True)
@@ -270,14 +243,6 @@ def test_an_entry_that_unpacks_to_very_much_is_passed_over(monkeypatch: pytest.M
         assert peak < 8 << 20
 
 
-@pytest.mark.parametrize("data", [[], {"opened": [], "looked_for": []}, [[]]])
-def test_an_entry_of_another_form_is_passed_over(data: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("a.cpp").write_text(SOURCE_TEXT)
-    expected = run(["a.cpp"]).document
-    monkeypatch.setattr(Cache, "get", lambda *_: data)
-    assert run(["a.cpp"], cache="cache").document == expected
-
-
 def test_what_is_not_of_the_cache_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "MAX_FOLDER", 10)
     others = tmp_path / "others"
@@ -291,12 +256,3 @@ def test_what_is_not_of_the_cache_is_not_removed(tmp_path: Path, monkeypatch: py
     (entry().parent / "mine.json.z").write_text("x" * 100)
     Cache("cache").put(KEY, {"a": 1})
     assert (entry().parent / "mine.json.z").exists() and Cache("cache").get(KEY) == {"a": 1}
-
-
-def test_a_template_is_part_of_what_decides_an_answer() -> None:
-    Path("src").mkdir(exist_ok=True)
-    Path("src/a.cpp").write_text(SOURCE_TEXT)
-    assert run(["src"], cache="cache").not_understood == ()
-    Path("src/b.cpp.in").write_text('TORCH_LIBRARY(tm, m) { m.def("${x}(Tensor x) -> Tensor"); }\n')
-    cached = run(["src"], cache="cache").not_understood
-    assert cached == run(["src"]).not_understood != ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,18 +10,12 @@ import pytest
 
 from dispatch_cli.extract.ignore import IgnoreList
 from dispatch_cli.extract.left_out import WhyLeftOut
-from dispatch_cli.extract.python.modules import ModuleIndex
-from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.extract.walked import Exclusion, Walked
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError
 
 CPP = "TORCH_LIBRARY(a, m) {}\n"
-OURS = "# a comment\ndispatch: 1\noperators: []\n"
-NATIVE = "# header\n- func: f(Tensor x) -> Tensor\n  variants: function\n"
-DERIVATIVES = "- name: f(Tensor x) -> Tensor\n  x: grad\n"
-BACKEND = "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n  - abs\n"
 
 
 @pytest.fixture
@@ -44,125 +37,6 @@ Make = Callable[[dict[str, "str | bytes"]], Path]
 
 def left_out(walked: Walked) -> dict[str, WhyLeftOut]:
     return {omission.path: omission.reason for omission in walked.left_out}
-
-
-def test_kinds_are_told_by_content(tree: Make) -> None:
-    tree(
-        {
-            "a.cpp": CPP,
-            "b.cu": "",
-            "c.mm": CPP,
-            "d.h": "#pragma once\n",
-            "e.py": "import torch\n",
-            "tool": "#!/usr/bin/env python3\nimport torch\n",
-            "other": "#!/bin/sh\n",
-            "matlab.m": "function y = f(x)\n  y = x;\nend\n",
-            "objective.m": "#import <Foundation/Foundation.h>\n",
-            "whatever.yaml": NATIVE,
-            "x.yml": DERIVATIVES,
-            "backend.yaml": BACKEND,
-            "ours.yaml": OURS,
-            "ours.json": '{"dispatch": 1, "operators": []}',
-            "flow.yaml": "{dispatch: 1, operators: []}\n",
-            "ci.yaml": "on: push\njobs: {}\n",
-            "workflow.yaml": "on:\n  workflow_dispatch:\n",
-            "package.json": '{"name": "x", "scripts": {"dispatch": 1}}',
-            "list.json": "[1, 2]",
-            "notes.txt": CPP,
-        }
-    )
-    walked = walk(["."])
-    assert walked.files == {
-        SourceKind.CPP: ["a.cpp", "b.cu", "c.mm", "objective.m"],
-        SourceKind.PYTHON: ["e.py", "tool"],
-        SourceKind.NATIVE_FUNCTIONS: ["whatever.yaml"],
-        SourceKind.DERIVATIVES: ["x.yml"],
-        SourceKind.BACKEND_YAML: ["backend.yaml"],
-        SourceKind.DECLARATIONS: ["flow.yaml", "ours.json", "ours.yaml"],
-    }
-    assert walked.headers == {"a.cpp", "b.cu", "c.mm", "objective.m", "d.h"}
-    assert walked.left_out == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        (CPP, SourceKind.CPP),
-        ("import torch\n", SourceKind.PYTHON),
-    ],
-)
-def test_a_named_file_may_have_any_name(text: str, kind: SourceKind, tree: Make) -> None:
-    tree({"it.txt": text})
-    assert walk(["it.txt"]).files == {kind: ["it.txt"]}
-
-
-def test_a_named_header_is_read(tree: Make) -> None:
-    tree({"a.h": CPP, "b.cpp": CPP})
-    assert walk(["a.h", "."]).files == {SourceKind.CPP: ["a.h", "b.cpp"]}
-
-
-def test_tests_benchmarks_and_examples_are_left_out_and_named(tree: Make) -> None:
-    folders = ["test", "my/tests", "unit_tests", "op-tests", "benchmarks", "my/Examples", "docs"]
-    read = ["testing", "my/contest", "samplers", "latest"]
-    tree({f"{name}/a.cpp": CPP for name in [*folders, *read]} | {"test_a.cpp": CPP})
-    walked = walk(["."])
-    assert left_out(walked) == dict.fromkeys(folders, WhyLeftOut.TESTS)
-    assert walked.files == {SourceKind.CPP: ["test_a.cpp", *sorted(f"{name}/a.cpp" for name in read)]}
-
-
-def test_what_is_named_of_tests_is_read(tree: Make) -> None:
-    tree({"a.cpp": CPP, "tests/unit/tests/b.cpp": CPP, "tests/c/d.cpp": CPP})
-    assert walk(["tests"]).files == {SourceKind.CPP: ["tests/c/d.cpp", "tests/unit/tests/b.cpp"]}
-    both = walk([".", "tests/c"])
-    assert both.files == {SourceKind.CPP: ["a.cpp", "tests/c/d.cpp"]}
-    assert left_out(walk([".", "tests"])) == left_out(walk(["."], with_tests=True)) == {}
-    assert walk(["tests/unit/tests/b.cpp"]).files == {SourceKind.CPP: ["tests/unit/tests/b.cpp"]}
-
-
-def test_code_of_others_and_of_builds_is_left_out_and_named(tree: Make) -> None:
-    tree(
-        {
-            "a.cpp": CPP,
-            "third_party/b.cpp": CPP,
-            "sub/vendor/b.cpp": CPP,
-            "node_modules/b.py": "",
-            "build/b.cpp": CPP,
-            "env/pyvenv.cfg": "",
-            "env/lib/b.py": "",
-            "x.egg-info/b.py": "",
-            "module/.git": "gitdir: ../.git/modules/module\n",
-            "module/b.cpp": CPP,
-            ".gitmodules": '[submodule "m"]\n\tpath = deps/m\n\turl = https://x\n',
-            "deps/m/b.cpp": CPP,
-            "deps/c.cpp": CPP,
-            "__pycache__/x.py": "",
-        }
-    )
-    walked = walk(["."])
-    assert walked.files == {SourceKind.CPP: ["a.cpp", "deps/c.cpp"]}
-    assert left_out(walked) == {
-        "third_party": WhyLeftOut.VENDORED,
-        "sub/vendor": WhyLeftOut.VENDORED,
-        "node_modules": WhyLeftOut.VENDORED,
-        "build": WhyLeftOut.BUILT,
-        "env": WhyLeftOut.VENV,
-        "x.egg-info": WhyLeftOut.BUILT,
-        "module": WhyLeftOut.REPOSITORY,
-        "deps/m": WhyLeftOut.REPOSITORY,
-    }
-
-
-def test_a_path_in_a_folder_that_is_left_out_is_read(tree: Make) -> None:
-    tree({"third_party/b.cpp": CPP, "build/gen/c.cpp": CPP, ".gitignore": "build/\n", ".git/HEAD": ""})
-    assert walk(["third_party", "build/gen", "."]).files == {SourceKind.CPP: ["third_party/b.cpp", "build/gen/c.cpp"]}
-
-
-def test_what_git_ignores_is_left_out_and_named(tree: Make) -> None:
-    tree({"a.cpp": CPP, "gen.cpp": CPP, "out/b.cpp": CPP, "x.log": "", ".gitignore": "gen.cpp\nout/\n*.log\n"})
-    walked = walk(["."])
-    assert walked.files == {SourceKind.CPP: ["a.cpp"]}
-    assert left_out(walked) == {"gen.cpp": WhyLeftOut.IGNORED, "out": WhyLeftOut.IGNORED}
-    assert walk(["gen.cpp"]).files == {SourceKind.CPP: ["gen.cpp"]}
 
 
 def test_excluded(tree: Make) -> None:
@@ -260,37 +134,3 @@ def test_folders_that_nest_deeply_are_named(tmp_path: Path, monkeypatch: pytest.
     walked = walk(["."])
     assert walked.files == {}
     assert [omission.reason for omission in walked.left_out] == [WhyLeftOut.TOO_DEEP]
-
-
-def test_templates_are_not_read(tree: Make) -> None:
-    tree({"Register.cpp": "TORCH_LIBRARY(aten, m) {\n  ${registrations}\n}\n", "x.cpp.j2": CPP, "ok.cpp": CPP})
-    walked = walk(["."])
-    assert walked.files == {SourceKind.CPP: ["ok.cpp"]}
-    assert walked.templates == ("Register.cpp", "x.cpp.j2")
-
-
-@pytest.mark.parametrize("head", ["dispatch: 1\nextracted: true\n", '{"dispatch": 1,\n"extracted": true}'])
-def test_what_extract_wrote_is_left_out_of_a_directory(head: str, tree: Make) -> None:
-    tree({"a.cpp": CPP, "written.yaml": head, "hand.yaml": "dispatch: 1\n"})
-    walked = walk(["."])
-    assert walked.files[SourceKind.DECLARATIONS] == ["hand.yaml"]
-    assert left_out(walked) == {"written.yaml": WhyLeftOut.EXTRACTED}
-    assert walk([".", "written.yaml"]).files[SourceKind.DECLARATIONS] == ["hand.yaml", "written.yaml"]
-    assert walk(["written.yaml"]).left_out == ()
-
-
-# Folders of ``sys.path`` in which modules are looked for.
-
-
-COUNT = 500
-
-
-def test_many_files_that_say_folders_take_linear_time() -> None:
-    files = [f"d{number}/m.py" for number in range(COUNT)]
-    index = ModuleIndex(files, Sources({}))
-    start = time.process_time()
-    for number, file in enumerate(files):
-        index.search([f"d{number}", f"d{number * 7 % COUNT}"], file)
-        for name in range(3):
-            assert index.absolute(f"unknown{name}", file) is None
-    assert time.process_time() - start < 1.5

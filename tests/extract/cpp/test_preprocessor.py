@@ -15,7 +15,6 @@ from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.extracted import SourceKind
 
 GXX = shutil.which("g++")
@@ -39,14 +38,6 @@ def unit_tokens(folder: Path, files: dict[str, str], settings: ReadSettings | No
 
 def expanded(folder: Path, text: str) -> list[str]:
     return [token.text for token in unit_tokens(folder, {"a.cpp": text})]
-
-
-def conditional(folder: Path, text: str, settings: ReadSettings | None = None) -> dict[str, tuple[Condition, ...]]:
-    return {token.text: token.when for token in unit_tokens(folder, {"a.cpp": text}, settings)}
-
-
-def shown(when: tuple[Condition, ...]) -> str:
-    return " and ".join(map(str, when))
 
 
 STANDARD_1 = """
@@ -144,66 +135,6 @@ def test_macros_are_replaced_as_a_compiler_does(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("0", False),
-        ("defined(__cplusplus)", True),
-        ("0x10 == 16 && 010 == 8 && 1'000 == 1000", True),
-        ("8 >> 1 == 4", "8 >> 1 == 4"),
-        ("(2 || X) && 1", True),
-        ("0 && X", False),
-        ("not 0 and true", True),
-        ("defined(__CUDA_ARCH__)", False),
-        ("defined FLAG && !defined(GONE)", True),
-        ("VERSION >= 20100", True),
-        ("!X", "not X"),
-        ("defined(X) && Y > 2", "defined(X) and Y > 2"),
-        ("defined X || defined Y || defined Z", "defined(X) or defined(Y) or defined(Z)"),
-        ("__has_include(<a/b.h>)", "__has_include(<a/b.h>)"),
-        ("AT_LEAST(2, 1)", "MAJOR * 100 + MINOR >= 201"),
-    ],
-)
-def test_conditions_have_three_values(tmp_path: Path, expression: str, expected: bool | str) -> None:
-    settings = ReadSettings(defines=(("FLAG", "1"), ("VERSION", "20600")), undefines=frozenset({"GONE"}))
-    head = "#define AT_LEAST(a, b) MAJOR * 100 + MINOR >= a * 100 + b\n"
-    tokens = conditional(tmp_path, f"{head}#if {expression}\nyes\n#else\nno\n#endif\nlast\n", settings)
-    if isinstance(expected, bool):
-        assert set(tokens) == {"yes" if expected else "no", "last"}
-        assert tokens["yes" if expected else "no"] == ()
-    else:
-        assert shown(tokens["yes"]) == expected
-        assert tokens["no"] != ()
-    assert tokens["last"] == ()
-
-
-def test_a_branch_with_an_error_is_in_no_build(tmp_path: Path) -> None:
-    tokens = conditional(tmp_path, '#ifndef A\n#error "A is needed"\n#endif\n#ifdef A\nyes\n#else\nno\n#endif\n')
-    assert {name: shown(when) for name, when in tokens.items()} == {"yes": ""}
-
-
-def test_headers_are_read_once(tmp_path: Path) -> None:
-    files = {
-        "a.cpp": '#include "g.h"\n#include "g.h"\n#include <o.h>\n#include <o.h>\n#include <no.h>\n#include "n.h"\n'
-        '#include "n.h"\n#define H "n.h"\n#include H\nLAST\n',
-        "g.h": "// guard\n#ifndef G_H\n#define G_H\nguarded\n#endif // G_H\n",
-        "o.h": "#pragma once\nonce\n#define LAST last\n",
-        "n.h": "again\n",
-    }
-    tokens = unit_tokens(tmp_path, files)
-    assert [token.text for token in tokens] == ["guarded", "once", "again", "again", "again", "last"]
-    assert all(token.when == () for token in tokens)
-
-
-def test_what_looks_like_a_directive_in_a_comment_or_a_string_is_none(tmp_path: Path) -> None:
-    text = "a\n/*\n#define a b\n*/\nR\"x(\n#define a c\n)\" )x\"\na // \\\n#define a d\na 1'000'000 '\"' a\n"
-    assert expanded(tmp_path, text) == ["a", 'R"x(\n#define a c\n)" )x"', "a", "a", "1'000'000", "'\"'", "a"]
-
-
-def test_a_directive_goes_on_behind_a_comment_of_several_lines(tmp_path: Path) -> None:
-    assert expanded(tmp_path, "#define a /* one\n two */ b\\\n c\na\n# /* x */ define d e\nd\n") == ["b", "c", "e"]
-
-
-@pytest.mark.parametrize(
     ("literal", "value"),
     [
         ('"a\\n\\"b\\\\"', 'a\n"b\\'),
@@ -215,12 +146,6 @@ def test_a_directive_goes_on_behind_a_comment_of_several_lines(tmp_path: Path) -
 def test_values_of_literals(literal: str, value: str) -> None:
     (token,) = tokens_of(literal)
     assert string_value(token) == value
-
-
-def test_places_are_those_of_the_use_of_the_outermost_macro(tmp_path: Path) -> None:
-    tokens = unit_tokens(tmp_path, {"a.cpp": "#define A(x) B(x)\n#define B(x) made x\n\n  A(y)\n"})
-    assert [(token.text, token.at.line, token.at.column) for token in tokens] == [("made", 4, 3), ("y", 4, 3)]
-    assert tokens[0].source.line(tokens[0].offset) == 2
 
 
 @pytest.mark.parametrize(

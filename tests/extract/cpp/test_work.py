@@ -91,11 +91,8 @@ def test_what_is_only_long_is_read_whole_with_work_that_grows_with_it(tmp_path: 
     assert four_times - twice < 4.1 * (twice - once)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["stringified backslashes", "headers three times"],
-)
-def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "headers three times"
     write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
     result = call("check-invariants", "src", "--format", "json")
@@ -106,32 +103,7 @@ def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert accepted.code == 0
 
 
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dispatch_cli.declarations.source.MAX_SOURCE_BYTES", 1000)
-    write({"large.cpp": "// long\n" * 1000, "b.cpp": FINE}, str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    result = call("check-invariants", "src")
-    assert result.code == 1
-    assert "src/large.cpp is not read completely: too large" in " ".join(result.out.split())
-
-
 # ---- the budget itself
-
-
-def test_files_have_shares_that_grow_with_what_is_read_for_them() -> None:
-    work = WorkBudget()
-    work.note("a", 10)
-    work.note("b", 1000)
-    with work.file("a"):
-        work.spend(FREE_UNITS + UNITS_PER_BYTE * 10)
-        with pytest.raises(OverWork, match=f"more than {FREE_UNITS + UNITS_PER_BYTE * 10:,} steps"):
-            work.spend(1)
-        with work.file("b"):
-            work.spend(UNITS_PER_BYTE * 1000 - 1)
-        with pytest.raises(OverWork):
-            work.spend(1)
-    with work.file("b"):
-        work.spend(FREE_UNITS)
 
 
 def test_the_files_together_have_no_more_than_the_run() -> None:
@@ -163,7 +135,7 @@ def reasons(result: Extraction) -> list[str]:
 
 
 @pytest.mark.parametrize("end", ["\\\n", "\\\r\n", "\\\r", "\\ \n", "\\\t \r\n"], ids=repr)
-@pytest.mark.parametrize("step", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("step", [1, 3, 20])
 def test_a_splice_anywhere_hides_nothing(tmp_path: Path, end: str, step: int) -> None:
     whole = BLOCK.rstrip()
     spliced = end.join(whole[index : index + step] for index in range(0, len(whole), step)) + "\n" + BLOCK

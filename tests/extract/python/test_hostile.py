@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,7 +16,6 @@ from dispatch_cli.extract.python import extract_python
 from dispatch_cli.extract.python.value_size import MAX_PARTS, size_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, NotUnderstood, SourceKind
-from tests.cli.support import call
 from tests.extract.python.reading import read_files, read_text
 from tests.fuzz.hostile import HEAD, OPERATOR, PYTHON
 from tests.steps import counted
@@ -141,25 +139,6 @@ def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_pat
     (end,) = bounds(extraction)
     assert (end.at.line, "nest more than 100 deep" in end.why) == (203, True)
     assert not bounds(read_text(tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "x = 1")))
-
-
-@pytest.mark.usefixtures("small")
-def test_check_invariants_fails_where_a_bound_ended_the_reading(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("loops.py").write_text(f"{HEAD}{OPERATOR}{LOOPS}")
-    result = call("check-invariants", "loops.py", "--format", "json")
-    assert result.code == 1
-    findings = json.loads(result.out)["findings"]
-    assert [
-        (finding["check"], finding["declared_at"]["line"])
-        for finding in findings
-        if finding["check"] == "unread-sources"
-    ] == [("unread-sources", 8)]
-    suppressed = LOOPS.replace("x = i", "x = i  # dispatch-cli: ignore[unread-sources] it registers nothing")
-    Path("loops.py").write_text(f"{HEAD}{OPERATOR}{suppressed}")
-    assert call("check-invariants", "loops.py").code == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,10 @@ from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
 from tests.extract.python.reading import places, read_files, read_text
+from tests.extract.test_cases import FOLDER, cases, write
 
 HERE = Path(__file__).parent
-MODULES = HERE / "modules"
+(MODULES,) = cases(FOLDER / "python_modules.txt")
 RECORDED = HERE / "recorded.json"
 UNIVERSE = "torch-2.15"
 _KEY = "PrivateUse3"
@@ -30,10 +32,12 @@ Dumps = dict[str, list[str]]
 """Operator → the lines of its dump, without debug texts; of PyTorch's own operators, those of one key."""
 
 
-def live(python: str) -> Dumps:
-    """Dumps of what live PyTorch registers."""
-    names = [f"modules.{path.stem}" for path in sorted(MODULES.glob("*.py")) if path.stem != "__init__"]
-    script = [python, "-B", str(HERE / "live_script.py"), str(HERE), *names]
+def live(python: str, folder: Path) -> Dumps:
+    """Dumps of what live PyTorch registers, which imports the modules."""
+    write(MODULES, folder)
+    names = [name.removesuffix(".py").replace("/", ".") for name in MODULES.files if name.count("/") == 1]
+    imported = [name for name in names if not name.endswith("__init__")]
+    script = [python, "-B", str(HERE / "live_script.py"), str(folder), *imported]
     done = subprocess.run(script, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     dumps = {name: _lines(name, dump) for name, dump in json.loads(done.stdout).items()}
@@ -46,9 +50,10 @@ def recorded() -> Dumps:
     return answer
 
 
-def ours(names: list[str]) -> Dumps:
+def ours(names: list[str], folder: Path) -> Dumps:
     """Our reading of the modules: the dumps of these operators and of those of the modules' own namespaces."""
-    dispatcher = load_state([document_of_sources([str(MODULES)])], universe=UNIVERSE).dispatcher
+    write(MODULES, folder)
+    dispatcher = load_state([document_of_sources([str(folder / "modules")])], universe=UNIVERSE).dispatcher
     own = [str(name) for name in dispatcher.names() if str(name).startswith("pyx_")]
     results: Dumps = {}
     for name in dict.fromkeys([*names, *own]):
@@ -67,7 +72,9 @@ def _lines(name: str, dump: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    RECORDED.write_text(json.dumps(live(sys.argv[1]), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    with tempfile.TemporaryDirectory() as directory:
+        dumps = live(sys.argv[1], Path(directory))
+    RECORDED.write_text(json.dumps(dumps, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def test_the_body_of_a_large_function_is_read(tmp_path: Path) -> None:
@@ -109,15 +116,15 @@ def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
 # Modules with every way to register, against what live PyTorch registers when it imports them.
 
 
-def test_the_modules_register_what_was_recorded() -> None:
+def test_the_modules_register_what_was_recorded(tmp_path: Path) -> None:
     expected = recorded()
-    assert ours(list(expected)) == expected
+    assert ours(list(expected), tmp_path) == expected
 
 
 @pytest.mark.live
-def test_the_modules_register_what_live_pytorch_does() -> None:
-    expected = live(torch_python())
-    assert ours(list(expected)) == expected
+def test_the_modules_register_what_live_pytorch_does(tmp_path: Path) -> None:
+    expected = live(torch_python(), tmp_path)
+    assert ours(list(expected), tmp_path) == expected
 
 
 # Keys by the name of the backend at PrivateUse1: what is refused of sources is what a live PyTorch refuses.
