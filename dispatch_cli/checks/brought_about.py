@@ -9,15 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.checks.check import (
-    AnyFinding,
-    Check,
-    Finding,
-    Group,
-    Need,
-    Related,
-    Severity,
-)
+from dispatch_cli.checks.check import Check, Finding, Group, Need, Related, Severity
 from dispatch_cli.checks.compared import family_of, with_and_without
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import OwnChange
@@ -28,7 +20,7 @@ MILDEST = len(Severity)
 """A rank that is milder than those of all severities."""
 
 
-def find(check: Check, view: View) -> Iterator[AnyFinding]:
+def find(check: Check, view: View) -> Iterator[Finding]:
     """Findings of a check, each once. Those that the files' changes bring about have the place of the change."""
     # a guard says what its author wants, and has its own place
     if not view.changes or Need.BUILT in check.needs or check.code.startswith(Group.INTENTIONS.value):
@@ -38,17 +30,17 @@ def find(check: Check, view: View) -> Iterator[AnyFinding]:
     changes = ChangeIndex(view.changes, view.universe)
     for finding in _brought_about(check, view):
         left.setdefault(finding.identity, []).append(_placed(finding, changes))
-    for item in check.find(view):
-        same = left.get(item.identity) if isinstance(item, Finding) else None
-        yield same.pop(0) if same else item
+    for finding in check.find(view):
+        same = left.get(finding.identity)
+        yield same.pop(0) if same else finding
     for those in left.values():
         yield from those
 
 
 def _brought_about(check: Check, view: View) -> Iterator[Finding]:
     after, before = with_and_without(view)
-    findings = [*_findings(check, after)]
-    yield from new_findings(findings, [*_findings(check, before)] if findings else ())
+    findings = [*check.find(after)]
+    yield from new_findings(findings, [*check.find(before)] if findings else ())
 
 
 def new_findings(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:
@@ -61,10 +53,6 @@ def new_findings(after: Sequence[Finding], before: Sequence[Finding]) -> Iterato
     for finding in after:
         if any(worst.get((finding.check, what), MILDEST) > finding.severity.rank for what in finding.about):
             yield finding
-
-
-def _findings(check: Check, view: View) -> Iterator[Finding]:
-    return (finding for finding in check.find(view) if isinstance(finding, Finding))
 
 
 class ChangeIndex:

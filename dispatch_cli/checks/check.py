@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.undecided import MissingPart
 from dispatch_cli.model.edit import Edit
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 __all__ = [
-    "AnyFinding",
-    "Bundle",
     "Check",
     "CheckStage",
     "Finding",
@@ -85,6 +83,7 @@ class Finding(NamedTuple):
     slots: what it is about, where that is more than its key, or of other operators: operators and keys.
     when: the conditions of registrations under which it holds; None for all.
     fix: what to change, where that is a change of registrations that can be named.
+    shared: what findings with one place have in common, where they are shown one by one.
     """
 
     check: str
@@ -103,6 +102,7 @@ class Finding(NamedTuple):
     mark_follows: bool = False
     when: str | None = None
     slots: tuple[tuple[str, str], ...] = ()
+    shared: str | None = None
 
     @property
     def about(self) -> tuple[tuple[str | None, ...], ...]:
@@ -115,30 +115,9 @@ class Finding(NamedTuple):
         return self.check, self.operator, self.key, self.subject
 
     @property
-    def reason(self) -> str | None:
-        """Message shared with others at the same place: findings that share it are a group, which can be cut short."""
-        return self.group_message
-
-
-class Bundle(NamedTuple):
-    """Findings about one operator that share a place and a subject, before they are worded.
-
-    Checks that can find very many yield these, as most of very many are counted and never worded.
-    parts: one for each finding, with *key* and *reason* as of `Finding`. reasons: how many there are of each reason.
-    write: gives the finding of a part. The others are as of `Finding`.
-    """
-
-    check: str
-    severity: Severity
-    operator: str
-    span: Span | None
-    subject: str
-    parts: Sequence[Any]
-    reasons: Mapping[str, int]
-    write: Callable[[Any], Finding]
-
-
-AnyFinding = Finding | Bundle
+    def alike(self) -> str | None:
+        """Reason shared with others at the same place: findings that share it are a group, which can be cut short."""
+        return self.shared or self.group_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +137,7 @@ class Check:
     title: str
     severity: Severity
     documentation: str
-    find: Callable[[View], Iterator[AnyFinding]]
+    find: Callable[[View], Iterator[Finding]]
     needs: tuple[Need, ...] = ()
     default: bool = True
     stage: CheckStage = CheckStage.STATE
@@ -167,7 +146,7 @@ class Check:
     @classmethod
     def of(
         cls,
-        find: Callable[[View], Iterator[AnyFinding]],
+        find: Callable[[View], Iterator[Finding]],
         documentation: str | None,
         code: str,
         severity: Severity,

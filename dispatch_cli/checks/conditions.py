@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
-from dispatch_cli.checks.check import AnyFinding, Bundle, Check, Finding
+from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
 from dispatch_cli.model.condition import Condition, negated
@@ -45,10 +45,10 @@ class Conditions:
         self._others = others
         self._said: dict[tuple[int, frozenset[int]], str] = {}
 
-    def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[AnyFinding]:
+    def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Finding]:
         """Findings of a check in any variant. view: of the first one."""
         held = _HeldFindings()
-        for finding in _unpacked(brought_about.find(check, view)):
+        for finding in brought_about.find(check, view):
             unit = _unit(finding)
             if unit not in self._families:
                 yield finding
@@ -57,7 +57,7 @@ class Conditions:
         for other in self._others:
             if has_needs(other.view):
                 held.start()
-                for finding in _unpacked(brought_about.find(check, other.view)):
+                for finding in brought_about.find(check, other.view):
                     unit = _unit(finding)
                     if unit in other.cases:
                         held.add(finding, other.cases[unit])
@@ -86,17 +86,8 @@ def _conditional(finding: Finding, when: str | None) -> Finding:
     return worded if group is None else worded._replace(group_message=f"{group} (when {when})")
 
 
-def _unit(finding: Finding | Bundle) -> str:
+def _unit(finding: Finding) -> str:
     return FALLBACKS if finding.operator is None else OperatorName.parse(finding.operator).name
-
-
-def _unpacked(findings: Iterator[AnyFinding]) -> Iterator[Finding]:
-    """Findings one by one: whether one holds in every case is a question of each."""
-    for item in findings:
-        if isinstance(item, Bundle):
-            yield from map(item.write, item.parts)
-        else:
-            yield item
 
 
 _ALSO = "the same holds for the registration here, under other conditions"

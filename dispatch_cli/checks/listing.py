@@ -42,6 +42,10 @@ class Unlisted(NamedTuple):
     findings: int
 
 
+_Place = tuple[Span | None, str | None]
+"""The place and the reason that findings of a group share."""
+
+
 class _Alike:
     """Findings that share a place and a reason. severity: the worst of those that are passed over."""
 
@@ -65,50 +69,35 @@ class Listing:
         self.counts: dict[Severity, int] = {}
         self._of_operators: dict[Severity, Counter[str]] = {}
         self._limits = limits
-        self._groups: dict[tuple[Span | None, str | None], _Alike] = {}
+        self._groups: dict[_Place, _Alike] = {}
         self._further = _Alike(Severity.INFO)
 
-    def admit(self, operator: str | None, severity: Severity, span: Span | None, reason: str | None) -> bool:
-        """Count a finding. Whether it is to be listed; then it comes with `keep`."""
-        if self.is_full(span, reason):
-            self.pass_over(1, operator, severity, span, reason)
+    def add(self, finding: Finding) -> bool:
+        """Count a finding, and list it if there is room; True if there was."""
+        severity, place = finding.severity, (finding.span, finding.alike)
+        self.counts[severity] = self.counts.get(severity, 0) + 1
+        if finding.operator is not None:
+            self._of_operators.setdefault(severity, Counter())[finding.operator] += 1
+        if self._is_full(place):
+            group = self._groups.get(place, self._further)
+            group.passed_over += 1
+            group.severity = worse(group.severity, severity)
             return False
-        self._count(1, operator, severity)
         if self._limits is not None:
-            self._groups.setdefault((span, reason), _Alike(severity)).listed += 1
+            self._groups.setdefault(place, _Alike(severity)).listed += 1
+        self.listed.append(finding)
         return True
 
-    def keep(self, finding: Finding) -> None:
-        """List a finding."""
-        self.listed.append(finding)
-
-    def is_full(self, span: Span | None, reason: str | None) -> bool:
+    def _is_full(self, place: _Place) -> bool:
         """True if no more findings of a group are listed."""
         if self._limits is None:
             return False
-        group = self._groups.get((span, reason))
+        group = self._groups.get(place)
         if group is None:
             return len(self._groups) >= self._limits.of_check
         if len(self.listed) >= self._limits.of_check:
             return True
-        return group.listed >= self._limits.of_group and not (span is None and reason is None)
-
-    def pass_over(
-        self, count: int, operator: str | None, severity: Severity, span: Span | None, reason: str | None
-    ) -> None:
-        """Count findings of a group that is full."""
-        self._count(count, operator, severity)
-        group = self._groups.get((span, reason), self._further)
-        group.passed_over += count
-        group.severity = worse(group.severity, severity)
-
-    def _count(self, count: int, operator: str | None, severity: Severity) -> None:
-        self.counts[severity] = self.counts.get(severity, 0) + count
-        if operator is not None:
-            self._of(severity)[operator] += count
-
-    def _of(self, severity: Severity) -> Counter[str]:
-        return self._of_operators.setdefault(severity, Counter())
+        return group.listed >= self._limits.of_group and place != (None, None)
 
     @property
     def by_operator(self) -> dict[str, dict[Severity, int]]:

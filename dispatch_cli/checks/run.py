@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
 from dispatch_cli.checks.catalogue import unused_suppression
-from dispatch_cli.checks.check import AnyFinding, Bundle, Check, CheckStage, Finding, Need
+from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
@@ -81,13 +81,10 @@ def run_checks(
         taker = _Taker(check, suppressions, is_new, limits)
         results = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, view, conditions)
         for item in _each_once(results):
-            if isinstance(item, Bundle):
-                taker.bundle(item, severity or item.severity)
-            else:
-                finding = functions.named(hedged(view, check, item))
-                if finding.span is None and finding.operator is not None:
-                    finding = finding._replace(span=view.own_places.get(finding.operator))
-                taker.finding(finding, severity or finding.severity)
+            finding = functions.named(hedged(view, check, item))
+            if finding.span is None and finding.operator is not None:
+                finding = finding._replace(span=view.own_places.get(finding.operator))
+            taker.take(finding if severity is None else finding._replace(severity=severity))
         takers.append(taker)
     return CheckRun(
         tuple(finding for taker in takers for finding in taker.listing.listed),
@@ -110,42 +107,15 @@ class _Taker:
         self.suppressed: list[Suppressed] = []
         self._suppressions = suppressions
         self._is_new = is_new
-        self._by: Suppression | None = None
 
-    def finding(self, finding: Finding, severity: Severity) -> None:
+    def take(self, finding: Finding) -> None:
         """Take one."""
-        if self._admits(finding, finding.key, finding.reason, severity):
-            self._keep(finding, severity)
-
-    def bundle(self, bundle: Bundle, severity: Severity) -> None:
-        """Take many; where they are only counted, at once."""
-        operator, span = bundle.operator, bundle.span
-        is_plain = self._is_new is None and self._suppressions.says_nothing_of(bundle)
-        if is_plain and all(self.listing.is_full(span, reason) for reason in bundle.reasons):
-            for reason, count in bundle.reasons.items():
-                self.listing.pass_over(count, operator, severity, span, reason)
-            return
-        for part in bundle.parts:
-            if self._admits(bundle, part.key, part.reason, severity):
-                self._keep(bundle.write(part), severity)
-
-    def _admits(self, about: Finding | Bundle, key: str | None, reason: str | None, severity: Severity) -> bool:
-        """Count a finding; whether it is to be listed."""
-        operator, span = about.operator, about.span
-        self._by = self._suppressions.of(about, key)
-        if self._by is not None:
-            return self.hidden.admit(operator, severity, span, reason)
-        is_new = self._is_new is None or self._is_new(about.check, operator, key, about.subject)
-        return is_new and self.listing.admit(operator, severity, span, reason)
-
-    def _keep(self, finding: Finding, severity: Severity) -> None:
-        """List the finding that was admitted last."""
-        graded = finding if finding.severity is severity else finding._replace(severity=severity)
-        if self._by is None:
-            self.listing.keep(graded)
-        else:
-            self.hidden.keep(graded)
-            self.suppressed.append(Suppressed(graded, self._by))
+        by = self._suppressions.of(finding)
+        if by is not None:
+            if self.hidden.add(finding):
+                self.suppressed.append(Suppressed(finding, by))
+        elif self._is_new is None or self._is_new(finding.check, finding.operator, finding.key, finding.subject):
+            self.listing.add(finding)
 
 
 def _unused(view: View, suppressions: Suppressions) -> Iterator[Finding]:
@@ -153,23 +123,21 @@ def _unused(view: View, suppressions: Suppressions) -> Iterator[Finding]:
     return map(unused_suppression.finding_of, suppressions.unused() if view.is_whole else ())
 
 
-def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[AnyFinding]:
+def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding]:
     """Findings of a check about the state, in all variants."""
     if conditions is None:
         return brought_about.find(check, view)
     return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
 
 
-def _each_once(findings: Iterable[AnyFinding]) -> Iterator[AnyFinding]:
-    """Findings without repetitions, which bundles have none of."""
+def _each_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings without repetitions."""
     seen: set[int] = set()
     for finding in findings:
-        if isinstance(finding, Finding):
-            same = hash(finding)
-            if same in seen:
-                continue
+        same = hash(finding)
+        if same not in seen:
             seen.add(same)
-        yield finding
+            yield finding
 
 
 def _has(view: View, need: Need) -> bool:

@@ -15,32 +15,19 @@ from dispatch_cli.model.suggest import similar
 
 ALL = "all"
 DEFAULT = "default"
-_LEAVE_OUT = "leave the name out"
-REMOVED = (
-    ("composite-conflict", "dc103", "write unused-registration"),
-    ("misspelt-fallthrough", "dc105", _LEAVE_OUT),
-    ("terminal-fallthrough", "dc304", _LEAVE_OUT),
-    ("emptied-slot", "dc404", f"{_LEAVE_OUT} (`dispatch-cli diff` lists the slots that changes empty)"),
-    ("higher-order-mutation", "dc603", "write higher-order-mode"),
-)
-"""Ids and codes of checks that are gone, and what to do instead."""
 
 
 class UnknownCheck(Exception):
     """A selector that chooses no check of *checks*."""
 
     def __init__(self, selector: Selector, checks: Sequence[Check]) -> None:
-        name = _plain(selector)
-        self._instead = next((instead for *names, instead in REMOVED if name in names), None)
-        super().__init__(f"there is no check {selector.text[:200]!r}{'' if self._instead is None else ' any more'}")
+        super().__init__(f"there is no check {selector.text[:200]!r}")
         self.selector = selector
         self._checks = checks
 
     @property
     def hint(self) -> str:
-        """Advice: what to write instead of a check that is gone, or a similar selector, which may be meant."""
-        if self._instead is not None:
-            return self._instead
+        """Advice: a similar selector, which may be meant."""
         similar = _similar(self._checks, _plain(self.selector))
         return f"did you mean {similar}?" if similar else "`dispatch-cli checks` lists the checks"
 

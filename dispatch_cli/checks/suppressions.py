@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
-from dispatch_cli.checks.check import Bundle, Check, Finding
+from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.selection import choose
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.glob import glob_pattern, is_glob
@@ -40,22 +40,16 @@ class Suppressions:
             for line in range(first, last + 1):
                 self._by_line.setdefault((file, line), []).extend(those)
 
-    def of(self, about: Finding | Bundle, key: str | None) -> Suppression | None:
+    def of(self, finding: Finding) -> Suppression | None:
         """The suppression that a finding falls under: of its line, of its operator's definition, or of its name."""
         if not self._all:
             return None
-        suppression = self._at(about)
+        suppression = self._at(finding)
         if suppression is None:
-            suppression = self._by_operator(about.check).first(about.operator, key)
+            suppression = self._by_operator(finding.check).first(finding.operator, finding.key)
         if suppression is not None:
             self._used.add(suppression)
         return suppression
-
-    def says_nothing_of(self, bundle: Bundle) -> bool:
-        """True if no suppression can be about a finding of a bundle, whatever its key."""
-        if not self._all:
-            return True
-        return self._at(bundle) is None and not self._by_operator(bundle.check).about(bundle.operator)
 
     def unused(self) -> tuple[Suppression, ...]:
         """The suppressions of the user's own files that suppressed nothing, although every check they name has run."""
@@ -71,7 +65,7 @@ class Suppressions:
             by_operator = self._by_check[check] = _ByOperator(entry for entry, ids in self._by_name if check in ids)
         return by_operator
 
-    def _at(self, finding: Finding | Bundle) -> Suppression | None:
+    def _at(self, finding: Finding) -> Suppression | None:
         """The suppression of the line of a finding, or of its operator's definition."""
         if not self._by_line:
             return None
@@ -101,10 +95,10 @@ class _ByOperator:
 
     def first(self, operator: str | None, key: str | None) -> Suppression | None:
         """The first suppression for an operator and a key."""
-        candidates = [candidate for group in self.about(operator) if (candidate := group.first(key)) is not None]
+        candidates = [candidate for group in self._of(operator) if (candidate := group.first(key)) is not None]
         return min(candidates, key=itemgetter(0))[1] if candidates else None
 
-    def about(self, operator: str | None) -> tuple[_ByKey, ...]:
+    def _of(self, operator: str | None) -> tuple[_ByKey, ...]:
         """Suppressions for an operator, by key."""
         groups = self._about.get(operator)
         if groups is None:

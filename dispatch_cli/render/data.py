@@ -31,7 +31,7 @@ PAIRS = frozenset({"details"})
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
     "FindingsReport": frozenset({"affected", "summary"}),
-    "Finding": frozenset({"mark_follows", "slots"}),
+    "Finding": frozenset({"mark_follows", "shared", "slots"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderImpl": frozenset(
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.check import Group
+from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.checks.listing import Limits, Listing, Unlisted
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
@@ -84,8 +84,7 @@ def listing(*findings: tuple[Span | None, str | None, int], limits: Limits | Non
     result = Listing("guard", limits)
     for span, reason, count in findings:
         for number in range(count):
-            if result.admit(f"o{number}", Severity.ERROR, span, reason):
-                result.keep(None)  # type: ignore[arg-type]
+            result.add(Finding("guard", Severity.ERROR, "", f"o{number}", span=span, shared=reason))
     return result
 
 

@@ -32,11 +32,9 @@ Fix: register what the guard requires, or change the guard if the new result is 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Bundle, Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -46,25 +44,14 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 
-def find(view: View) -> Iterator[Bundle]:
+def find(view: View) -> Iterator[Finding]:
     """A finding for every slot or call that is not as a guard wants it. Errors: InputError when it is too much work."""
     if not view.state.declarations.guards:
         return
     guards = Guards(view)
     for guard in guards.all:
-        yield from bundles(view, guards, guard)
-
-
-def bundles(view: View, guards: Guards, guard: Guard) -> Iterator[Bundle]:
-    """The findings about one guard, by operator."""
-    subject, simple = wants_text(guard), len(guard.wants) == 1
-    for name, violations in guards.broken(guard):
-        if simple:
-            reasons: Mapping[str, int] = {violations[0].reason: len(violations)}
-        else:
-            reasons = Counter(violation.reason for violation in violations)
-        write = partial(finding_of, view, guard, name)
-        yield Bundle(CHECK.id, CHECK.severity, str(name), guard.span, subject, violations, reasons, write)
+        for name, violations in guards.broken(guard):
+            yield from (finding_of(view, guard, name, violation) for violation in violations)
 
 
 def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Finding:
@@ -79,7 +66,7 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
         message = f"{name}: the guard requires {wanted} at {keys_text(keys)}, but {holds} {violation.found}"
     slots = (("keys", ", ".join(keys)),) if len(keys) > 1 else ()
     reason = (("reason", guard.reason),) if guard.reason is not None else ()
-    return CHECK.finding(
+    finding = CHECK.finding(
         message,
         name,
         keys[0] if keys else None,
@@ -90,6 +77,7 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
         related=_related(view, guard, name, violation),
         subject=wants_text(guard),
     )
+    return finding._replace(shared=violation.reason)
 
 
 def _related(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Iterator[tuple[str, Span | None]]:

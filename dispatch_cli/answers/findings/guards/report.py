@@ -10,11 +10,12 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.catalogue import guard as guard_check
 from dispatch_cli.checks.catalogue import unmatched_guard
-from dispatch_cli.checks.check import Bundle, Finding
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
+from dispatch_cli.checks.violation import Violation
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.guard import Guard, GuardField
 from dispatch_cli.model.higher_order import ImplPlace
@@ -166,8 +167,8 @@ class _Reader:
             if not self._is_suppressed(unmatched_guard.finding_of(guard, kind, glob), suppressed)
         )
         broken = _Broken(OF_GROUP if self._listed < OF_REPORT else 1)
-        for bundle in guard_check.bundles(self._view, self.guards, guard):
-            self._add(bundle, broken, suppressed)
+        for name, violations in guards.broken(guard):
+            self._add(guard, name, violations, broken, suppressed)
         self._listed += len(broken.listed)
         call = guard.call
         return GuardRow(
@@ -191,26 +192,26 @@ class _Reader:
             suppressed=tuple(suppressed),
         )
 
-    def _add(self, bundle: Bundle, broken: _Broken, suppressed: list[SuppressedGuard]) -> None:
-        """Count the findings about one operator, and note the first."""
-        operator = bundle.operator
-        if len(broken.listed) >= broken.most and self._suppressions.says_nothing_of(bundle):
-            broken.count += len(bundle.parts)
-            return
-        for part in sorted(bundle.parts, key=lambda part: self._slot.get(part.key or "", -1)):
-            by = self._suppressions.of(bundle, part.key)
-            if by is not None:
-                if len(suppressed) < OF_GROUP:
-                    suppressed.append(SuppressedGuard(bundle.write(part).message, by.reason, by.span))
+    def _add(
+        self,
+        guard: Guard,
+        name: OperatorName,
+        violations: Sequence[Violation],
+        broken: _Broken,
+        suppressed: list[SuppressedGuard],
+    ) -> None:
+        """Count the violations by one operator, and note the first."""
+        for violation in sorted(violations, key=lambda violation: self._slot.get(violation.key or "", -1)):
+            if self._is_suppressed(guard_check.finding_of(self._view, guard, name, violation), suppressed):
                 continue
             broken.count += 1
             if len(broken.listed) < broken.most:
-                broken.listed.append(BrokenGuard(operator, part.keys, part.wanted, part.found))
+                broken.listed.append(BrokenGuard(str(name), violation.keys, violation.wanted, violation.found))
 
     def _is_suppressed(self, finding: Finding, noted: list[SuppressedGuard]) -> bool:
         """True if the declarations suppress a finding; then it is noted."""
-        by = self._suppressions.of(finding, finding.key)
-        if by is not None:
+        by = self._suppressions.of(finding)
+        if by is not None and len(noted) < OF_GROUP:
             noted.append(SuppressedGuard(finding.message, by.reason, by.span))
         return by is not None
 
