@@ -78,10 +78,6 @@ def test_checks_are_chosen_by_id_code_and_prefix(args: tuple[str, ...], checks: 
     ("args", "message"),
     [
         (("--select", "gaurd"), "Invalid value for '--select': there is no check 'gaurd'; did you mean guard?"),
-        (
-            ("--ignore", "DC103"),
-            "Invalid value for '--ignore': there is no check 'DC103' any more; write unused-registration",
-        ),
     ],
 )
 def test_an_unknown_check_is_a_mistake(args: tuple[str, ...], message: str) -> None:
