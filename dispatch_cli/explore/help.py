@@ -32,7 +32,10 @@ _MARKS = (
     (OWN, "the files register something for the operator, or change it"),
     (TRIED, "a change on trial changes one of its slots"),
     ("2E 1W 3i", "its findings: 2 errors, 1 warning, 3 notes"),
-    ("[all 12] +3 …", "above the list: how many operators have each mark; the list shows those in the brackets"),
+    (
+        "[all 12] +3 …",
+        "above the list: how many operators, higher-order ones too, have each mark; the list shows those in brackets",
+    ),
     ("!7", "operators with findings; … as long as they are looked for"),
     ("…name", "the name is cut: the command line has it whole"),
 )

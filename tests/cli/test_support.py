@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.support.record_document import record_yaml
+from dispatch_cli.answers.support.record_document import record_yaml, recorded_promises
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
@@ -45,6 +45,15 @@ def test_each_cell_that_does_not_work_is_under_a_reason() -> None:
     for reason in report["reasons"]:
         assert reason["text"] and reason["operators"] and reason["columns"]
     assert report["chosen"] == report["working"] + report["not_known"] + len({name for name, _ in failing})
+
+
+@pytest.mark.parametrize("source", [OPERATORS, "examples/extension", "examples/custom_library.yaml"])
+def test_resolve_fails_the_calls_that_support_says_raise(source: str) -> None:
+    reasons = data(source)["reasons"]
+    failing = {Verdict.RAISES, Verdict.NO_KERNEL}
+    commands = [row["command"] for row in reasons if Verdict(row["verdict"]) in failing and row["command"]]
+    assert len(commands) > 3
+    assert [call(*shlex.split(command)[1:]).code for command in commands] == [1] * len(commands)
 
 
 def test_each_command_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +135,7 @@ def recorded(folder: Path, library: str, seed: int | None = None) -> str:
     (folder / "x.json").write_text(library, encoding="utf-8")
     state = load_state([str(folder / "x.json")])
     rows, columns = matrix(state)
-    text = "".join(record_yaml(state, rows, columns))
+    text = "".join(record_yaml([*recorded_promises(state, rows, columns)]))
     (folder / "p.yaml").write_text(text, encoding="utf-8")
     again = load_state([str(folder / "x.json")], guards=[str(folder / "p.yaml")])
     assert findings(again, select="broken-promise") == (), seed

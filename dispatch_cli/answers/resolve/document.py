@@ -36,7 +36,8 @@ from dispatch_cli.answers.resolve.wording import (
 )
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.wording import note_text
-from dispatch_cli.engine.call.trace import Does, End, MaskKind
+from dispatch_cli.checks.support_words import help_words
+from dispatch_cli.engine.call.trace import Does, MaskKind
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -82,7 +83,9 @@ def document(
 
 def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """Verdict on the call, and the sentences after it. by: the option that makes error texts full."""
-    yield from answer(report.end, recorded_end_sentence(report) or end_sentence(report, short), full, by)
+    yield from answer(report, recorded_end_sentence(report) or end_sentence(report, short), full, by)
+    if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
+        yield Paragraph(f"What helps: {helps}.")
     yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)
     if own_function is not None:
@@ -133,10 +136,12 @@ def heading(
     yield Gap()
 
 
-def answer(end: End | None, sentence: str, full: bool, by: str = "--full") -> Iterator[Block]:
+def answer(
+    report: ResolveReport | ResolveHigherOrderReport, sentence: str, full: bool, by: str = "--full"
+) -> Iterator[Block]:
     """Verdict on the call, with the text of its error; full: a long one is whole. by: the option for that."""
-    fails = end is not None and end.error is not None
-    yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD), is_verdict=True)
+    end = report.end
+    yield Paragraph(Run(sentence, Tone.BAD if report.fails else Tone.HEAD), is_verdict=True)
     if error := error_lines(end, full, by):
         yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
     if end is not None and end.fake is not None:

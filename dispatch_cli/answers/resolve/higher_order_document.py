@@ -55,7 +55,7 @@ def document(
 
 def said(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """Verdict on the call, and the sentences after it."""
-    yield from answer(report.end, end_sentence(report, short), full, by)
+    yield from answer(report, end_sentence(report, short), full, by)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:

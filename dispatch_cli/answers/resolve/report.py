@@ -18,6 +18,7 @@ from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.trace import Call, End, EndKind, ErrorKind, Hop, Selection, Why
 from dispatch_cli.engine.call.unwrapped import Unwrapped, unwrapped
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Redispatch
@@ -76,6 +77,8 @@ class ResolveReport(StartsFrom):
     options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
     gradient: where a tensor requires a gradient and what runs gives none, what becomes of it.
+    refusal: of a call that the dispatcher brings to its end, and in which PyTorch raises all the same: the cell of
+    `support`, with the rule and the kernel.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
     alternatives: of a call that fails for options that were assumed, others with which it comes to a kernel.
@@ -95,6 +98,7 @@ class ResolveReport(StartsFrom):
     assumed: Assumed | None
     unwrapped: Unwrapped | None
     gradient: LostGradient | None
+    refusal: Cell | None
     notes: tuple[Note, ...]
     advice: tuple[Advice, ...]
     alternatives: tuple[Alternative, ...]
@@ -103,7 +107,7 @@ class ResolveReport(StartsFrom):
     @property
     def fails(self) -> bool:
         """True if the call is known to end in an error."""
-        return self.end.kind is EndKind.ERROR
+        return self.end.kind is EndKind.ERROR or self.refusal is not None
 
     @property
     def steps(self) -> tuple[StepReport, ...]:
@@ -153,12 +157,17 @@ def resolve_report(
         assumed=Assumed(tuple(step.number for step in by_convention), by_convention) if by_convention else None,
         unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
         gradient=lost_in_call(call, dispatcher.universe, schema),
+        refusal=None,
         notes=_notes(state, call.operator, selections),
         advice=(),
         alternatives=(),
         selections=selections,
     )
-    return _with_help(report, state, call) if report.fails and advised else report
+    if report.fails or keyset is not None or not advised:
+        return _with_help(report, state, call) if report.fails and advised else report
+    from dispatch_cli.engine.support.verdicts import Judges
+
+    return replace(report, refusal=Judges(state).of(call.operator).refused(call))
 
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:

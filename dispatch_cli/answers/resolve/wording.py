@@ -14,6 +14,7 @@ from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import otherwise_text
 from dispatch_cli.answers.table.wording import source_label
+from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.call.trace import (
     Does,
     EndKind,
@@ -27,6 +28,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
+from dispatch_cli.render.words import short_kernel
 from dispatch_cli.trace.calls import CallEnd
 
 DOES = {
@@ -214,6 +216,10 @@ def excluded_sentences(report: ResolveReport, short: bool) -> Iterator[str]:
 
 def end_sentence(report: ResolveReport, short: bool) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
+    if report.refusal is not None:
+        cell = report.refusal
+        kernel = "" if cell.kernel is None else f" ({short_kernel(cell.kernel)} for {cell.key})"
+        return f"PyTorch raises an error: {reason_words(cell)}{kernel}."
     last = report.steps[-1]
     where = f"{kernel_phrase(last, short)} at {last.hop.slot}{_rule(last)}"
     match report.end.kind:

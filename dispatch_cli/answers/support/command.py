@@ -92,16 +92,21 @@ def command(
     from dispatch_cli.engine.support.support import support_rows
 
     if record:
-        from dispatch_cli.answers.support.record_document import record_yaml
+        from dispatch_cli.answers.support.record_document import record_yaml, recorded_promises
         from dispatch_cli.api import further_states
 
         states = chain([state], (further for further, _ in further_states(state)))
-        recorded = (
+        rows = (
             row
             for each in states
             for row in support_rows(each, [name for name in names if name in each.dispatcher], columns)
         )
-        write(record_yaml(state, recorded, columns), out.file, kind="data")
+        promises = [*recorded_promises(state, rows, columns)]
+        write(record_yaml(promises), out.file, kind="data")
+        if out.file is not None:
+            from dispatch_cli.render.words import plural
+
+            say_written(out.file, plural(len(promises), "promise"))
         return
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
     report = support_report(state, columns, [*support_rows(state, names, columns)], arguments)

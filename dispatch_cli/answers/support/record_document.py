@@ -11,12 +11,11 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.support import PROMISED, Promise, boxes
 
 
-def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[str]:
-    """A declaration file that promises what works. Rows of one operator, in several states, count together."""
-    promises = sorted(recorded_promises(state, rows, columns), key=lambda promise: promise[:2])
+def record_yaml(promises: Sequence[Promise]) -> Iterator[str]:
+    """A declaration file that promises what works."""
     yield "# Written by `dispatch-cli support --record`: what worked at that time.\n"
     yield f"dispatch: 1\nsupport:{'' if promises else ' []'}\n"
-    for promise in promises:
+    for promise in sorted(promises, key=lambda promise: promise[:2]):
         yield f"  - op:{operators(promise.ops)}\n"
         yield f"    backends: {scalars(promise.backends)}\n"
         yield f"    contexts: {scalars([context.value for context in promise.contexts])}\n"
@@ -25,7 +24,8 @@ def record_yaml(state: State, rows: Iterable[SupportRow], columns: Sequence[Colu
 def recorded_promises(state: State, rows: Iterable[SupportRow], columns: Sequence[Column]) -> Iterator[Promise]:
     """The cells that work, as few promises: those that all operators of a namespace share, then the others.
 
-    backends: devices. What fails, or is not known, is in none of them.
+    rows: those of one operator, in several states, count together. backends: devices. What fails, or is not known, is
+    in none of them.
     """
     works: dict[OperatorName, int] = {}
     holds: dict[OperatorName, int] = {}

@@ -123,6 +123,27 @@ class Judge:
             self._cells[column] = cell
         return cell
 
+    def refused(self, call: Call) -> Cell | None:
+        """The cell of a call that the dispatcher brings to its end, where PyTorch raises all the same.
+
+        A transform of torch.func refuses the autograd kernel, or a Python function of the operator cannot be right.
+        """
+        if self.schema is None:
+            return None
+        kinds, shown = {context.kind for context in call.contexts}, SupportCall(())
+        if call.end.fake is not None:
+            cell = self._traced(call.end.fake, shown)
+            serving = active_fake(self.operator) if cell.key == META else None
+        elif not kinds.isdisjoint(GRADS):
+            cell = self._of(self._gradients.differentiated(call.hops, ContextKind.JVP in kinds), shown)
+            serving = call.hops[-1].live.registration
+        else:
+            cell, serving = self._served(call.hops[-1], shown), call.hops[-1].live.registration
+        if cell.verdict is not Verdict.RAISES and serving is not None and not self._is_own:
+            verdict, reason = self._fault(serving.kernel) or (cell.verdict, cell.reason)
+            cell = cell._replace(verdict=verdict, reason=reason)
+        return cell if cell.verdict is Verdict.RAISES else None
+
     def _differs_in_batch(self, column: Column, cell: Cell) -> bool:
         """True if vmap may get results that do not fit together, as their shape depends on the data."""
         is_rule = cell.verdict is Verdict.OWN and not self._is_own
@@ -396,7 +417,7 @@ class Judge:
         untraced = returns_untraced(self.universe, schema)
         if untraced is not False:
             verdict = Verdict.NOT_KNOWN if untraced is None else Verdict.RAISES
-            return traced._replace(verdict=verdict, reason=Reason.CALL, error=UNTRACED)
+            return traced._replace(verdict=verdict, reason=Reason.CALL, error=UNTRACED, call=None)  # Dynamo refuses it
         refused = not_functionalized(self.universe, schema, self.tags, keys)
         if refused is not None:
             failed = self._cell(functional_column(column))

@@ -74,7 +74,12 @@ def command(
             from dispatch_cli.answers.findings.guards.higher_order import recorded_higher_order_guards
 
             guarded.append(recorded_higher_order_guards(state, higher_order, slots, bool(ops)))
-        write(guards_yaml(itertools.chain(*guarded)), out.file, kind="data")
+        written = [*itertools.chain(*guarded)]
+        write(guards_yaml(written), out.file, kind="data")
+        if out.file is not None:
+            from dispatch_cli.render.words import plural
+
+            say_written(out.file, plural(len(written), "guard"))
         return
     from dispatch_cli.answers.findings.command_options import refuse_unknown_checks
     from dispatch_cli.answers.findings.guards.report import guards_report
