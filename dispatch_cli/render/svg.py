@@ -31,7 +31,7 @@ class Shapes:
 
     def text(self, x: float, y: float, text: str, look: str = "text", more: str = "") -> None:
         """A text that begins at a place; a long one is cut, and has a title then."""
-        shown = text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL // 2]}…{text[-MAX_LABEL // 2 :]}"
+        shown = _shortened(text)
         title = f"<title>{escaped(text)}</title>" if shown != text else ""
         self.found.append(f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{title}{escaped(shown)}</text>\n')
         if not more:
@@ -55,6 +55,14 @@ class Shapes:
             f'<text x="{x + width / 2 - 1:g}" y="{y + LINE - 6:g}" text-anchor="middle">{text}</text></g>\n'
         )
         self.right = max(self.right, x + width)
+
+
+def _shortened(text: str) -> str:
+    """A label that is not too long: of a file at its end the name alone, then both ends."""
+    if len(text) > MAX_LABEL:
+        words, blank, file = text.rpartition(" ")
+        text = f"{words}{blank}…/{file.rpartition('/')[2]}" if "/" in file else text
+    return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL // 2]}…{text[-MAX_LABEL // 2 :]}"
 
 
 def svg(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
