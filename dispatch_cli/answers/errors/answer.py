@@ -12,7 +12,7 @@ from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
 from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
-from dispatch_cli.answers.errors.reading.evidence import evidence
+from dispatch_cli.answers.errors.reading.evidence import context_flags, evidence, layers_of
 from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.reading.version import TextVersion, version_of
@@ -74,7 +74,9 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
-    names = (first.operator, first.key, first.details)
+    context = () if first.kind == OTHER_TEXT else context_flags(layers_of(pasted.text, _begin(pasted.text, first.line)))
+    asked = first._replace(details=(*first.details, *((flag, "") for flag in context)))
+    names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
         *starts_from(state),
@@ -102,10 +104,15 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         return with_state(report, state, first)
     name = None if first.operator is None else OperatorName.parse(first.operator)
     if message.rules and (first.key if name is None else name.namespace) is not None:
-        report = _of_slot(report, state, first, name or UNNAMED_OPERATOR)
+        report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
     return report
+
+
+def _begin(text: str, line: int) -> int:
+    """The offset of a line, from 1."""
+    return sum(map(len, text.splitlines(keepends=True)[: line - 1]))
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:
@@ -149,13 +156,24 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
+    elsewhere = EXPLAIN_ELSEWHERE
     if key == UNNAMED:
         means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
+        elsewhere = NEWER_BACKEND
+    elif key in universe.aliases:
+        covered = universe.covered_by(key)
+        means = (
+            f"In {universe.name}, {key} is an alias key: kernels are registered there for {some_of(covered)}, and no "
+            "call goes to it. Old versions had a slot of that name."
+        )
+        elsewhere = (
+            f"Explain the key of the tensors' device, such as `dispatch-cli explain {text.operator} {covered[0]}`."
+        )
     else:
         means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
     user = (TO_CPU,) if "CPU" in ("CPU" if kernels is None else kernels) else ()
-    return replace(report, means=means + there, user=(*user, NEWER_BACKEND if key == UNNAMED else EXPLAIN_ELSEWHERE))
+    return replace(report, means=means + there, user=(*user, elsewhere))
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:

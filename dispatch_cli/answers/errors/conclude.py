@@ -300,6 +300,8 @@ def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
         match kind:
             case "pytorch-not-built" if "MPS" in case.devices(DENSE):
                 yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
+            case "pytorch-not-built" if backend == "HIP":
+                yield "PyTorch's builds for AMD GPUs (ROCm) have them as the device 'cuda': use that name."
             case "pytorch-not-built":
                 only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
                 yield f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"

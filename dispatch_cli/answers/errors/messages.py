@@ -109,7 +109,8 @@ def filled(text: str, operator: str | None, key: str | None, details: tuple[tupl
     def optional(part: re.Match[str]) -> str:
         return part[1] if all(name in names for name in re.findall(r"\{(\w+)\}", part[1])) else ""
 
-    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], re.sub(r"\[\[(.*?)\]\]", optional, text)).strip()
+    kept = re.sub(r"  +", " ", re.sub(r"\[\[(.*?)\]\]", optional, text))
+    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], kept).strip()
 
 
 def advice(

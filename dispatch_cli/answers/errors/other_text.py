@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dispatch_cli.answers.errors.case import built_backends, device_of
+from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, built_backends, device_of
 from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, filled
 from dispatch_cli.answers.errors.read import ErrorText
+from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, LAYER_KEY
 from dispatch_cli.answers.errors.reading.printed_keys import read_key
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import explain_report
@@ -19,7 +20,7 @@ from dispatch_cli.model.schema.arguments import writes
 
 
 def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorReport:
-    """The report with facts of the state about the operator and the key that the text names."""
+    """The report with facts of the text, and of the state about the operator and the key that it names."""
     universe = state.dispatcher.universe
     name = _operator(state, text.operator)
     printed = None if text.key is None else read_key(universe, universe.devices.get(text.key.lower(), text.key))
@@ -28,7 +29,12 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
     label = key if renamed is None else f"{renamed} ({key})"
     backend = None if key is None else device_of(universe, key)
     is_built = backend is None or backend in built_backends(state.dispatcher)
-    facts = [] if name is None else [*_of_definition(state, name)]
+    facts = [*_of_text(text)]
+    if name is not None:
+        facts += _of_definition(state, name)
+        layer_key = text.detail(LAYER_KEY)
+        if layer_key is not None and layer_key in universe.slot:
+            facts.append(_of_layer(state, name, layer_key))
     if key is not None and not is_built:
         missing = f"{_over(state)} is without {label}, so that it does not say which kernels there are."
         facts.append(Fact("not-in-state", (key,), Proof.STATE, missing))
@@ -38,6 +44,27 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
         says=filled(MESSAGES[OTHER_TEXT].says, text.operator, text.operator and label, text.details),
         facts=tuple(facts),
         explained=explain_report(state, name, key) if key and name and is_built else None,
+    )
+
+
+def _of_text(text: ErrorText) -> Iterator[Fact]:
+    """The call and the place in PyTorch that the text itself names."""
+    call, frame = text.detail(CALL), text.detail(FRAME)
+    if call is not None:
+        yield Fact("call", (), Proof.TEXT, f"The traced call that failed is `{call}`.")
+    if frame is not None:
+        yield Fact("frame", (), Proof.TEXT, f"The innermost frame of PyTorch in its traceback is {frame}.")
+
+
+def _of_layer(state: State, name: OperatorName, key: str) -> Fact:
+    """The slot at which the layer calls the operator."""
+    entry = state.dispatcher.table(name)[key]
+    has = "no kernel of it" if entry.rule in NO_KERNEL_RULES else "a kernel for it"
+    return Fact(
+        "at-layer",
+        (key,),
+        Proof.STATE,
+        f"At {key} it has {has} (rule {entry.decision.number}, {entry.rule.dump_text}).",
     )
 
 

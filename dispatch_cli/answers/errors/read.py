@@ -72,6 +72,8 @@ _CODE = re.compile(
     rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
 )
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
+_HANDLING = "During handling of the above exception"
+"""Stands between two errors of which the second ended the program; it need not have the same cause."""
 _BREAKS = re.compile(r"[\s>|]+")
 
 
@@ -94,7 +96,14 @@ def find_errors(text: str) -> list[ErrorText]:
             joined = _read(_HARD_BREAK.sub("", text), NO_GAP)
             best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
     named = {error.kind for error in best.errors if error.operator is not None}
-    return sorted((error for error in best.errors if error.operator or error.kind not in named), key=_is_warning)
+    errors = [error for error in best.errors if error.operator or error.kind not in named]
+    handled = _handled_to(text)
+    return sorted(errors, key=lambda error: (_is_warning(error), error.line <= handled))
+
+
+def _handled_to(text: str) -> int:
+    """The line up to which errors were handled: one that came after them ended the program."""
+    return text.count("\n", 0, text.rfind(_HANDLING)) + 1 if _HANDLING in text else 0
 
 
 def lines_of_table(text: str) -> int:

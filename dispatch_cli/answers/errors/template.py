@@ -36,6 +36,8 @@ HOLES = {
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
+    # a name of torch; those of CUDA say more
+    "torch_name": r"(?P<name>(?!_cuda_)\w{1,300})",
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
@@ -78,6 +80,9 @@ HOLES = {
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
     "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}7__cxx11)(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
+    # of CUDA and ROCm
+    "gpu_symbol": r"(?P<symbol>(?:hip|cuda|cu(?:blas|sparse|solver|rand|fft|dnn|pti)|nv(?:rtc|tx|Jit)|__nv|nccl|roc)"
+    r"\w{1,200})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",

@@ -48,7 +48,7 @@ def test_the_operator_and_the_key_that_a_text_names(text: str, operator: str | N
     [
         ("sparse_functionalized", "a transform of torch.func ran the function"),
         ("kernel_of_a_device_without_a_tensor", "an operator was defined or registered"),
-        ("torch_dispatch_twice", "an operator was defined or registered"),
+        ("torch_dispatch_twice", "a mode or a subclass of tensors handled the call"),
         ("composite_that_sets_data", "torch.compile or torch.export ran the program"),
     ],
 )
@@ -70,7 +70,8 @@ def test_a_path_names_no_device() -> None:
     "text",
     [
         UNKNOWN["two_composites"],
-        "RuntimeError: a tensor on cuda:0 is not supported",
+        "UserWarning: a tensor on cuda:0 is not supported",
+        "RuntimeError: the model on cuda:0 is not supported",
         "ImportError: cannot import name 'vmap' from 'jax.experimental'",
         "FileNotFoundError: missing aten.native_functions.yaml",
         "RuntimeError: ONNX Runtime: failed to load model, file not found",

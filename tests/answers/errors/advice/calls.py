@@ -9,6 +9,8 @@ from tests.answers.errors.advice.modes import mesh
 from tests.answers.errors.advice.slots import ONE, define, nested
 from tests.answers.errors.advice.trial import tries, untried
 
+OTHER = "needs a GPU, or another package"
+
 
 def add_number():
     return define("t::f", "(Tensor x, SymInt n) -> Tensor", CompositeExplicitAutograd=lambda x, n: x + n)
@@ -44,6 +46,54 @@ def product_of_two_dtypes(advice):
         layer(x)
 
 
+@tries("no-strides", "Call `x.reshape(…)`", "or `x.contiguous().view(…)`")
+def view_of_a_transposed_tensor(advice):
+    x = torch.ones(2, 3).t()
+    view = x.reshape if "reshape" in advice else (x.contiguous() if advice else x).view
+    assert view(6).sum() == 6
+
+
+@tries("mixed-dtypes", "In a torch.autograd.Function under autocast")
+def function_under_autocast(advice):
+    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if advice else {})
+
+    class Written(torch.autograd.Function):
+        @staticmethod
+        @torch.amp.custom_fwd(**options)
+        def forward(ctx, x):
+            return x.clone().index_put((torch.tensor([0]),), torch.zeros(1, 2))
+
+    with torch.autocast("cpu"):
+        Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
+
+
+@tries("data-replaced", "Convert y before", "replace the parameter")
+def data_of_another_layout(advice):
+    layer, y = torch.nn.Linear(2, 2), torch.ones(2, 2).to_sparse()
+    if "replace" in advice:
+        layer.weight = torch.nn.Parameter(y)
+    else:
+        layer.weight.data = y.to_dense() if advice else y
+
+
+@tries("data-replaced", "Turn the gradient off before", "keep the integers in a buffer")
+def integers_as_data(advice):
+    layer, y = torch.nn.Linear(2, 2), torch.ones(2, 2, dtype=torch.int8)
+    if "buffer" in advice:
+        layer.register_buffer("quantized", y)
+    else:
+        layer.weight.requires_grad_(not advice).data = y
+
+
+@tries("no-numpy", "Detach it before")
+def array_of_a_parameter(advice):
+    x = training(1.0)
+    assert (x.detach() if advice else x).numpy().sum() == 1
+
+
+untried("no-numpy", "Copy it to the CPU before", OTHER)
+
+
 @tries("no-strides", "`x.to_dense()`")
 def strides_of_csr(advice):
     x = torch.eye(2).to_sparse_csr()
@@ -71,7 +121,6 @@ def offsets_of_jagged_tensors(advice):
     assert sum((a - b).values().sum() if a.is_nested else (a - b).sum() for a, b in parts) == 0
 
 
-OTHER = "needs a GPU, or another package"
 untried("no-strides", "If a package passes it: a newer release", OTHER)
 untried("not-built", "Install a build of the package for the CUDA", OTHER)
 untried("not-built", "Or move the tensors to the device for which it has code", OTHER)
@@ -193,4 +242,10 @@ def attention_without_an_implementation(advice):
 
 untried("no-attention", "choose an attention that does not use the missing one", OTHER)
 untried("no-attention", "use float16 or bfloat16 on a GPU", OTHER)
-untried("mixed-devices", "A process group takes tensors", OTHER)
+untried("no-collective", "Move the tensor, `x.to('cuda')`", OTHER)
+untried("no-collective", "move the whole module before it is wrapped", OTHER)
+untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
+untried("functionalize-alias", "Newer versions rewrite operators that change a list", "needs another build")
+untried("no-registration-api", "a file or a folder named `torch` is found first", "an explanation")
+untried("wrong-arguments", "A tracer made the call with its own object", "needs a fault of PyTorch")
+untried("no-strides", "a kernel there returns other strides", "needs a fault of PyTorch")

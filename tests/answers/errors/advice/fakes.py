@@ -163,7 +163,7 @@ def fake_with_a_cached_table(advice):
         f(torch.ones(2))
 
 
-@tries("fake-mixed", "Use one FakeTensorMode for all tensors")
+@tries("fake-mixed", "use one for all tensors")
 def two_modes(advice):
     first = FakeTensorMode()
     x = first.from_tensor(torch.ones(2))

@@ -28,6 +28,28 @@ def backward_without_a_formula(advice):
     assert x.grad.sum() == (11 if "register" in advice else 5)
 
 
+class Summed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y, number, shape):
+        ctx.returned = number, shape
+        return x * 2 + y.detach()
+
+    @staticmethod
+    def backward(ctx, g):
+        number, shape = ctx.returned
+        return (g.new_ones(shape), *[None] * (number - 1))
+
+
+@tries("wrong-gradients", "Let `backward` return as many values", "or correct its `backward`")
+def gradients_that_are_too_few(advice):
+    Summed.apply(training(1.0, 2.0), torch.ones(2), 4 if advice else 2, (2,)).sum().backward()
+
+
+@tries("wrong-gradients", "Let `backward` return a gradient of the argument's own shape")
+def gradient_of_another_shape(advice):
+    Summed.apply(training(1.0, 2.0), torch.ones(2), 4, (2,) if advice else (3,)).sum().backward()
+
+
 @tries(
     "no-derivative",
     "omit create_graph=True",

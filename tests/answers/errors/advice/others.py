@@ -1,5 +1,7 @@
 """Texts that have no known sentence: advice by what was under way."""
 
+import time
+
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functionalize, vmap
@@ -47,12 +49,12 @@ class Checked(torch.fx.Tracer):
     check_mutable_operations = True
 
 
-@tries("other-text", "Trace the functional form of the program")
+@tries("other-text", "trace the functional form of the program", "by that which returns its result")
 def mutable_operation_traced(advice):
     def f(x):
-        return torch.ops.aten.add_.Tensor(x.clone(), x)
+        return torch.ops.aten.add.Tensor(x, x) if "returns" in advice else torch.ops.aten.add_.Tensor(x.clone(), x)
 
-    Checked().trace(make_fx(functionalize(f) if advice else f)(ONE))
+    Checked().trace(make_fx(functionalize(f) if "trace" in advice else f)(ONE))
 
 
 @tries("other-text", "compute the gradient without `create_graph=True`")
@@ -64,6 +66,23 @@ def second_derivative_that_is_no_number(advice):
             torch.autograd.grad(y, x, torch.full((2,), torch.inf))
 
 
+@tries("other-text", "Under torch.compile leave out `fullgraph=True`", "can be traced if it is an operator")
+def function_of_an_extension(advice):
+    f = time.perf_counter
+    if "operator" in advice:
+        f = define("t::f", "() -> float", CompositeExplicitAutograd=f)
+    torch.compile(lambda x: x * f(), backend="eager", fullgraph="leave" not in advice)(ONE)
+
+
+untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a diagnosis")
+untried("other-text", "Pass contiguous, dense tensors on the device of the group's backend", "needs a GPU")
+untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
+untried("other-text", "If a device is refused", "tried for texts about devices")
+untried("other-text", "If a layout or strides are refused", "tried for texts about layouts")
+untried("other-text", "If a change in place is refused", "tried for texts about changes in place")
+untried("other-text", "If something is not supported there", "needs another build")
+untried("other-text", "If a name or an argument is not there", "needs another build")
+untried("other-text", "If the call is right: compile and link", "needs two builds")
 untried("other-text", "Run it on local tensors", "tried for the text that an operator has no sharding strategy")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
@@ -121,3 +140,4 @@ untried("other-text", "is the registration that is refused", "an explanation")
 untried("other-text", "PyTorch met what it takes for impossible", "the texts are faults of PyTorch")
 untried("other-text", "Call it with plain tensors", "tried for the text that no subclass handles an operator")
 untried("changed-in-place", "set_detect_anomaly(True)", "a diagnosis")
+untried("other-text", "or compile the parts before and after it apart", "tried for texts that name the operator")

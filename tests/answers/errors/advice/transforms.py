@@ -1,7 +1,7 @@
 """Texts about vmap, the transforms of torch.func, and functionalization."""
 
 import torch
-from torch.func import functionalize, grad, vmap
+from torch.func import functionalize, grad, jacrev, replace_all_batch_norm_modules_, vmap
 
 from tests.answers.errors.advice.fakes import clone_op, compiled
 from tests.answers.errors.advice.slots import ONE, define
@@ -233,3 +233,42 @@ def argument_that_is_no_tensor(advice):
         vmap(lambda x, y: x + y)(pair.x, pair.y)
     else:
         vmap(lambda p: p.x + p.y)(pair)
+
+
+@tries("changed-in-place", "Pass that tensor to the function as an argument")
+def sum_that_is_captured(advice):
+    total = torch.zeros(2)
+    if advice:
+        grad(lambda x, total: total.add_(x).sum())(torch.ones(2), torch.zeros(2))
+    else:
+        grad(lambda x: total.add_(x).sum())(torch.ones(2))
+
+
+@tries("changed-in-place", "call `model.eval()`", "`torch.func.replace_all_batch_norm_modules_(model)`")
+def batch_norm_under_jacrev(advice):
+    net = torch.nn.BatchNorm1d(3)
+    if "eval" in advice:
+        net.eval()
+    elif advice:
+        replace_all_batch_norm_modules_(net)
+    jacrev(net)(torch.randn(4, 3))
+
+
+@tries("higher-order", "Return a copy", since="2.13")
+def branch_that_returns_its_input(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x.clone() if advice else x, lambda x: x * 2, (x,))
+
+    compiled(f)(torch.ones(2))
+
+
+@tries("higher-order", "Return the changed tensor instead", since="2.13")
+def branch_that_changes_its_input(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x.add(1) if advice else x.add_(1), lambda x: x * 2, (x,))
+
+    compiled(f)(torch.ones(2))
+
+
+untried("higher-order", "If the function does neither", "needs a fault of PyTorch")
+untried("changed-in-place", "Work on a copy in the `backward`", "needs an old version, or Triton")
