@@ -10,29 +10,26 @@ from functools import cache
 import click
 
 from dispatch_cli.cli import cli
-from dispatch_cli.cli.output import FOR_CI
 from dispatch_cli.trace.recording import begins_so
-from tests.fuzz import built, words
+from tests.fuzz import words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
-LEFT_OUT = ("capture", "explore", "help")
+LEFT_OUT = ("capture", "crossref", "explore", "help")
 """Commands that need a PyTorch, or a terminal; `HELP` asks for help."""
 NOT_GIVEN = {
-    "crossref": {"against", "python", "modules"},
     "trace": {"python", "is_module", "last"},
     "resolve": {"tensors"},
     "keys": {"tensors"},
     "page": {"all_versions"},
 }
-"""Parameters that ask a PyTorch, run a program, or take half a minute: `_crossref` gives some for a stand-in with its
-answer ready. And tensors where `_call` and `_keys` choose those of a call."""
+"""Parameters that ask a PyTorch, run a program, or take long; and tensors, which `_call` and `_keys` choose."""
 COMPLETE, HELP = "complete", "help"
 EXTRA = {COMPLETE: words.SHELLS, HELP: ("",)}
 """Requests that are no command, and that the program answers as well."""
 Maker = Callable[[Inputs], str]
 
 
-def _words(make: Callable[[random.Random], str]) -> Maker:
+def _words(make: words.Maker) -> Maker:
     return lambda inputs: make(inputs.dice)
 
 
@@ -138,59 +135,20 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
         line = [its, *command_line(its, formats(its)[0], inputs)]
         inputs.asked = completion(inputs.dice, format_, line, inputs.careful)
         return []
-    dice, arguments = inputs.dice, _positional(command, format_, inputs)
+    dice, arguments = inputs.dice, _positional(command, inputs)
     options = [param for param in commands()[command].params if isinstance(param, click.Option)]
     given: list[list[str]] = []
     for option in options:
         if option.name not in {"format_", "help", *NOT_GIVEN.get(command, ())}:
             given += _given(option, inputs)
     if inputs.careful:  # of many options, two seldom go together
-        others = [option for option in given if option[0] not in _excluded_by(command, format_, arguments)]
-        given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
-        if command == "register":
-            given = _of_registrations(given)
-        if command == "check-invariants" and dice.random() < 0.06:
-            given += [["--baseline", inputs.baseline()], ["--update-baseline"]]
-        if "--baseline" not in [option[0] for option in given]:
-            given = [option for option in given if option != ["--update-baseline"]]
-        if ["--record"] not in given:
-            given = [option for option in given if command != "guards" or option[0] != "--key"]
+        given = dice.sample(given, min(len(given), dice.choice([0, 1])))
+    if "--baseline" not in [option[0] for option in given]:
+        given = [option for option in given if option != ["--update-baseline"]]
     if not inputs.operators and ["--op"] not in [option[:1] for option in given] and inputs.seldom():
         given = [option for option in given if option[0] != "--base"]
     # no system can give a process a null character
     return [part.replace("\0", "") for part in (*arguments, *(part for option in given for part in option))]
-
-
-def _of_registrations(given: list[list[str]]) -> list[list[str]]:
-    """Options of ``register`` without those that another one of them excludes."""
-    excluded = "--op" if ["--view", "fallbacks"] in given else "--key" if ["--view", "order"] in given else ""
-    return [option for option in given if option[0] != excluded]
-
-
-def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str, ...]:
-    """The options that a command does not take together with these arguments in this format."""
-    excluded: tuple[str, ...] = ("-k",)
-    if command == "keys":
-        excluded += () if "--tensor" in arguments else ("--context",)
-        excluded += ("--against",) if arguments else ()
-    if command == "check-invariants":
-        excluded += ("--view",) if format_ in (*FOR_CI, "raw") else ()
-    if command == "history":
-        excluded += ("--only",) if len(arguments) > 1 else ()
-    if command == "register":
-        excluded += ("--view",) if format_ == "raw" else ()
-    if command == "table":
-        excluded += ("--key",) if format_ == "raw" else ()
-    if command == "crossref":
-        has_findings = "--python" in arguments and arguments[0] != "--python"
-        excluded += () if has_findings else ("--step-summary", "--full", "--view")
-        excluded += ("--view",) if format_ in FOR_CI else ("--step-summary", "--full")
-        excluded += () if arguments[0] == "--python" else ("--op",)
-    if command == "trace":
-        excluded += ("--save", "--max-size", "--no-lines", "--no-state", "--verify")
-    if command == "guards":
-        excluded += () if format_ == "text" else ("--record",)
-    return excluded
 
 
 def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
@@ -234,19 +192,6 @@ def _keys(inputs: Inputs) -> list[str]:
     return [inputs.word(make(dice))] if kind == "expression" else []
 
 
-def _crossref(format_: str, inputs: Inputs, files: list[str]) -> list[str]:
-    dice = inputs.dice
-    number = dice.random()
-    if files and "-" not in files and number < (0.85 if format_ in FOR_CI else 0.3):
-        answer = built.library(dice, inputs.declared, inputs.careful)
-        return [*files, "--python", inputs.python(answer), *(["--import", "m"] if dice.random() < 0.7 else [])]
-    if files and "-" not in files and number < 0.5 and format_ not in FOR_CI:
-        return [*files, "--against", inputs.declarations() if dice.random() < 0.5 else words.base(dice)]
-    if inputs.careful or number < 0.9:
-        return ["--python", inputs.python(built.answers(dice, inputs.careful))]
-    return [(files or ["-"])[0]]
-
-
 def _history(inputs: Inputs) -> list[str]:
     dice = inputs.dice
     make = words.embedded_operator if inputs.careful or dice.random() < 0.7 else words.operator_glob
@@ -271,7 +216,7 @@ def _trace(inputs: Inputs) -> str:
     return inputs.dice.choice(["no/such/program.py", "program", "-", ".", "no\x1b[31m.py"])
 
 
-def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
+def _positional(command: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
     files = [inputs.declarations() for _ in range(count if not inputs.careful else 1)]
@@ -290,7 +235,6 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
         "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "bases": list,
         "schema": lambda: [dice.choice(report_names())] if dice.random() < 0.8 else [],
-        "crossref": lambda: _crossref(format_, inputs, files),
         "diff": lambda: _sides(inputs, files),
         "trace": lambda: [_trace(inputs)],
     }

@@ -15,7 +15,7 @@ import yaml
 from dispatch_cli import universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.declarations.project import FIELDS
-from tests.fuzz import built, code, documents, words
+from tests.fuzz import code, documents, words
 from tests.support import RECORDINGS, load_recording
 from tests.trace.support import every
 
@@ -57,19 +57,7 @@ def error_texts() -> list[str]:
 CAREFUL = 0.75
 """Share of cases that mean to be understood: their files are of good parts, their options go together."""
 NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
-REVISIONS = (
-    "main",
-    "HEAD~1",
-    "",
-    "--output=out.txt",
-    "-h",
-    "@{u}",
-    "HEAD^{/x",
-    "a\nb",
-    "\x1b[31m",
-    "\u202e",
-    "x" * 9999,
-)
+REVISIONS = ("main", "", "--output=out.txt", "-h", "@{u}", "HEAD^{/x", "a\nb", "\x1b[31m", "\u202e", "x" * 9999)
 """Revisions in git; there is no repository."""
 OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
 """Files that a command may write: its answer, the page of a CI job, findings that are known."""
@@ -86,7 +74,6 @@ class Inputs:
         self.written: list[str] = []
         self.careful = dice.random() < CAREFUL
         self.operators: dict[str, int] = {}
-        self.declared: Any = None
         self.stdin = b""
         self.asked: dict[str, str] = {}
 
@@ -94,7 +81,6 @@ class Inputs:
         """A file of declarations."""
         data = documents.document(self.dice, self.careful)
         self.operators |= documents.operators_of(data)
-        self.declared = data
         if isinstance(data, dict) and not REGISTERING.intersection(data) and self.seldom():
             data.pop("extends", None)
         name = self._document(data)
@@ -236,13 +222,6 @@ class Inputs:
         elif self.dice.random() < 0.3:
             lines = lines[: self.dice.randrange(1, len(lines))]
         return self._write("program.trace", "".join(lines))
-
-    def python(self, answer: str) -> str:
-        """A stand-in for a Python that has PyTorch, which gives this answer."""
-        self._write("answer.json", answer)
-        self._write("python", built.SCRIPT)
-        (self.folder / "python").chmod(0o755)
-        return "./python"
 
     def _document(self, data: Any) -> str:
         dice = self.dice

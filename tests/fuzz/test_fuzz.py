@@ -13,7 +13,7 @@ from tests.fuzz import verdict
 from tests.fuzz.cases import case_in_folder, pairs, run_chunk
 
 SEED = 20
-COUNT = 2
+COUNT = 1
 
 
 def test_a_fixed_run() -> None:
@@ -58,17 +58,11 @@ def test_what_is_wrong_is_seen(format_: str, result: Result) -> None:
     assert verdict.wrong(result, "table", format_, False) is not None
 
 
-def test_formats_that_differ_are_seen() -> None:
-    data = Result(0, '{"report": "table", "key": "CPU"}', "")
-    assert verdict.unequal({"json": data, "text": replace(GOOD, code=1)}) is not None
-    assert verdict.unequal({"json": data, "csv": Result(0, "key\r\nCUDA\r\n", "")}) is not None
-    assert verdict.unequal({"json": data, "csv": Result(0, "key\r\nCPU\r\n", "")}) is None
-
-
 def test_checks_that_differ_are_seen() -> None:
     findings = [{"check": "guard", "severity": "warning"}, {"check": "no-fake-kernel", "severity": "info"}]
     answer = {"report": "findings", "fail_on": "error", "findings": findings}
     data = Result(1, json.dumps(answer), "")
+    assert verdict.unequal({"json": data, "text": GOOD}) is not None
     right = Result(1, "::warning title=guard::x\n::notice title=no-fake-kernel::x\n", "")
     wrong = Result(1, "::warning title=guards::x\n", "")
     assert verdict.unequal({"json": data, "github": right}) is None

@@ -19,7 +19,6 @@ import yaml
 from jsonschema_rs import Draft4Validator
 from markdown_it import MarkdownIt
 
-from dispatch_cli.render.printed import printed
 from tests.cli.support import Result, assert_valid
 from tests.cli.test_untrusted_names import DANGEROUS
 from tests.fuzz.words import SHELLS
@@ -191,7 +190,7 @@ def unequal(results: dict[str, Result]) -> str | None:
         return f"exit codes differ: {codes}"
     if codes.get("json", 2) == 2:
         return None
-    return _other_checks(results) or _other_values(results)
+    return _other_checks(results)
 
 
 CHECKS_IN: dict[str, Callable[[str], list[Any]]] = {
@@ -217,43 +216,3 @@ def _other_checks(results: dict[str, Result]) -> str | None:
         if format_ in results and (named := {*checks(results[format_].out)}) != wanted:
             return f"the JSON has findings of {sorted(wanted)}, {format_} of {sorted(named)}"
     return None
-
-
-def _other_values(results: dict[str, Result]) -> str | None:
-    """A column of the CSV whose name is a JSON field has that field's values, and no others."""
-    if "csv" not in results or not results["csv"].out or not results["json"].out.startswith("{"):
-        return None
-    values: dict[str, set[str]] = {}
-    data = json.loads(results["json"].out)
-    _collect(data, values)
-    if "higher_order_operators" in values:  # their JSON has implementations, and the CSV a row for each slot
-        both = {*values.get("operator", ()), *values.get("name", ())}
-        values = {"operator": both, "kernel": values.get("kernel", set())}
-    values.pop("state", None)  # two truth values in the JSON
-    if "version" in values:  # of a history: the row of a definition has the first version
-        values["version"] |= values.get("first", set()) | values.get("last", set())
-    if data.get("report") == "history":
-        for name in ("before", "after"):  # of the parts of a schema in the JSON, and of whatever changed in the CSV
-            values.pop(name, None)
-    for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
-        for name, cell in row.items():
-            known = values.get(name)
-            if "--full lists all" in cell:  # the findings that are not listed are counted, in fields of their own
-                continue
-            if known and cell and cell.isprintable() and not {cell, *cell.split()} & known:
-                return f"the CSV has {name} {cell[:80]!r}, the JSON has not"
-    return None
-
-
-def _collect(data: Any, values: dict[str, set[str]], field: str = "") -> None:
-    if isinstance(data, dict):
-        for name, value in data.items():
-            if name == "higher_order_operators":
-                values.setdefault(name, set())
-            _collect(value, values, name)
-    elif isinstance(data, list):
-        for item in data:
-            _collect(item, values, field)
-    elif data is not None:
-        text = str(data).lower() if isinstance(data, bool) else str(data)
-        values.setdefault(field, set()).add(text if text.isprintable() else "".join(printed([text])))

@@ -91,7 +91,7 @@ def picture(report: HistoryReport) -> Iterator[Block]:
         yield history_matrix(report)
         yield from (Paragraph(f"{row.operator}: {line}") for row in report.operators for line in renamed(row))
     else:
-        at_key = Column[OperatorHistory](f"At {report.key}", lambda row, _: _at_key(row), Narrow.BELOW)
+        at_key: Column[OperatorHistory] = Column(f"At {report.key}", lambda row, _: _at_key(row), Narrow.BELOW)
         yield TableBlock([*OPERATORS, at_key], report.operators)
     yield Gap()
     first, last = report.versions[0], report.versions[-1]
