@@ -99,19 +99,6 @@ def test_an_unknown_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert refused(path)[0].hint == "there are no embedded states; write a file as a path, such as ./neww.yaml"
 
 
-def test_an_unknown_state_on_the_command_line() -> None:
-    (problem,) = refused(bases=["torch-9"])
-    assert (problem.code, problem.span) == ("unknown-state", None)
-    assert problem.message == "there is no embedded state 'torch-9'"
-
-
-def test_the_universe_that_a_file_names(tmp_path: Path) -> None:
-    path = write(tmp_path, "dispatch: 1\nuniverse: torch-2.4\n")
-    other = write(tmp_path, "dispatch: 1\n", "other.yaml")
-    assert load([other, path]).universe.name == "torch-2.4"
-    assert load([other], universe="torch-2.4").universe.name == "torch-2.4"
-
-
 def test_a_universe_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
     data = json.loads((Path(universes.__file__).parent / "torch-2.4.json").read_text(encoding="utf-8"))
     write(tmp_path, json.dumps(data | {"name": "mine"}), "mine.json")
@@ -179,17 +166,6 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, operator("a"))
-
-    def deny(*_: object) -> int:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "open", deny)
-    (problem,) = refused(path)
-    assert problem.message == f"{path} cannot be read: permission denied"
-
-
 # Files that carry their own universe, and snapshots of running dispatchers.
 
 
@@ -222,29 +198,12 @@ def test_files_with_the_same_universe_agree_however_they_name_it(tmp_path: Path)
     assert [problem.code for problem in raised.value.problems] == ["universe-conflict"]
 
 
-def test_a_universe_that_does_not_hold_together_is_refused(tmp_path: Path) -> None:
-    inline = json.loads((EMBEDDED / "torch-2.4.json").read_text(encoding="utf-8"))
-    inline["runtime"].remove("CPU")
-    with pytest.raises(InputError) as raised:
-        load_state([written(tmp_path, universe=inline)])
-    assert [problem.code for problem in raised.value.problems] == ["bad-universe"]
-
-
 def test_the_live_tables_of_a_snapshot_are_in_order(tmp_path: Path) -> None:
     name = OperatorName("demo::op")
     history = load_state([written(tmp_path, operators=[STALE])])
     assert [entry.canonical.key for entry in history.dispatcher.stale_entries(name)] == ["AutogradOther"]
     snapshot = load_state([written(tmp_path, snapshot=True, operators=[STALE])])
     assert snapshot.dispatcher.stale_entries(name) == []
-
-
-def test_what_comes_after_a_snapshot_can_leave_it_behind(tmp_path: Path) -> None:
-    base = written(tmp_path, "base.json", snapshot=True, operators=[STALE])
-    over = written(
-        tmp_path, "over.json", operators=[{"name": "demo::op", "dispatch": {"CompositeExplicitAutograd": "op_default"}}]
-    )
-    stale = load_state([base, over]).dispatcher.stale_entries(OperatorName("demo::op"))
-    assert "AutogradCUDA" in [entry.canonical.key for entry in stale]
 
 
 def test_a_snapshot_names_keys_as_the_enum_does(tmp_path: Path) -> None:

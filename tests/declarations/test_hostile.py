@@ -161,13 +161,13 @@ def outcome(content: bytes) -> int:
         return 0
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=40)
 @given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(EDIT, min_size=1, max_size=6))
 def test_mutated_texts(text: str, edits: list[tuple[int, int, str]]) -> None:
     assert outcome(mutated(text, edits).encode("utf-8", "surrogatepass")) <= 101
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=30)
 @given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(st.tuples(st.integers(0, 10_000), st.binary(max_size=3))))
 def test_mutated_bytes(text: str, edits: list[tuple[int, bytes]]) -> None:
     content = text.encode()

@@ -76,7 +76,7 @@ def test_a_hundred_problems_are_shown_and_the_rest_counted(tmp_path: Path) -> No
     assert (problems[100].code, problems[100].message) == ("more-problems", "and 150 more problems in this file")
 
 
-@pytest.mark.parametrize("before", [0, 1, 90, 119, 120, 121, 159, 160, 161, 1000])
+@pytest.mark.parametrize("before", [0, 119, 120, 121, 160, 1000])
 def test_a_snippet_is_cut_so_that_the_column_can_be_found_again(before: int, tmp_path: Path) -> None:
     text = f"{{dispatch: 1, {' ' * before}foo: 1}}{' ' * 500}\n"
     (problem,) = refused(write(tmp_path, text))

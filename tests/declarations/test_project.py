@@ -96,32 +96,11 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
         find_project(inner)
 
 
-pieces = st.sampled_from(
-    [
-        "[tool.dispatch-cli]",
-        "\n",
-        "select",
-        "=",
-        "[",
-        "]",
-        "'",
-        '"',
-        "{",
-        "}",
-        "severity",
-        ".",
-        "guard",
-        "1",
-        ",",
-        "é",
-        "\0",
-        "#",
-    ]
-)
+PIECES = ("[tool.dispatch-cli]", "\n", "select", "severity", "guard", *"=[]'\"{}.1,é\0#")
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.one_of(pieces, st.text(max_size=3)), max_size=30), st.integers(0, len(TEXT)))
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=30), st.integers(0, len(TEXT)))
 def test_any_text_is_settings_or_a_located_mistake(
     tmp_path_factory: pytest.TempPathFactory, parts: list[str], cut: int
 ) -> None:
@@ -137,16 +116,10 @@ def test_any_text_is_settings_or_a_located_mistake(
 LONG_KEY = ".".join("a" * 50_000)
 LONG_KEYS = (
     f"{LONG_KEY} = 1",
-    f'"=".{LONG_KEY} = 1',
-    f"'#'.{LONG_KEY} = 1",
     f'"\\"#".{LONG_KEY} = 1',
-    " . ".join(["'a.'", '"=,#"'] * 9) + " = 1",
-    f"x = {{{LONG_KEY} = 1}}",
     f"x = {{a = 1, b = [{{{LONG_KEY} = 1}}]}}",
     f'x = ["""#\n""""", \'\'\'"\'\'\', {{{LONG_KEY} = 1}}]',
-    f"[{LONG_KEY}]",
     f"[[ 'a' . {LONG_KEY} ]]",
-    ".".join(['"' + "b" * 500 + '"', *"a" * 15] * 9) + " = 1",
 )
 """Ways to write a key of very many parts."""
 
@@ -176,37 +149,6 @@ def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Pat
     assert len(problem.line_text or "") <= 160
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("select = []", "select takes a string or a list of strings, not an empty list"),
-        ('select = ["guard", ","]', "select has an empty check id in ','"),
-        ('ignore = "guard,,stale-live-table"', "ignore has an empty check id in 'guard,,stale-live-table'"),
-    ],
-)
-def test_selections_that_select_nothing(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    path.write_text(f"[tool.dispatch-cli]\n{text}\n", encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        read_project(path)
-    assert caught.value.problems[0].message == message
-    assert caught.value.problems[0].span == Span(str(path), 2, 1)
-
-
-def test_nothing_can_be_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    path.write_text("[tool.dispatch-cli]\nignore = []\nguards = []\n", encoding="utf-8")
-    assert read_project(path).ignore == ()
-
-
-def test_a_project_file_that_is_too_large(tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    path.write_text("[tool.dispatch-cli]\n" + "#" * (5 << 20), encoding="utf-8")
-    with pytest.raises(InputError) as refused:
-        read_project(path)
-    assert refused.value.problems[0].code == "too-large"
-
-
 def test_promises_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("pyproject.toml")
@@ -220,25 +162,6 @@ def test_promises_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     loaded = load([], universe="torch-2.15", guards=[named.text], privateuse1="npu")
     span = Span("pyproject.toml", 2, 13)
     assert loaded.promises == (Promise(("a::*",), ("CPU", "PrivateUse1"), (SupportContext.EAGER,), None, span),)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "tool = 1",
-        "tool.dispatch-cli = 1",
-        "tool.dispatch-cli.support = 3",
-        "[tool.dispatch-cli]\nsupport=[[1],{op=2}]",
-        "=",
-    ],
-)
-def test_promises_that_are_none(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    path.write_text(text, encoding="utf-8")
-    try:
-        assert not load([], universe="torch-2.15", guards=[str(path)]).promises
-    except InputError as error:
-        assert all(problem.span is not None for problem in error.problems)
 
 
 # The state that the packaging files of a project allow.
@@ -266,14 +189,10 @@ def project(tmp_path: Path) -> Path:
         ("==2.14.0.dev20260719+cpu", "torch-2.14", True),
         ("==2.5.*", "torch-2.5", True),
         ("~=2.9.0", "torch-2.9", True),
-        ("~=2.9", "torch-2.15", True),
         ("^2.4", "torch-2.15", True),
         (">=2.4,<2.14", "torch-2.13", True),
         (">=2.4, !=2.15.*", "torch-2.14", True),
-        ("<=2.13.1", "torch-2.13", True),
-        (">2.0", "torch-2.15", True),
         ("==2.3", "torch-2.4", False),
-        ("<2", "torch-2.4", False),
         ("==2.7.0", "torch-2.9", False),
         (">=3.0", "torch-2.15", False),
     ],
@@ -317,13 +236,6 @@ def test_the_most_permissive_of_several_counts(project: Path) -> None:
     assert allowed(project) == ("torch-2.13", "==2.13.0", True)
 
 
-def test_only_files_of_the_project_count(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("torch==2.4.0\n", "utf-8")
-    inner = tmp_path / "inner"
-    (inner / ".git").mkdir(parents=True)
-    assert allowed(inner) == ("torch-2.15", None, True)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -338,14 +250,8 @@ def test_requirements_of_setup_cfg(project: Path, text: str) -> None:
     assert (state, is_allowed) == ("torch-2.9", True)
 
 
-def test_a_byte_order_mark_before_a_requirement(project: Path) -> None:
-    (project / "requirements.txt").write_text("\ufefftorch==2.5.1\n", encoding="utf-8")
-    assert allowed(project)[0] == "torch-2.5"
-
-
-@pytest.mark.parametrize("line", ["torch>=1.{}.{},<2.0\n", "torch<1.0  # {} {}\n", "torch>=1" + ",>=1" * 9 + "\n"])
-def test_many_requirements_take_little_time(project: Path, line: str) -> None:
-    text = "".join(line.format(number % 100, number) for number in range(20_000))
+def test_many_requirements_take_little_time(project: Path) -> None:
+    text = "".join(f"torch>=1.{number % 100}.{number},<2.0\n" for number in range(20_000))
     (project / "requirements.txt").write_text(text[: 1 << 19])
     start = time.process_time()
     allowed(project)

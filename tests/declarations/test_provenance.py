@@ -81,11 +81,6 @@ def test_every_registration_has_its_origin() -> None:
     assert state.origin(state.dispatcher.fallbacks["AutogradCPU"]) == OWN
 
 
-def test_of_a_base_alone_the_state_is_named() -> None:
-    state = load_state([], bases=["torch-2.15"])
-    assert state.operator_origin(OperatorName("aten::trunc")) == Origin("torch-2.15")
-
-
 def test_texts_say_it_below() -> None:
     text = call("register", "overlay.yaml", "--op", "demo::op").out
     assert text.endswith(
@@ -108,20 +103,6 @@ def test_texts_say_it_below() -> None:
         "torch-2.15: through extends of base.yaml:2:11, extends of middle.yaml:2:11, extends of overlay.yaml:3:5\n"
     )
     assert "through" not in call("table", "base.yaml", "--op", "demo::op", "--key", "CPU").out
-
-
-def test_json_has_it_at_every_place() -> None:
-    place = [{"file": span.file, "line": span.line, "column": span.column} for span in (OVERLAY, MIDDLE, BASE)]
-    for command, kernels in (("register", "kernels"), ("table", "entries")):
-        data = json.loads(call(command, "overlay.yaml", "--op", "demo::op", "--format", "json").out)
-        operator = data["operators"][0]
-        assert (operator["state"], operator["through"]) == (None, place[:2])
-        rows = {row["key"]: (row["state"], row["through"]) for row in operator[kernels]}
-        assert (rows["CPU"], rows["CUDA"]) == ((None, place[:2]), (None, []))
-        data = json.loads(call(command, "overlay.yaml", "--op", "aten::trunc", "--format", "json").out)
-        operator = data["operators"][0]
-        assert (operator["state"], operator["through"]) == ("torch-2.15", place)
-        assert {row["key"]: row["state"] for row in operator[kernels]}["CPU"] == "torch-2.15"
 
 
 def test_a_finding_names_the_entries_that_led_to_its_file() -> None:
