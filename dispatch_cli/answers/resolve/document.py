@@ -74,11 +74,7 @@ def document(
     yield from heading(report, schema_label(report.operator, report.schema), options)
     yield from said(report, short, full)
     yield from drawn
-    for stage in report.selections:
-        yield Gap()
-        yield from stage_keys(report, stage)
-        yield Gap()
-        yield Facts([*stage_facts(report, stage), *_steps(stage, short)])
+    yield from stages(report, short)
 
 
 def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
@@ -109,11 +105,15 @@ def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--fu
         yield from map(Paragraph, advice_lines(report.advice))
 
 
-def stage_keys(report: ResolveReport, stage: Stage) -> Iterator[Block]:
-    """The keys of one selection, each with its outcome; after the first selection, with a title."""
-    if stage is not report.selections[0]:
-        yield Paragraph(stage_title(report, stage), kind=ParagraphKind.SECTION)
-    yield TableBlock(_columns(stage), _shown(report, stage))
+def stages(report: ResolveReport, short: bool) -> Iterator[Block]:
+    """The selections: the keys of each with their outcomes, the thread, the mask, the steps."""
+    for stage in report.selections:
+        yield Gap()
+        if stage is not report.selections[0]:
+            yield Paragraph(stage_title(report, stage), kind=ParagraphKind.SECTION)
+        yield TableBlock(_columns(stage), _shown(report, stage))
+        yield Gap()
+        yield Facts([*_stage_facts(report, stage), *_steps(stage, short)])
 
 
 def heading(
@@ -223,7 +223,7 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
     ]
 
 
-def stage_facts(report: ResolveReport, stage: Stage) -> Iterator[Fact]:
+def _stage_facts(report: ResolveReport, stage: Stage) -> Iterator[Fact]:
     """The thread and the mask, of the first selection."""
     if stage is not report.selections[0]:
         return
@@ -239,4 +239,4 @@ def _steps(stage: Stage, short: bool) -> Iterator[Fact]:
             canonical = kernel_label(step.canonical, short)
             sentence = f"stale: the registrations determine {canonical}, but the live table still holds this kernel"
             runs.append(Run(sentence, Tone.BAD, breaks=True))
-        yield Fact(f"Step {step.number}", tuple(runs))
+        yield Fact(f"Step {step.number}", tuple(runs), step)

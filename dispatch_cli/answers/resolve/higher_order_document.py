@@ -46,11 +46,7 @@ def document(
     yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
     yield from said(report, short, full)
     yield from drawn
-    yield from keys(report)
-    yield Gap()
-    yield Facts(
-        [thread_fact(report), *(Fact(f"Step {step.number}", lines(*step_lines(step, short))) for step in report.steps)]
-    )
+    yield from stages(report, short)
 
 
 def said(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
@@ -63,13 +59,8 @@ def said(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: 
     yield from path(step.hop.key for step in report.steps)
 
 
-def thread_fact(report: ResolveHigherOrderReport) -> Fact:
-    """The thread at the beginning of the call."""
-    return Fact("Thread", lines(*thread_lines(report.steps[0].included, report.steps[0].excluded)))
-
-
-def keys(report: ResolveHigherOrderReport) -> Iterator[Block]:
-    """The keys of the first selection; of the last one without what the thread excludes by then."""
+def stages(report: ResolveHigherOrderReport, short: bool) -> Iterator[Block]:
+    """The keys of the first selection, and of the last one without what the thread excludes by then; the steps."""
     first, last = report.steps[0], report.steps[-1]
     yield Gap()
     yield _table(first, first.keys if last is first else _without(KeyStatus.NOT_REACHED, first))
@@ -77,6 +68,10 @@ def keys(report: ResolveHigherOrderReport) -> Iterator[Block]:
         yield Gap()
         yield Paragraph(f"Step {last.number}", kind=ParagraphKind.SECTION)
         yield _table(last, _without(KeyStatus.EXCLUDED, last))
+    yield Gap()
+    thread = Fact("Thread", lines(*thread_lines(first.included, first.excluded)))
+    steps = (Fact(f"Step {step.number}", lines(*step_lines(step, short)), step) for step in report.steps)
+    yield Facts([thread, *steps])
 
 
 def _without(status: KeyStatus, step: HigherOrderStep) -> list[KeyOutcome[HigherOrderRow]]:

@@ -112,20 +112,6 @@ def _thread_arguments(draft: Draft) -> Iterator[str]:
     yield from (word for text in draft.contexts for word in ("--context", text))
 
 
-def changed_steps(
-    report: ResolveReport, before: CallAnswered | tuple[Problem, ...] | None
-) -> dict[int, StepReport | None]:
-    """The steps, by number, that are others than without the changes, each with the one in its place then."""
-    if not isinstance(before, ResolveReport):
-        return {}
-    old = {step.number: step for step in before.steps}
-    return {
-        step.number: old.get(step.number)
-        for step in report.steps
-        if step.number not in old or _of(step) != _of(old[step.number])
-    }
-
-
 def called_operator(state: State, name: OperatorName, step: StepReport) -> OperatorName | None:
     """The operator that a composite kernel is known to call."""
     kernel = step.hop.live.kernel
@@ -143,10 +129,3 @@ def _request(spot: Spot, draft: Draft) -> CallRequest:
 def _resolved(state: State, asked: CallRequest) -> CallAnswered:
     """Errors: InputError."""
     return call_report(state, asked, read_call(state, asked))
-
-
-def _of(step: StepReport) -> tuple[object, ...]:
-    """Values by which steps are compared: the slot, the kernel, what it does, and what it redispatches with."""
-    hop = step.hop
-    python = None if hop.python is None else hop.python.kernel
-    return hop.slot, step.entry.kernel, step.entry.rule, step.entry.span, python, hop.does, hop.passes

@@ -50,7 +50,7 @@ class CallPane(Pane):
     """A call that is typed, and its answer: the end, the steps, the keys, the thread and the mask."""
 
     TITLE = "Calls"
-    MARKS = ((CHANGED, "of a step: another one than without the changes on trial, or without the files"),)
+    MARKS = ((CHANGED, "the call without the changes on trial, where that is another one"),)
     DEFAULT_CSS = """
     CallPane > #call-words { height: 1; padding: 0 1; color: $text-muted; border-bottom: none; }
     CallPane > #call-answer { height: 1fr; }
