@@ -9,61 +9,14 @@ import pytest
 
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.report import (
-    OperatorSummary,
-    OperatorTable,
     changed_slots,
-    summary_report,
     table_report,
 )
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.whatif.random_changes import make_random_changes
-
-
-def table_of(state: State, name: str, keys: frozenset[str] | None = None) -> OperatorTable:
-    (table,) = table_report(state, [OperatorName.parse(name)], keys).operators
-    return table
-
-
-BASE = """\
-dispatch: 1
-operators:
-  - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CPU: {kernel: op_cpu, signature: "(Tensor x) -> Tensor"}, CompositeImplicitAutograd: op_math}
-  - func: demo::same(Tensor x) -> Tensor
-    dispatch: {CPU: same_cpu}
-"""
-OVERLAY = """\
-dispatch: 1
-extends: [./base.yaml]
-operators:
-  - {name: 'demo::op', dispatch: {CUDA: op_cuda}}
-  - {func: 'demo::new(Tensor x) -> Tensor', dispatch: {CPU: new_cpu}}
-"""
-
-
-def test_what_an_overlay_changes(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
-    (tmp_path / "overlay.yaml").write_text(OVERLAY, encoding="utf-8")
-    state = load_state([str(tmp_path / "overlay.yaml")])
-    changed = {row.key: row.before for row in table_of(state, "demo::op").entries if row.before is not None}
-    math = Before(Rule.MATH, "op_math", False)
-    assert changed == {"CUDA": math, "AutogradCUDA": math}
-    assert not any(row.before for row in table_of(state, "demo::same").entries)
-    new = table_of(state, "demo::new")
-    assert (new.new, [row for row in new.entries if row.before]) == (True, [])
-    assert not table_of(state, "demo::op").new
-    names = [OperatorName.parse(f"demo::{name}") for name in ("op", "same", "new")]
-    summaries: list[OperatorSummary] = list(summary_report(state, names).operators)
-    assert [(summary.operator, summary.changed, summary.stale) for summary in summaries] == [
-        ("demo::op", 2, 0),
-        ("demo::same", 0, 0),
-        ("demo::new", 0, 0),
-    ]
-
 
 # Content of slots before the user's files: these can change what was registered before them.
 

@@ -174,29 +174,6 @@ def test_what_is_wrong_with_a_project_file() -> None:
     assert "is not valid UTF-8" in check("a.yaml").err
 
 
-def test_the_places_of_what_a_project_file_names() -> None:
-    """Each mistake stands where the project file makes it, and those of the same table are shown at once."""
-
-    def errors(*arguments: str, text: str) -> list[str]:
-        write("pyproject.toml", f"[tool.dispatch-cli]\n{text}\n")
-        result = check(*arguments)
-        assert (result.code, result.out) == (2, "")
-        return [line for line in result.err.splitlines() if "error" in line][:-1]
-
-    assert errors("a.yaml", text="baseline = 'none.json'") == [
-        "pyproject.toml:2:13: error[file-not-found]: none.json does not exist"
-    ]
-    assert errors("a.yaml", text="guards = [\n  'a.yaml',\n  'none.yaml',\n  'no.yaml',\n]") == [
-        "pyproject.toml:4:4: error[file-not-found]: none.yaml does not exist",
-        "pyproject.toml:5:4: error[file-not-found]: no.yaml does not exist",
-    ]
-    assert errors("a.yaml", text="ignore = ['x2']\n[tool.dispatch-cli.severity]\nguard = 'bad'\nx1 = 'info'") == [
-        "pyproject.toml:2:12: error[unknown-check]: there is no check 'x2'",
-        "pyproject.toml:4:1: error[bad-value]: guard takes one of error, warning, info",
-        "pyproject.toml:5:1: error[unknown-check]: there is no check 'x1'",
-    ]
-
-
 def test_guards_of_the_project() -> None:
     write("pyproject.toml", "[tool.dispatch-cli]\nguards = ['g.yaml']\n")
     write("g.yaml", "dispatch: 1\nguards:\n  - {op: demo::a, key: CPU, rule: kernel}\n")
@@ -351,20 +328,6 @@ def test_what_is_no_baseline(text: str, message: str) -> None:
 
 
 # the summary
-
-
-def test_the_summary() -> None:
-    assert check("a.yaml", "--select", "DC101", "--view", "summary", "--format", "csv").out.splitlines() == [
-        "code,check,severity,findings,operators,title",
-        "DC101,dangling-implementation,error,2,2,every operator with kernels has a schema",
-    ]
-    summary = json.loads(check("a.yaml", "--select", "DC101", "--view", "summary", "--format", "json").out)
-    assert (summary["report"], summary["affected_operators"], summary["counts"]["error"]) == ("findings-summary", 2, 2)
-    assert [(finding["check"], finding["findings"], finding["operators"]) for finding in summary["summary"]] == [
-        ("dangling-implementation", 2, 2)
-    ]
-    for format_ in ("raw", "sarif", "github", "junit"):
-        assert check("a.yaml", "--view", "summary", "--format", format_).code == 2
 
 
 def test_very_many_names_of_no_check() -> None:

@@ -184,22 +184,6 @@ def text(*args: str) -> list[str]:
     return result.out.splitlines()
 
 
-def test_what_is_not_known_is_said() -> None:
-    base = ("--base", "torch-2.15", "--base", "torch-2.15-mps", "--tag", "core")
-    result = call("coverage", "mps", *base, "--served-by", "nothing", "--fail-under", "100")
-    assert (result.code, result.err) == (0, "note: --fail-under leaves out 59 of 193 operators: not known\n")
-
-
-def test_files_that_extend_a_state_are_not_applied_to_an_older_one(tmp_path: Path) -> None:
-    file = tmp_path / "d.yaml"
-    file.write_text("dispatch: 1\nextends: [torch-2.15]\n", encoding="utf-8")
-    refused = call("coverage", "PrivateUse1", str(file), "--against", "torch-2.13")
-    assert (refused.code, refused.out) == (2, "")
-    assert "leave out `extends` and `universe` in them, and give --base torch-2.15" in refused.err
-    file.write_text("dispatch: 1\n", encoding="utf-8")
-    assert call("coverage", "PrivateUse1", str(file), "--base", "torch-2.15", "--against", "torch-2.13").code == 0
-
-
 @pytest.mark.parametrize(
     ("part", "text"),
     [(0, "0.0"), (1, "<0.1"), (1812, "50.0"), (3623, ">99.9"), (3624, "100.0")],

@@ -16,7 +16,6 @@ from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
 
 OLD, NEW = "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"
-FORMATS = ("text", "json", "csv", "markdown", "html")
 OVERLAY = """dispatch: 1
 extends: [torch-2.15]
 libraries:
@@ -29,19 +28,6 @@ def report(*args: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(result.out)
     assert result.code == int(not document["equal"])
     return document
-
-
-@pytest.mark.parametrize(
-    ("side", "format_"),
-    [("examples/extension", "json"), *((OLD, form) for form in FORMATS)],
-)
-def test_no_difference(side: str, format_: str) -> None:
-    result = call("diff", side, side, "--format", format_)
-    assert result.code == 0
-    if format_ in ("text", "markdown", "html"):
-        assert "no difference" in result.out
-    if format_ == "csv":
-        assert len(result.out.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -52,20 +52,6 @@ def in_terminal(*command: str, folder: Path = ROOT, keys: bytes = b"", **variabl
     return process.wait(), output.decode().replace("\r\n", "\n")
 
 
-def test_without_a_terminal() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "dispatch_cli", "explore", "--base", "torch-2.15"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment(),
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "explore needs a terminal, and standard input is not one" in done.stderr
-
-
 def test_in_a_pipe() -> None:
     command = f"{shlex.quote(sys.executable)} -m dispatch_cli explore --base torch-2.15 | cat"
     _, output = in_terminal("/bin/sh", "-c", command)

@@ -17,6 +17,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.universes import load
 from tests.cli.support import Result, call
+from tests.cli.transcripts import EXPECTED
 from tests.support import UNIVERSE_OF, load_recording
 
 TEXT = """\
@@ -77,12 +78,6 @@ def test_usage(args: tuple[str, ...], message: str) -> None:
     assert result.err.endswith(f"Error: {message}\n")
 
 
-def test_a_file_of_guards_may_not_register() -> None:
-    result = call("guards", "--base", "torch-2.15", "--guards", "a.yaml")
-    assert result.code == 2
-    assert "a.yaml:3:3: error[only-guards]: a guards file cannot have 'operators'" in result.err
-
-
 SUPPRESSED = """\
 dispatch: 1
 operators:
@@ -139,48 +134,7 @@ operators:
     fake: sin_fake
     backward: sin_backward
 """
-RECORDED = """\
-# Written by `dispatch-cli guards --record`: what was true at that time.
-dispatch: 1
-guards:
-  - op: mylib::make
-    key: "Undefined, CompositeExplicitAutograd"
-    rule: default
-    kernel: make
-  - op: mylib::make
-    key: BackendSelect
-    rule: kernel
-    kernel: make_by_device
-  - op: mylib::norm
-    key: "CPU, CUDA"
-    rule: kernel
-    kernel: norm_native
-  - op: mylib::norm
-    key: CompositeImplicitAutograd
-    except: "CPU, CUDA, AutogradCPU, AutogradCUDA"
-    rule: math
-    kernel: norm_math
-  - op: mylib::norm
-    key: "AutogradCPU, AutogradCUDA"
-    rule: autograd
-    kernel: norm_autograd
-  - op: mylib::norm
-    key: AutocastCPU
-    rule: kernel
-    fallthrough: true
-  - op: mylib::sin
-    key: "CPU, CUDA"
-    rule: kernel
-    kernel: sin_native
-  - op: mylib::sin
-    key: Meta
-    rule: kernel
-    kernel: sin_fake
-  - op: mylib::sin
-    key: Autograd
-    rule: autograd
-    kernel: sin_backward
-"""
+RECORDED = (EXPECTED / "recorded_guards.yaml").read_text(encoding="utf-8")
 UNIVERSES = ("torch-2.4", "torch-2.15")
 
 

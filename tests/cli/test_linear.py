@@ -92,7 +92,6 @@ KINDS = (
     Kind("findings on one line", within(f"{HEAD}guards: [", each(GUARD, ", "), "]\n")),
     Kind("operators", OPERATORS, size=40),
     Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
-    Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 20),
     Kind("operators of a page", OPERATORS, ("page", "x.yaml"), 40),
     Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 20),
     Kind(
@@ -104,7 +103,6 @@ KINDS = (
     Kind("moves", changes("move: {%, kernel: k@}, before: {operator: 'demo::op', dispatch_key: CPU}"), size=40),
     Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=20),
     Kind("comments", lambda count: OPERATORS(count).replace("}\n", "} # dispatch-cli: ignore[all] x\n"), size=40),
-    Kind("lines", within(HEAD, each("# @\n"))),
     Kind("arguments", schema(each("Tensor x@", ", "))),
     Kind("a baseline", entries, ("check-invariants", "y.yaml", "--baseline", "x.yaml")),
     Kind("a project's checks", within("[tool.dispatch-cli]\nselect = [\n", each("'x@',\n"), "]\n"), CONFIG),
@@ -200,22 +198,3 @@ def test_guards_that_ask_too_much(command: str, tmp_path: Path, monkeypatch: pyt
     assert (result.code, result.out) == (2, "")
     assert "x.yaml:4:3: error[too-many-comparisons]" in result.err
     assert "--guards FILE" in result.err
-
-
-def test_steps_grow_with_the_files_of_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    def tree(count: int) -> int:
-        for number in range(count):
-            folder = Path(f"s{count}", f"f{number % 10}")
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"a{number}.cpp").write_text(
-                f'#include "b.h"\n{BLOCK.replace("@", str(number))}', encoding="utf-8"
-            )
-            (folder / f"a{number}.py").write_text("from . import a0\nimport torch\n", encoding="utf-8")
-        with counted() as steps:
-            assert call("extract", f"s{count}").code == 0
-        return steps[0]
-
-    once, twice, four_times = (tree(50 * times) for times in (1, 2, 4))
-    assert four_times - twice <= (twice - once) * MOST, f"{once}, {twice}, {four_times} steps"

@@ -11,6 +11,7 @@ import pytest
 
 from dispatch_cli.files import paths
 from tests.cli.support import assert_valid, call
+from tests.cli.transcripts import EXPECTED
 from tests.files.support import commit, git, repository, write
 
 PROJECT = "[tool.dispatch-cli]\nprivateuse1 = 'npu'\n\n[tool.dispatch-cli.extract]\ninclude = ['include']\n"
@@ -60,51 +61,7 @@ TORCH_LIBRARY_IMPL(aten, KEY, m) {
 }
 """,
 }
-COMMENT = r"""**main:decl.yaml → decl.yaml (over torch-2.15)**: 1 operator added, 1 schema changed, 2 registrations removed, 1 moved, 121 slots of 3 operators give another answer, 2 support cells changed.
-
-### 1 operator added
-
-| Operator | Declared at |
-| --- | --- |
-| npu::swiglu(Tensor x) -> Tensor | decl.yaml:8:9 |
-
-### 1 schema changed
-
-**npu::fused\_add**: argument added: Scalar alpha=1 (main:decl.yaml:4:9 → decl.yaml:4:9)
-
-- before: npu::fused\_add(Tensor a, Tensor b) -> Tensor
-- now: npu::fused\_add(Tensor a, Tensor b, \*, Scalar alpha=1) -> Tensor
-
-### 2 registrations changed
-
-| Operator | Key | Change | Kernel | Declared at |
-| --- | --- | --- | --- | --- |
-| aten::relu | PrivateUse1 | removed | r | main:more.yaml:3:73 |
-| npu::fused\_add | CompositeImplicitAutograd | removed | fused\_add\_math | main:decl.yaml:5:69 |
-
-### 1 kernel moved to other keys
-
-| From | To | Kernel | Operators | Declared at |
-| --- | --- | --- | --- | --- |
-| AutogradPrivateUse1 | Autograd | rotary\_autograd | npu::rotary | decl.yaml:7:49 |
-
-### 121 slots with another answer
-
-| Count | Keys | Answer | Because | Such as |
-| ---: | --- | --- | --- | --- |
-| 1 | Undefined … AutogradNestedTensor (90 keys) | math kernel → nothing | kernel at CompositeImplicitAutograd removed (fused\_add\_math, main:decl.yaml:5:69) | npu::fused\_add |
-| 1 | Meta … AutogradMeta (12 keys) | math kernel → backend fallback | kernel at CompositeImplicitAutograd removed (fused\_add\_math, main:decl.yaml:5:69) | npu::fused\_add |
-| 1 | AutogradOther … AutogradMeta (11 keys) | backend fallback → autograd kernel | kernel at Autograd added (rotary\_autograd, decl.yaml:7:49) | npu::rotary |
-| 1 | AutogradHIP … AutogradNestedTensor (6 keys) | nothing → autograd kernel | kernel at Autograd added (rotary\_autograd, decl.yaml:7:49) | npu::rotary |
-| 1 | PrivateUse1 | kernel → nothing | kernel at PrivateUse1 removed (r, main:more.yaml:3:73) | aten::relu |
-| 1 | AutogradPrivateUse1 | kernel → autograd kernel | kernel at AutogradPrivateUse1 removed (rotary\_autograd, main:decl.yaml:7:60)<br>kernel at Autograd added (rotary\_autograd, decl.yaml:7:49) | npu::rotary |
-
-### 2 support cells with another answer
-
-| Count | Cells | Answer | Because | Such as |
-| ---: | --- | --- | --- | --- |
-| 2 | fake and compile on PrivateUse1 | composite → raises | it has no fake kernel | npu::fused\_add |
-"""  # noqa: E501
+COMMENT = (EXPECTED / "pull_request.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)

@@ -439,46 +439,9 @@ def test_commands_are_seen_however_the_text_is_cut(size: int) -> None:
 
 # sources
 
-CPP_SOURCE = """#include "@.h"
-#define NAME@ @
-#if defined(@) && X > 1
-TORCH_LIBRARY(my, m) {
-  m.def("f(Tensor x) -> Tensor", {at::Tag::@});
-  m.impl("f@", c10::DispatchKey::CPU, &k<@>);
-  m.impl("f", "@", &k);
-  m.@("f");
-  m.def(name@(), k);
-}
-#endif
-TORCH_LIBRARY_IMPL(@, CPU, m) { m.impl("f", TORCH_FN(@)); }
-// @
-"""
-PYTHON_SOURCE = """# @
-import torch, @
-library = torch.library.Library("my", "FRAGMENT")
-library.define("g(Tensor x) -> Tensor")
-library.define("@(Tensor x) -> Tensor")
-if @:
-    torch.library.impl("my::g", "CPU", func=lambda x: "@")
-torch.library.impl("my::g@", "@")(k)
-torch.library.define("my::" + name("@"), "() -> ()")
-@torch.library.custom_op("my::@", mutates_args="@")
-def f(x: "@") -> None: ...
-"""
-YAML_SOURCE = """- func: f(Tensor x) -> Tensor
-  dispatch:
-    CPU: "@"
-    "@": k
-- func: "@"
-  "@": 1
-"""
-BACKEND_SOURCE = """backend: "@"
-cpp_namespace: "@"
-supported:
-- "@"
-"@": x
-"""
-SOURCE_FILES = {"f.cpp": CPP_SOURCE, "f.py": PYTHON_SOURCE, "f.yaml": YAML_SOURCE, "backend.yaml": BACKEND_SOURCE}
+TEMPLATES = Path(__file__).parent / "taints"
+SOURCE_FILES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.iterdir())}
+"""Sources by their names, with ``@`` where a text is harmful."""
 SOURCE_RUNS = [
     ("extract", "src"),
     ("extract", "src", "--format", "json"),
@@ -525,7 +488,7 @@ def test_names_of_sources(taint: str) -> None:
     for folder in ("src", f"src/{text[:60]}", f"src/third_party/{text[:60]}", "src/third_party"):
         Path(folder).mkdir(parents=True, exist_ok=True)
     for folder in ("src", f"src/{text[:60]}"):
-        Path(folder, f"{text[:60]}.cpp").write_text(CPP_SOURCE.replace("@", "w"), encoding="utf-8")
+        Path(folder, f"{text[:60]}.cpp").write_text(SOURCE_FILES["f.cpp"].replace("@", "w"), encoding="utf-8")
         Path(folder, f"{text[:60]}.py").write_bytes(b"\0")
         Path(folder, f"{text[:60]}.yaml").write_text("dispatch: 1\noperators: [\n", encoding="utf-8")
     Path("src", ".gitignore").write_text(f"{text}\n*.o\n", encoding="utf-8")

@@ -167,17 +167,3 @@ def test_a_repository_that_git_does_not_trust(repo: Path, monkeypatch: pytest.Mo
     assert problem.code == "unsafe-repository"
     assert f"dubious ownership in repository at '{repo}'" in problem.message
     assert problem.hint == f"if you trust it: git config --global --add safe.directory {repo}"
-
-
-def test_bare_repositories_worktrees_and_git_dir(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "v1")
-    git(tmp_path, "clone", "-q", "--bare", str(repo), "bare")
-    for folder in ("tree", "bare", "tree/sub", "repo/.git"):
-        monkeypatch.chdir(tmp_path / folder)
-        assert resolve(["main:later.yaml"]) == ("main:later.yaml",)
-        paths.close_trees()
-    shutil.copytree(repo / ".git", tmp_path / "elsewhere")
-    (tmp_path / "plain").mkdir()
-    monkeypatch.chdir(tmp_path / "plain")
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    assert resolve(["main:later.yaml"])

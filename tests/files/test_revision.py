@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.declarations.project import find_project, read_defaults
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import run
 from dispatch_cli.files import paths
@@ -55,15 +54,6 @@ def test_what_a_file_extends_is_read_at_its_revision(repo: Path) -> None:
     assert declarations.files == ("v1:sub/decl.yaml", "v1:sub/../base.yaml")
     assert spans(declarations)[0] == "v1:sub/../base.yaml:2:20"
     assert [origin.through[0].file for origin in declarations.inherited] == ["v1:sub/decl.yaml"]
-
-
-def test_problems_have_places_and_lines_of_the_revision(repo: Path) -> None:
-    commit(repo, {"decl.yaml": "dispatch: 1\noperatrs: []\n"})
-    write(repo, {"decl.yaml": HEAD})
-    (problem,) = problems_of("HEAD:decl.yaml")
-    assert str(problem.span) == "HEAD:decl.yaml:2:1"
-    assert problem.line_text == "operatrs: []"
-    assert "operators" in (problem.hint or "")
 
 
 @pytest.mark.parametrize("allow_outside", [False, True])
@@ -131,36 +121,6 @@ def test_binary_files_and_large_ones(repo: Path, monkeypatch: pytest.MonkeyPatch
     assert problems_of("HEAD:binary.yaml")
     reasons = {omission.path: omission.reason for omission in run(resolve(["HEAD:"])).left_out}
     assert reasons == {"HEAD:binary.cpp": WhyLeftOut.BINARY, "HEAD:large.yaml": WhyLeftOut.TOO_LARGE}
-
-
-def test_the_project_is_the_one_of_the_revision(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'old'\n", "sub/decl.yaml": HEAD}, tag="v1")
-    commit(repo, {"pyproject.toml": "[tool.dispatch-cli]\nprivateuse1 = 'new'\n", "sub/pyproject.toml": "[project]\n"})
-    monkeypatch.chdir(repo / "sub")
-    for revision, name in (("v1", "old"), ("main", "new")):
-        (file,) = resolve([f"{revision}:sub/decl.yaml"])
-        project = find_project(Path(paths.here(file)))
-        assert str(project) == f"{revision}:pyproject.toml"
-        backend = read_defaults(Path(str(project))).privateuse1
-        assert backend is not None
-        assert (backend.text, str(backend.span)) == (name, f"{revision}:pyproject.toml:2:16")
-
-
-def test_sources_headers_and_ignored_files_are_those_of_the_revision(repo: Path) -> None:
-    files = {"csrc/a.cpp": '#include "keys.h"\n' + BLOCK, "csrc/keys.h": "#define KEY CPU\n", "csrc/b.cpp": BLOCK}
-    commit(repo, {**files, ".gitignore": "b.cpp\n"})
-    git(repo, "add", "-f", "csrc/b.cpp")
-    commit(repo, {}, tag="v1")
-    commit(repo, {".gitignore": "a.cpp\n", "csrc/keys.h": "#define KEY CUDA\n"})
-    (repo / "csrc" / "keys.h").unlink()
-    results = {}
-    for name in resolve(["v1:csrc", "main:csrc"]):
-        done = run([name])
-        (block,) = done.document["libraries"]
-        results[name] = block.get("dispatch_key"), *(omission.path for omission in done.left_out)
-        assert done.lines(f"{name}/keys.h") == [f"#define KEY {block['dispatch_key']}", ""] if "v1" in name else True
-    assert results["v1:csrc"] == ("CPU", "v1:csrc/b.cpp")
-    assert results["main:csrc"][1:] == ("main:csrc/a.cpp",)
 
 
 def test_the_cache_of_one_revision_is_not_that_of_another(repo: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.grid_document import code_of, document
 from dispatch_cli.answers.table.report import OperatorTable, TableReport
 from dispatch_cli.engine.rules import Rule
@@ -94,35 +94,6 @@ def test_every_answer_has_a_code_of_its_own() -> None:
     codes = [code_of(answer) for answer in answers]
     assert len({code.letter for code in codes}) == len({code.meaning for code in codes}) == len(answers)
     assert all(len(code.letter) == 1 and code.letter.isascii() for code in codes)
-
-
-def test_the_legend_has_only_what_is_used() -> None:
-    rows = [
-        row("CPU", Rule.KERNEL, kernel="cpu"),
-        row("CUDA", Rule.MISSING, kernel=None, stale=True, live_kernel="old"),
-        row("AutogradCPU", Rule.MATH, kernel="math", before=Before(Rule.KERNEL, "was", False)),
-        row("Python", Rule.FALLBACK, core_fallback=True, stale=True, before=Before(Rule.MISSING, None, False)),
-    ]
-    assert shown(rows) == (
-        "a::b() -> ()\n"
-        "\n"
-        "         CPU  CUDA\n"
-        "Dense    K    .!\n"
-        "Autograd K→M*\n"
-        "\n"
-        ".→f#  Python\n"
-        "\n"
-        "Code  Meaning                                     Slots  Kernels\n"
-        "K     kernel                                      1      cpu\n"
-        "M     math kernel                                 1      math\n"
-        ".     missing                                     1\n"
-        "f     PyTorch's own fallback                      1\n"
-        "!     stale: the live table holds something else  1\n"
-        "*     changed: differs from the base              1\n"
-        "#     stale and changed                           1\n"
-        "\n"
-        "Stale: a call at CUDA, Python runs what the live table holds, not this; see check-invariants.\n"
-    )
 
 
 @pytest.mark.parametrize("name", SOME_UNIVERSES)

@@ -23,26 +23,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.whatif.random_changes import make_random_changes
 
-
-@pytest.mark.parametrize("seed", range(2))
-def test_slots_with_the_changes_that_made_them(seed: int) -> None:
-    dice = Random(seed)
-    state = load_state(["examples/stale.yaml", "examples/out_of_tree_backend.yaml"])
-    tried = WhatIf(state)
-    while len(tried.changes) < 3:
-        make_random_changes(dice, tried, state.own_operators(), 8)
-    if seed % 2 and tried.can_undo:  # a version of which the one before is known
-        assert tried.slots is not None
-        make_random_changes(dice, tried, state.own_operators(), 2)
-    other = WhatIf(state)
-    other.apply(*tried.changes)
-    assert other.changes == tried.changes
-    current = other.look()()
-    assert other.take_slots(tried.changes, current) and not other.take_slots((), current)
-    assert [str(slot) for slot in other.slots] == [str(slot) for slot in tried.slots]
-    assert [str(slot) for slot in other.python_slots] == [str(slot) for slot in tried.python_slots]
-
-
 ADD = OperatorName.parse("aten::add.Tensor")
 FINE = OperatorName.parse("stale::fine")
 STALE = "examples/stale.yaml"
@@ -67,18 +47,6 @@ def test_each_slot_says_which_change_did_it() -> None:
     assert {slot.key: slot.changes for slot in effect.slots} == {"CPU": (1, 2), "CUDA": (3,)}
     tried.take_back(1)
     assert {slot.key: slot.changes for slot in tried.effect().slots} == {"CPU": (1,), "CUDA": (2,)}
-
-
-def test_a_fallback_that_is_switched_off_concerns_every_operator(tmp_path: Path) -> None:
-    file = tmp_path / "x.yaml"
-    operators = "".join(f"- {{func: demo::{name}(Tensor x) -> Tensor, dispatch: {{CPU: k}}}}\n" for name in "abc")
-    file.write_text(f"dispatch: 1\noperators:\n{operators}", encoding="utf-8")
-    tried = WhatIf(load_state([str(file)]))
-    effect = tried.make(Removal(RegistrationName(None, "AutogradXLA")))
-    assert [str(slot.operator) for slot in effect.slots] == ["demo::a", "demo::b", "demo::c"]
-    assert {(slot.key, slot.before.rule, slot.after.rule) for slot in effect.slots} == {
-        ("AutogradXLA", Rule.FALLBACK, Rule.MISSING)
-    }
 
 
 def test_moving_a_registration_makes_a_slot_stale() -> None:

@@ -22,7 +22,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model import read_files
 from dispatch_cli.model.call import TensorSpec
-from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
+from dispatch_cli.model.change import Addition, RegistrationName, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex
@@ -119,28 +119,6 @@ def places(state: State, operators: list[OperatorName]) -> list[object]:
         for registration in names_found
         if registration.span
     ]
-
-
-ADDITIONS: tuple[tuple[Change, ...], ...] = (
-    (Addition(ADD, "PrivateUse1", Kernel("mine", "mine")),),
-    (Addition(None, "PrivateUse1", Kernel("fallthrough", "fallthrough", fallthrough=True)),),
-    (Addition(ADD, "CPU", "in_python"), Addition(ADD, "Meta", Kernel("mine", "mine")), Addition(ADD, "CUDA", "other")),
-    (*(Addition(ADD, key, Kernel("\U0001f600", "\U0001f600")) for key in ("CPU", "CUDA")), Addition(ADD, "CPU", "p")),
-)
-
-
-@pytest.mark.parametrize("changes", ADDITIONS)
-def test_additions_are_where_the_file_has_them(
-    changes: tuple[Change, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A view shows before the changes are written what commands print for the file."""
-    monkeypatch.chdir(tmp_path)
-    tried = WhatIf(load_state([], bases=["torch-2.15"]))
-    tried.apply(*changes)
-    shown = places(tried.state, [ADD])
-    written = tried.write()
-    assert shown == places(load_state([written], bases=["torch-2.15"]), [ADD])
-    assert len(shown) == len(changes)
 
 
 @pytest.mark.parametrize("file", ["01_composite_override.yaml", "08_ambiguous.yaml"])
