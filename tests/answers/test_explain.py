@@ -12,9 +12,8 @@ from dispatch_cli import universes
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.alias import explain_alias
 from dispatch_cli.answers.explain.report import explain_slot
-from dispatch_cli.answers.explain.rule_steps import Role, RuleState
+from dispatch_cli.answers.explain.rule_steps import RuleState
 from dispatch_cli.answers.explain.rules.report import RuleExample, rules_report
-from dispatch_cli.answers.explain.wording import around_sentences
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
@@ -75,21 +74,6 @@ def test_what_is_next_is_there_when_the_kernel_is_dropped(universe: str) -> None
                 continue
             dispatcher.drop(dispatcher.operator(FOO).kernels[fired.looks_at[0]][0])
             assert answer(dispatcher.table(FOO)[key]) == (what.next.rule, what.next.kernel)
-
-
-def test_the_overridden_kernel_is_next() -> None:
-    state = what_if_state(["CPU", MATH])
-    state.dispatcher.implement(FOO, "CPU", Kernel("newer"))
-    what = explain_slot(state, FOO, "CPU")
-    assert what.next is not None
-    assert (what.answer.kernel, what.next.kernel, what.next_is_overridden) == ("newer", "fn_CPU", True)
-    roles = [(registration.role, registration.key, registration.kernel) for registration in what.registrations]
-    assert roles == [
-        (Role.FILLS, "CPU", "newer"),
-        (Role.OVERRIDDEN, "CPU", "fn_CPU"),
-        (Role.STANDS_BY, MATH, f"fn_{MATH}"),
-    ]
-    assert next(around_sentences(what)) == "Without newer, CPU would hold the kernel that it overrides, fn_CPU."
 
 
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)

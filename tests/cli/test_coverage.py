@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import shlex
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,6 @@ import pytest
 
 from dispatch_cli import bases
 from dispatch_cli.answers.coverage.wording import percent_text
-from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.schema_kind import SchemaKind, schema_kind
 from tests.cli.support import call
 
@@ -51,42 +47,6 @@ def test_a_backend_is_needed_to_list_operators() -> None:
         "Error: Give a backend, such as `coverage PrivateUse1`, to list or gate its operators.",
     )
     assert "leave BACKEND out" in call("coverage", "CPU", "--format", "svg").err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--base", "torch-2.15"),
-        ("--tag", "core", "--tag", "view_copy"),
-        ("--op", "aten::*norm*"),
-        (f"./{BACKEND}",),
-        ("./examples/extension", "--op", "*::*"),
-    ],
-)
-def test_the_command_of_a_cell_lists_its_operators(arguments: tuple[str, ...]) -> None:
-    report = data(*arguments)
-    cells = [(group, cell) for group in report["groups"] for cell in group["cells"]]
-    assert {group["kind"] for group in report["groups"]} >= {
-        "all",
-        "schema" if "--tag" not in arguments else "namespace",
-    }
-    for group, cell in random.Random(len(arguments)).sample(cells, 6):
-        name, command, *options = shlex.split(cell["command"])
-        assert (name, command) == ("dispatch-cli", "coverage")
-        document = data(*options)
-        counts = Counter[str]()
-        for service in document["services"]:
-            counts[service["service"]] += service["operators"]
-        assert (document["backend"]["key"], document["chosen"], document["served"]) == (
-            cell["backend"],
-            group["operators"],
-            cell["served"],
-        )
-        assert counts == {
-            service.value: cell[service.value.replace("-", "_")] for service in Service if counts[service.value]
-        }
-        assert len(document["operators"]) == group["operators"]
 
 
 def test_kinds_of_schemas_agree_with_tags() -> None:

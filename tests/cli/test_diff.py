@@ -30,47 +30,6 @@ def report(*args: str) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize(
-    ("key", "operator"),
-    [("PrivateUse1", "sin"), ("Autograd", "reshape"), ("CPU", "add.Tensor")],
-)
-def test_one_registration_more(key: str, operator: str, tmp_path: Path) -> None:
-    """Exactly that, and the slots in which the two tables differ, but for those that still hold what they held."""
-    file = tmp_path / "more.yaml"
-    file.write_text(OVERLAY.replace("@", key, 1).replace("@", operator, 1), encoding="utf-8")
-    document = report("torch-2.15", str(file))
-    had = key in _registered(f"aten::{operator}")
-    assert [(row["operator"], row["key"], row["change"]) for row in document["registrations"]] == [
-        (f"aten::{operator}", key, "replaced" if had else "added")
-    ]
-    kernels = document["registrations"][0]
-    assert kernels["after"][0]["kernel"] == "mine"
-    assert kernels["after"][0]["declared_at"]["line"] == 4
-    assert len(kernels["after"]) == len(kernels["before"]) + 1
-    whole_name = f"aten::{operator}" + (".default" if "." not in operator else "")
-    tables = [
-        json.loads(call("table", *args, "--op", whole_name, "--format", "json").out)
-        for args in (("--base", "torch-2.15"), (str(file),))
-    ]
-    rows = [{row["key"]: row for row in table["operators"][0]["entries"]} for table in tables]
-    differ = {
-        slot
-        for slot in rows[0]
-        if any(rows[0][slot][field] != rows[1][slot][field] for field in ("rule", "source", "kernel"))
-        and not (rows[1][slot]["stale"] and rows[1][slot]["live_kernel"] == rows[0][slot]["kernel"])
-    }
-    slots = {slot for group in document["slots"] for slot in group["keys"]}
-    assert slots == differ
-    others = ("operators_added", "operators_removed", "schemas", "moved", "fallbacks", "python_kernels", "keys")
-    assert not any(document[name] for name in (*others, "higher_order_operators"))
-
-
-def _registered(operator: str) -> set[str]:
-    state = api.load_state((), bases=["torch-2.15"])
-    assert state.source is not None
-    return set(state.source.header(operator).kernels)
-
-
 def test_parts_are_chosen() -> None:
     whole = report(OLD, NEW)
     assert [row["old"] for row in whole["operators_renamed"]] == ["mylib::oldname"]

@@ -25,20 +25,25 @@ main(sys.argv[1:])
 """
 
 
-def in_terminal(*command: str, folder: Path = ROOT, keys: bytes = b"", **variables: str) -> tuple[int, str]:
-    """The exit code of a program in a terminal, and what it says there. keys: typed before it has started."""
+def started(*command: str, **variables: str) -> tuple[subprocess.Popen[bytes], int]:
+    """A program in a terminal, and the number by which the terminal is read."""
     control, terminal = pty.openpty()
     process = subprocess.Popen(
         command,
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
-        cwd=folder,
+        cwd=ROOT,
         env={**environment(), "TERM": "xterm-256color", **variables},
         start_new_session=True,
     )
     os.close(terminal)
-    os.write(control, keys)
+    return process, control
+
+
+def in_terminal(*command: str, **variables: str) -> tuple[int, str]:
+    """The exit code of a program in a terminal, and what it says there."""
+    process, control = started(*command, **variables)
     output = b""
     while True:
         try:
@@ -104,17 +109,8 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
 @pytest.mark.slow
 def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
     """Also where no SIGHUP comes: the terminal does not control the process here."""
-    control, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dispatch_cli", "explore", "--base", "torch-2.15"],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        cwd=ROOT,
-        env=environment(XDG_STATE_HOME=str(tmp_path)),  # no view of an earlier run
-        start_new_session=True,
-    )
-    os.close(terminal)
+    command = (sys.executable, "-m", "dispatch_cli", "explore", "--base", "torch-2.15")
+    process, control = started(*command, XDG_STATE_HOME=str(tmp_path))  # no view of an earlier run
     output = b""
     while b"aten::abs" not in output:
         output += os.read(control, 1 << 16)

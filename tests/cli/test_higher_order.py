@@ -179,26 +179,6 @@ def test_rules_that_raise(tmp_path: Path) -> None:
     assert answer(*functional) == "The call fails at Functionalize: functional raises ValueError"
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        ("{kernel: k, error: 'E: x'}", "the field 'error' needs an implementation that raises"),
-        (
-            "{kernel: k, redispatches: raises, error: {dispatch: x}}",
-            "only an implementation for functionalization can have errors by place",
-        ),
-        ("{kernel: k, redispatches: maybe}", "true, false or raises"),
-    ],
-)
-def test_errors_that_no_rule_can_raise(tmp_path: Path, rule: str, message: str) -> None:
-    text = f"dispatch: 1\nhigher_order_operators:\n  - name: hop\n    dispatch:\n      CPU: {rule}\n"
-    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
-    result = call("resolve", "hop", "a.yaml", "--tensor", "cpu")
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err
-    assert "a.yaml:5:" in result.err
-
-
 # Explanations, checks and guards.
 
 

@@ -93,23 +93,6 @@ def test_an_upload_finds_its_file_whatever_is_wrong_with_the_options(args: tuple
     assert names_in(tmp_path) == ["out.sarif"]
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("check-invariants", "examples/add.yaml", "--format", "nosuch", "-o", "{}"),
-        ("check-invariants", "examples/add.yaml", "--format", "sarif", "--", "-o", "{}"),
-        ("table", "examples/add.yaml", "--format", "sarif", "-o", "{}"),
-        ("nosuch", "--format", "json", "-o", "{}"),
-        ("capture", "--nosuch", "--format", "json", "-o", "{}"),
-    ],
-    ids=" ".join,
-)
-def test_nothing_is_written_where_no_format_or_no_file_is_named(args: tuple[str, ...], tmp_path: Path) -> None:
-    result = call(*(arg.format(tmp_path / "out") for arg in args))
-    assert result.code == 2
-    assert names_in(tmp_path) == []
-
-
 def test_a_file_of_findings_is_announced(tmp_path: Path) -> None:
     target = tmp_path / "out"
     summary = call("check-invariants", "examples/stale.yaml").out.splitlines()[-1]
@@ -145,14 +128,6 @@ def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
     finally:
         os.umask(mask)
     assert (tmp_path / "new.txt").stat().st_mode & 0o777 == 0o640
-
-
-def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
-    (tmp_path / "real.txt").touch()
-    (tmp_path / "link.txt").symlink_to("real.txt")
-    assert call(*TABLE, "-o", str(tmp_path / "link.txt")).code == 0
-    assert (tmp_path / "link.txt").is_symlink()
-    assert (tmp_path / "real.txt").read_text(encoding="utf-8") == call(*TABLE).out
 
 
 def test_links_in_a_circle_cannot_be_written_to(tmp_path: Path) -> None:
@@ -431,24 +406,6 @@ def test_an_answer_does_not_replace_what_it_is_made_from(number: int, tmp_path: 
         assert (result.code, result.out) == (2, "")
         assert f"Error: cannot write {target}: it is an input of this command\n" in result.err
         assert read.read_bytes() == before
-
-
-@pytest.mark.slow
-def test_a_summary_is_appended_to_no_input_and_no_read_only_file(tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    for text in ("dispatch: 1\noperators: [{func: 'a::b(Tensor x) -> Tensor'}]\n", "dispatch: 1\nbogus: 1\n"):
-        file.write_text(text, encoding="utf-8")
-        for options in ((), ("-o", str(tmp_path / "out.txt"))):
-            result = call("check-invariants", str(file), "--step-summary", str(file), *options)
-            assert result.code == 2
-            assert f"Error: cannot write {file}: it is an input of this command\n" in result.err
-            assert file.read_text(encoding="utf-8") == text
-    summary = tmp_path / "summary.md"
-    summary.write_text("as it was", encoding="utf-8")
-    summary.chmod(0o444)
-    result = call("check-invariants", "examples/add.yaml", "--step-summary", str(summary))
-    assert (result.code, summary.read_text(encoding="utf-8")) == (2, "as it was")
-    assert "it is read-only" in result.err
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
@@ -225,18 +224,6 @@ def test_a_key_that_a_redispatch_leaves_out() -> None:
         ("MkldnnCPU", KeyStatus.RUNS, (2,)),
         ("CPU", KeyStatus.NOT_REACHED, ()),
     ]
-
-
-def test_a_key_set_that_is_given(state: State) -> None:
-    given = evaluate(state.dispatcher.universe, "AutogradCPU | AutocastCPU | CPU")
-    call = simulate(state, OperatorName.parse("demo::op"), (), (), given.keys)
-    answer = resolve_report(state, call, keyset=given.text)
-    assert statuses(answer) == [
-        ("AutocastCPU", KeyStatus.RUNS, (1,)),
-        ("AutogradCPU", KeyStatus.RUNS, (2,)),
-        ("CPU", KeyStatus.RUNS, (3,)),
-    ]
-    assert {outcome.included for outcome in answer.selections[0].keys} == {False}
 
 
 def test_notes_are_about_slots_on_the_way(state: State) -> None:
