@@ -10,6 +10,7 @@ import pytest
 
 from dispatch_cli.checks import CHECKS
 from tests.cli.support import Result, call
+from tests.cli.transcripts import EXPECTED
 
 DANGLING = """\
 dispatch: 1
@@ -350,20 +351,7 @@ operators:
 guards:
   - {op: "demo::*", key: CUDA, rule: kernel}
 """
-PAGE = """\
-## dispatch-cli check-invariants
-
-| Check | Severity | Findings | What should hold |
-| --- | --- | ---: | --- |
-| guard | error | 1 | the guards of the declarations hold |
-
-1 error in 1 operator; checked: 1 operator, 1 check (torch-2.15)
-
-| Severity | Place | Finding |
-| --- | --- | --- |
-| error | a.yaml:6:26 | demo::op: the guard requires rule kernel at CUDA, but it holds nothing (missing) |
-
-"""
+PAGE = (EXPECTED / "step_summary.md").read_text(encoding="utf-8")
 
 
 def summarized(text: str, *args: str) -> tuple[int, str]:

@@ -290,30 +290,6 @@ def test_formats_are_in_utf_8_whatever_the_encoding_of_standard_output(format_: 
 
 # Signals.
 
-INTERRUPTING = """
-import os, signal, sys
-class Finder:
-    seen = 0
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("dispatch_cli", "click", "yaml", "rich"):
-            Finder.seen += 1
-            if Finder.seen == int(os.environ["AT_IMPORT"]):
-                os.kill(os.getpid(), signal.SIGINT)
-        return None
-if "AT_IMPORT" in os.environ:
-    sys.meta_path.insert(0, Finder())
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [4, 8, 21, 55])
-def test_an_interrupt_during_imports_is_quiet(number: int, tmp_path: Path) -> None:
-    """The first three are of the package and the module that Python runs: there is nothing yet that could be quiet."""
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
-    result = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number))
-    assert (result.code, result.err.strip()) == (130, "")
-
-
 STOPPED = """
 import os, signal, sys
 NAME = sys.argv.pop(1)
@@ -406,29 +382,6 @@ def test_an_answer_does_not_replace_what_it_is_made_from(number: int, tmp_path: 
         assert (result.code, result.out) == (2, "")
         assert f"Error: cannot write {target}: it is an input of this command\n" in result.err
         assert read.read_bytes() == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["folder", "pipe", "large", "circle"])
-def test_a_project_file_that_cannot_be_read_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even root can read these."""
-    project = tmp_path / "pyproject.toml"
-    if kind == "folder":
-        project.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(project)
-    elif kind == "large":
-        project.write_bytes(b"[tool.dispatch-cli]\n" + b"#" * (64 << 20))
-    else:
-        project.symlink_to(project)
-    (tmp_path / "below").mkdir()
-    monkeypatch.chdir(tmp_path / "below")
-    example = str(ROOT / "examples" / "custom_library.yaml")
-    result = call("check-invariants", example)
-    assert (result.code, result.out) == (2, "")
-    assert "pyproject.toml" in result.err
-    assert "--config", "none" in result.err
-    assert call("check-invariants", example, "--config", "none").code == 0
 
 
 # Names of -o that are no files.

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.api import load_state
-from dispatch_cli.bindings import Bindings
-from dispatch_cli.bindings.keys import KeySpace
-from tests import in_pytorch
-from tests.capture.support import captured, live_universe, torch_python
 from tests.cli.support import call
 from tests.support import UNIVERSE_OF, load_recording
 
 REGISTERED = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: ", re.M)
-LIVE = """
-import json, sys, torch
-at = torch._C._dispatch_get_registrations_for_dispatch_key
-answers = {}
-for key in json.load(sys.stdin):
-    try:
-        answers[key] = sorted(at(key))
-    except RuntimeError as error:
-        answers[key] = str(error)
-print(json.dumps(answers))
-"""
-"""Every operator at each key, or the text of the error."""
 
 
 def rows(*arguments: str) -> dict[str, list[str]]:
@@ -51,29 +33,6 @@ def test_the_operators_at_every_key_are_those_of_recorded_dumps(version: str) ->
     assert rows("--base", name, "--key", "*") == expected
 
 
-@pytest.mark.live
-def test_the_operators_at_every_key_are_those_of_live_pytorch() -> None:
-    """Every name of a key, of a marker, and some that are none; the empty one stands for all operators."""
-    capture = captured(vmap=False)
-    universe = universes.from_data(live_universe())
-    asked = sorted({"", "nope", "cpu", "Undefined", *universe.ids, *KeySpace(universe).members, *universe.parseable})
-    done = in_pytorch.run([torch_python(), "-c", LIVE], json.dumps(asked))
-    live = json.loads(done.stdout)
-    bindings = Bindings(universe, load_state([str(capture)]).dispatcher)
-    assert {key: answer_of(bindings, key) for key in asked} == live
-    ours = rows(str(capture), "--key", "*")
-    known = {key: names for key, names in live.items() if isinstance(names, list) and key}
-    assert {key: ours[key] for key in known} == known
-    assert sum(map(len, known.values())) > 10_000
-
-
-def answer_of(bindings: Bindings, key: str) -> Any:
-    try:
-        return sorted(bindings._dispatch_get_registrations_for_dispatch_key(key))
-    except RuntimeError as error:
-        return str(error)
-
-
 def test_operators_and_keys_are_chosen_together() -> None:
     arguments = ("--base", "torch-2.15", "--key", "CPU", "--key", "Autograd*", "--op", "aten::bmm")
     assert {key: names for key, names in rows(*arguments).items() if names} == {
@@ -91,12 +50,6 @@ def test_raw_is_what_pytorch_prints() -> None:
 
 
 FALLBACK = re.compile(r"^(\w+): (.+) \[backend fallback\]$", re.M)
-EMPTY_TABLE = """
-import torch
-library = torch.library.Library("empty_fallbacks", "DEF")
-library.define("nothing(Tensor x) -> Tensor")
-print(torch._C._dispatch_dump_table("empty_fallbacks::nothing"))
-"""
 
 
 def answer(*arguments: str) -> Any:
@@ -111,16 +64,6 @@ def test_the_fallbacks_are_those_of_recorded_tables(version: str) -> None:
     expected = dict(FALLBACK.findall(load_recording(f"{version}.state")["empty_table"]))
     assert len(expected) > 30
     rows = answer("--base", UNIVERSE_OF[version], "--view", "fallbacks")["fallbacks"]
-    assert {row["key"]: f"{'fallthrough ' * row['fallthrough']}{row['debug']}" for row in rows} == expected
-
-
-@pytest.mark.live
-def test_the_fallbacks_are_those_of_live_pytorch(tmp_path: Path) -> None:
-    done = in_pytorch.run([torch_python(), "-c", EMPTY_TABLE], "")
-    expected = dict(FALLBACK.findall(done.stdout))
-    assert len(expected) > 30, done.stderr
-    (tmp_path / "universe.json").write_text(json.dumps(live_universe()), encoding="utf-8")
-    rows = answer("-k", "CPU", "--universe", str(tmp_path / "universe.json"), "--view", "fallbacks")["fallbacks"]
     assert {row["key"]: f"{'fallthrough ' * row['fallthrough']}{row['debug']}" for row in rows} == expected
 
 

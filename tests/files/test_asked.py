@@ -108,15 +108,6 @@ def test_what_is_no_revision_is_no_option_either(revision: str, repo: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "revision", ["main", "v1", "HEAD^", "HEAD^{/a change}", "main@{0}", "@", "HEAD^{tree}", "v1^{}"]
-)
-def test_whatever_leads_to_a_tree_is_a_revision(revision: str, repo: Path) -> None:
-    assert resolve([f"{revision}:decl.yaml"]) == (f"{revision}:decl.yaml",)
-    name = git(repo, "rev-parse", "HEAD").strip()
-    assert resolve([f"{name}:decl.yaml", f"{name[:9]}:decl.yaml"])
-
-
-@pytest.mark.parametrize(
     ("name", "code", "message", "hint"),
     [
         ("mian:decl.yaml", "unknown-revision", "no revision 'mian'", "did you mean main?"),

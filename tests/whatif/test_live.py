@@ -18,7 +18,47 @@ from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
 
-IN_PYTORCH = Path(__file__).with_name("in_pytorch.py")
+IN_PYTORCH = """
+import json
+import sys
+
+import torch
+
+C = torch._C
+
+def run(number, history):
+    namespace = f"whatif{number}"
+    libraries = []
+    for step in history:
+        kind = step[0]
+        library = C._dispatch_library("IMPL" if kind == "fallback" else "FRAGMENT", *_of(step, namespace))
+        libraries.append(library)
+        if kind == "def":
+            library.def_("foo(Tensor x) -> Tensor", "")
+        elif kind == "impl":
+            library.impl_t_t("foo", dispatch=step[1], debug=step[2])
+        else:
+            library.fallback_fallthrough()
+    name = f"{namespace}::foo"
+    try:
+        C._dispatch_check_invariants(name)
+        in_order = True
+    except RuntimeError:
+        in_order = False
+    dumps = [C._dispatch_dump_table(name), in_order]
+    while libraries:
+        libraries.pop()
+    return dumps
+
+def _of(step, namespace):
+    return ("_", step[1]) if step[0] == "fallback" else (namespace, "")
+
+print(json.dumps([run(number, history) for number, history in enumerate(json.load(sys.stdin))]))
+"""
+"""Runs histories of registrations, each by itself: PyTorch's table of the operator, and whether it is in order.
+
+A history is a list of steps: ["def"], ["impl", KEY, DEBUG], ["fallback", KEY].
+"""
 COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "80"))
 ALIASES = (
     "CompositeExplicitAutograd",
@@ -105,9 +145,7 @@ def test_changed_histories(tmp_path: Path) -> None:
         state = load_state(files, universe=universe)
         operator = OperatorName.parse(f"{namespace}::foo")
         results.append([state.dispatcher.dump_table(operator), not state.dispatcher.stale_entries(operator)])
-    asked = tmp_path / "histories.json"
-    asked.write_text(json.dumps(histories))
-    ran = in_pytorch.run([torch_python(), str(IN_PYTORCH), str(asked)])
+    ran = in_pytorch.run([torch_python(), "-c", IN_PYTORCH], json.dumps(histories))
     expected = json.loads(ran.stdout)
     different = [number for number, pair in enumerate(zip(results, expected, strict=True)) if pair[0] != pair[1]]
     assert different == [], f"seed {seed}: {histories[different[0]]}\n{results[different[0]]}\n{expected[different[0]]}"
