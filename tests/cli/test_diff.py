@@ -82,12 +82,12 @@ def test_cells_of_the_support_matrix(tmp_path: Path) -> None:
 
 
 def test_sheets_have_every_difference() -> None:
-    sides = ("torch-2.4", "torch-2.15", "--op", "aten::_*")
+    sides = ("torch-2.4", "torch-2.15")
     whole = report(*sides)
     rows = list(csv.DictReader(io.StringIO(call("diff", *sides, "--format", "csv").out)))
     what = [row["what"] for row in rows]
     counts = whole["counts"]
-    assert what.count("slot") == counts["slots"] > 100
+    assert what.count("slot") == counts["slots"] > 3_000
     assert what.count("operator") == counts["operators_added"] + counts["operators_removed"]
     assert what.count("registration") == len(whole["registrations"]) + len(whole["moved"])
     assert what.count("python") == counts["python_kernels"]

@@ -116,7 +116,7 @@ def test_guards_hold_where_it_is_not_known_unless_they_say_otherwise(guard: str,
 
 def test_a_backend_that_the_build_lacks_is_said_until_its_overlay_is_loaded() -> None:
     add, both = "aten::add.Tensor", " ".join(BOTH)
-    for arguments in (("explain", add, "MPS"), ("resolve", add, "--tensor", "mps"), ("coverage", "MPS")):
+    for arguments in (("explain", add, "MPS"), ("resolve", add, "--tensor", "mps"), ("coverage", "MPS", "--op", add)):
         sentence = "The build of torch-2.15 has no kernels at MPS"
         assert f"{sentence}, so" in call(*arguments).out and f"With `{both}`" in call(*arguments).out, arguments
         assert sentence not in call(*arguments, *BOTH).out, arguments
