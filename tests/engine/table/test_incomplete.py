@@ -25,10 +25,10 @@ def _patterns(name: str) -> set[int]:
     """The sets of keys with a kernel: those of a state, and random ones."""
     base = bases.load(name)
     bit = layout_of(base.universe).registered_bit
-    masks = {sum(bit[key] for key in base.header(operator).kernels) for operator in base.names[::3]}
+    masks = {sum(bit[key] for key in base.header(operator).kernels) for operator in base.names[::12]}
     dice = random.Random(14)
     likely = [*base.universe.aliases, *MPS, "AutogradMPS", "AutogradOther", "AutogradNestedTensor", "CPU", "SparseCPU"]
-    for _ in range(200):
+    for _ in range(80):
         masks.add(sum(bit[key] for key in dice.sample(likely, dice.randint(0, 5))))
     return masks
 
@@ -60,7 +60,7 @@ def test_a_slot_is_known_exactly_when_every_completion_gives_the_same(name: str)
                 unknown += decision.rule is Rule.NOT_KNOWN
                 closed = decide(candidates, registered | layout.closed, has_fallback=True)
                 assert closed == choose(candidates, registered, has_fallback=True)
-    assert unknown > 1000
+    assert unknown > 300
 
 
 def test_only_slots_that_depend_on_the_overlays_keys_change() -> None:
@@ -68,7 +68,7 @@ def test_only_slots_that_depend_on_the_overlays_keys_change() -> None:
     state, laid = Dispatcher(base.universe, base=base), _over("torch-2.15")
     dependent = {base.universe.slots[slot] for slot in laid.layout.open_slots}
     assert dependent == {*MPS, "AutogradMPS", "AutogradOther", "AutogradNestedTensor"}
-    for text in base.names[::3]:
+    for text in base.names[::9]:
         name = OperatorName.parse(text)
         added = extra.kernels(text)
         for was, became in zip(state.table(name).values(), laid.table(name).values(), strict=True):

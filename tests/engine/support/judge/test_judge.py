@@ -20,13 +20,13 @@ COUNT = 12
 """Number of operators that a live PyTorch is asked about."""
 
 
-@pytest.mark.parametrize(("number", "equal"), [(0, 650), (1, 200), (2, 1100)])
-def test_verdicts_are_what_happened(number: int, equal: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "equal", "not_known"), [(0, 650, 60), (1, 200, 80), (2, 1100, 80)])
+def test_verdicts_are_what_happened(number: int, equal: int, not_known: int, tmp_path: Path) -> None:
     cells = judged(**load_recording(RECORDING)[number], folder=tmp_path / "sources")
     assert [f"{cell.operator} {cell}" for cell in cells if cell.result == "different"] == []
     results = [cell.result for cell in cells]
     assert results.count("equal") > equal
-    assert results.count("not known") < 0.15 * results.count("equal")
+    assert results.count("not known") < not_known
     for outcome in ("works", "raises", "gradient", "wrong"):
         assert number == 1 or any(cell.live == outcome and cell.result == "equal" for cell in cells), outcome
 
