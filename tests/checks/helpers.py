@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 
 from dispatch_cli.answers.findings.report import findings_report
-from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
@@ -73,14 +69,3 @@ def _built(kernel: Kernel) -> BuiltKernel:
         fake=None if kernel.fake is None else kernel.fake.function is not None,
         backward=kernel.function_name is not None if is_autograd else None,
     )
-
-
-def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:
-    """A function from a declaration to its state; the file is ``x.yaml``."""
-    monkeypatch.chdir(folder)
-
-    def state_of(text: str) -> State:
-        Path("x.yaml").write_text(text, encoding="utf-8")
-        return load_state(["x.yaml"])
-
-    return state_of

@@ -103,44 +103,6 @@ def test_a_removed_kernel_of_pytorch(tmp_path: Path) -> None:
     assert pytorch["counts"] == base["counts"]
 
 
-def test_findings_of_pytorch_itself_stay_with_pytorch(tmp_path: Path) -> None:
-    """A change brings about what was not there; what was there is PyTorch's, as where a file registers a kernel."""
-    base = load_state((), bases=["torch-2.15"])
-    of_pytorch = [finding for finding in findings(base, *base.dispatcher.names()) if finding.operator is not None]
-    names = sorted(
-        {finding.operator for finding in of_pytorch if finding.check == "no-autograd-kernel" and finding.operator}
-    )
-    name = next(
-        operator for operator in names if "Autograd" not in base.dispatcher.active(OperatorName.parse(operator))
-    )
-    keys = [*base.dispatcher.active(OperatorName.parse(name))]
-    removed = load_state([written(tmp_path, OVERLAY + REMOVES % (name, keys[0]))])
-    registered = load_state(
-        [
-            written(
-                tmp_path,
-                f'dispatch: 1\nextends: torch-2.15\noperators:\n- {{name: "{name}", dispatch: {{XLA: k}}}}\n',
-                "b.yaml",
-            )
-        ]
-    )
-    there = {about(finding) for finding in of_pytorch}
-    for state in (removed, registered):
-        assert state.own_operators() == [OperatorName.parse(name)]
-    assert not {about(finding) for finding in findings(removed)} & there
-
-
-def test_changes_of_a_file_that_is_extended_are_not_the_users(tmp_path: Path) -> None:
-    written(tmp_path, OVERLAY + REMOVES % (MUL, "Autograd"), "mid.yaml")
-    state = load_state([written(tmp_path, "dispatch: 1\nextends: mid.yaml\n")])
-    assert state.own_operators() == []
-    registers = "dispatch: 1\nextends: mid.yaml\noperators:\n- {name: aten::mul.Tensor, dispatch: {PrivateUse1: k}}\n"
-    more = registers + "changes:\n" + REMOVES % (MUL, "Tracer")
-    assert [finding.check for finding in findings(load_state([written(tmp_path, more)]))] == [
-        finding.check for finding in findings(load_state([written(tmp_path, registers)]))
-    ]
-
-
 @pytest.mark.slow
 def test_a_removed_fallback(tmp_path: Path) -> None:
     """It is of no operator; what comes of it is found, of whatever operator."""

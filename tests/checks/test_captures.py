@@ -97,16 +97,6 @@ def test_the_first_of_each_group_are_listed() -> None:
     assert counts == {"o0": 2, "o1": 2, "o2": 1, "o3": 1, "o4": 1}
 
 
-def test_one_of_each_group_is_listed_beyond_the_limit_of_the_check() -> None:
-    result = listing(*((HERE, str(number), 4) for number in range(4)))
-    assert [(rest.reason, rest.listed, rest.findings) for rest in result.unlisted()] == [
-        ("0", 3, 1),
-        ("1", 3, 1),
-        ("2", 1, 3),
-        ("3", 1, 3),
-    ]
-
-
 def test_groups_have_a_limit_too() -> None:
     result = listing(*((HERE, str(number), 2) for number in range(100)))
     others = [rest for rest in result.unlisted() if rest.span is None]

@@ -8,7 +8,6 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.answers.findings.guards.recorded import recorded_guards
-from dispatch_cli.api import what_if_state
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import EndKind
@@ -29,71 +28,6 @@ def test_a_case(check: str, text: str) -> None:
 
 def test_each_file_is_about_a_check() -> None:
     assert {path.stem for path in FOLDER.iterdir()} <= {check.id for check in CHECKS}
-
-
-MATH = "CompositeImplicitAutograd"
-
-
-@pytest.mark.parametrize(
-    ("keys", "found"),
-    [
-        (["CPU", MATH], [("math-kernel-displaced", "AutogradCPU")]),
-        (["CPU"], [("no-autograd-kernel", "AutogradCPU")]),
-        (["CPU", "Autograd"], []),
-        (["MkldnnCPU", MATH], [("ambiguous-autogradother", "AutogradOther")]),
-        (["SparseCPU", "AutogradOther", MATH], [("sparse-bypass", "AutogradCPU")]),
-    ],
-)
-def test_the_registrations_of_a_what_if_are_ones_own(keys: list[str], found: list[tuple[str, str]]) -> None:
-    results = findings(what_if_state(keys), select="DC1,DC2,DC5")
-    assert [(finding.check, finding.key) for finding in results] == found
-
-
-OUTCOME = "silently wrong results unless it handles the bit"
-
-
-def test_kernels_of_others(state_of: StateOf) -> None:
-    operators = "operators:\n  - func: demo::scale(Tensor x) -> Tensor\n    dispatch: {CUDA: a, XLA: b, Autograd: c}\n"
-    Path("base.yaml").write_text(f"dispatch: 1\n{operators}", encoding="utf-8")
-    text = (
-        "dispatch: 1\nextends: [base.yaml]\noperators:\n"
-        "  - {name: 'demo::scale', dispatch: {CPU: a, ZeroTensor: fallthrough}}\n"
-    )
-    (finding,) = findings(state_of(text))
-    assert finding.message == (
-        "demo::scale (an operator of another library) falls through at ZeroTensor: every backend's kernel (including "
-        f"those of other libraries at CUDA, XLA) gets unmaterialised zero tensors, and crashes or gives {OUTCOME}"
-    )
-    assert finding.details == (("keys", "ZeroTensor"), ("kernels of others", "CUDA, XLA"))
-    assert finding.related == (
-        Related("the kernel at CUDA", Span("base.yaml", 4, 22)),
-        Related("the kernel at XLA", Span("base.yaml", 4, 30)),
-    )
-
-
-MATH_KERNEL = "dispatch: {CompositeImplicitAutograd: math}"
-
-
-def texts(state_of: StateOf, text: str) -> list[str]:
-    """Messages of the two checks."""
-    return [finding.message for finding in findings(state_of(text)) if finding.check.endswith("-namespace")]
-
-
-def test_a_snapshot_may_hold_libraries_of_the_users_own(state_of: StateOf) -> None:
-    Path("snapshot.yaml").write_text(
-        "dispatch: 1\nuniverse: torch-2.15\nsnapshot: true\noperators:\n"
-        "  - {func: 'aten::op() -> ()', dispatch: {CompositeImplicitAutograd: k}}\n"
-        "  - {func: 'mylib::op() -> ()', dispatch: {CompositeImplicitAutograd: k}}\n",
-        encoding="utf-8",
-    )
-    text = f"""\
-dispatch: 1
-extends: [snapshot.yaml]
-operators:
-  - {{func: 'aten::mine() -> ()', {MATH_KERNEL}}}
-  - {{func: 'mylib::mine() -> ()', {MATH_KERNEL}}}
-"""
-    assert texts(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
 
 
 AUTOCAST = "no-autocast-fallback"
@@ -128,13 +62,6 @@ guards:
 
 def place(line: int, column: int) -> Span:
     return Span("x.yaml", line, column)
-
-
-def test_guards_about_other_operators_than_those_asked_for(state_of: StateOf) -> None:
-    text = GUARDED.replace("guards:\n", "  - func: demo::fine(Tensor x) -> Tensor\nguards:\n")
-    state = state_of(f"{text}  - {{op: 'demo::op', key: CPU, rule: math}}\n")
-    assert "guard" not in {finding.check for finding in findings(state, "demo::fine")}
-    assert "guard" in {finding.check for finding in findings(state, "demo::op")}
 
 
 def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.model.built import BuiltLibrary, BuiltOperator
-from dispatch_cli.model.severity import Severity
 from tests.checks.helpers import StateOf, findings, library_of
 
 DECLARED = """\
@@ -90,23 +89,6 @@ def test_one_difference(
 ) -> None:
     assert DECLARED.count(old) == 1
     assert drift(DECLARED, DECLARED.replace(old, new), state_of) == found
-
-
-def test_other_operators_of_the_namespace_are_not_declared(state_of: StateOf) -> None:
-    """Those of another namespace may be of another library: they are only counted."""
-    more = "  - func: demo::more(Tensor x) -> Tensor\n  - func: others::more(Tensor x) -> Tensor\nlibraries:\n"
-    rows = drift(DECLARED, DECLARED.replace("libraries:\n", more), state_of)
-    assert rows == [
-        ("drift-undeclared", "", None, 1, "dispatch"),
-        ("drift-undeclared", "demo::more", None, 1, "dispatch"),
-    ]
-    library = library_of(state_of(DECLARED.replace("libraries:\n", more)))
-    state = state_of(DECLARED)
-    severities = [finding.severity for finding in findings(state, select="drift", built=library)]
-    assert severities == [Severity.INFO, Severity.WARNING]
-    assert findings(state, "demo::op", select="drift", built=library) == ()
-    (finding,) = findings(state, "demo::op", "demo::more", select="drift", built=library)
-    assert finding.operator == "demo::more"
 
 
 def of_pytorch(library: BuiltLibrary, *operators: str) -> BuiltLibrary:

@@ -12,14 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.higher_order import missing_autograd
-from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.engine.call.thread import INFRA_MODES
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.higher_order import ImplEdit, ImplKind, ImplPlace
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.checks.helpers import StateOf, findings
@@ -136,64 +133,6 @@ def test_random_operators(cases: dict[str, Case], live: dict[str, Any], state_of
     }
     assert len(counts) == 2
     assert min(counts.values()) > CASES // 30
-
-
-def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], state_of: StateOf) -> None:
-    """Explanations at a mode or a key agree with a live call; after the change that is advised, the call goes on."""
-    operators = [declaration(name, case) for name, case in cases.items()]
-    state = state_of(yaml.safe_dump({"dispatch": 1, "higher_order_operators": operators}))
-    repaired: dict[str, Case] = {}
-    asked: dict[str, str] = {}
-    for name, case in cases.items():
-        operator = state.higher_order_operator(name)
-        assert operator is not None
-        for mode in INFRA_MODES:
-            place = ImplPlace(ImplKind.MODE, mode)
-            report = explain_higher_order(state, operator, place)
-            assert report.answer is not None
-            below = live[name][mode][1]
-            assert (report.answer.found is AtPlace.ERROR) is (NO_RULE.search(below) is not None), (mode, case, below)
-            ordinary, inference, *above = report.calls
-            first = live[name][mode][0]
-            if ordinary.asks_mode:
-                # an implementation for the mode is declared without what it does next
-                assert (ordinary.error is not None) is (NO_RULE.search(first) is not None), (mode, case, first)
-            else:
-                assert (ordinary.error is None) is (first == "runs"), (mode, case, first)
-            assert (inference.error is not None) is (NO_RULE.search(below) is not None), (mode, case, below)
-            for row in above:
-                outcome = live[name]["above autograd"]
-                assert (row.asks_mode and row.error is not None) is (NO_RULE.search(outcome) is not None), (
-                    case,
-                    outcome,
-                )
-            if report.advice is not None and mode == INFRA_MODES[len(repaired) % 3]:
-                assert report.advice.changes, (mode, case)
-                change = report.advice.changes[0]
-                repaired[f"{name}_repaired"] = with_edits(case, change.edits)
-                asked[f"{name}_repaired"] = mode
-        for key, outcome in (("AutogradCPU", live[name]["plain"]), ("CPU", live[name]["inference"])):
-            answer = explain_higher_order(state, operator, ImplPlace(ImplKind.DISPATCH, key)).answer
-            assert answer is not None
-            if answer.found is AtPlace.ERROR:
-                assert outcome == f"{answer.error_type}: {answer.error}"
-    assert len(repaired) > 15
-    after = ask(repaired)
-    failing = {name: after[name][mode] for name, mode in asked.items() if after[name][mode][0] != "runs"}
-    assert failing == {}
-
-
-def with_edits(case: Case, edits: tuple[ImplEdit, ...]) -> Case:
-    """A case with the implementations that are advised."""
-    copied = {**case, "dispatch": [*case["dispatch"]], "modes": [*case["modes"]]}
-    for edit in edits:
-        if edit.kind is ImplKind.MODE:
-            copied["modes"].append(edit.name)
-        elif edit.kind is ImplKind.DISPATCH:
-            copied["dispatch"].append(edit.name)
-        else:
-            copied[edit.kind.value] = True
-    return copied
 
 
 @pytest.mark.parametrize("id_", ["higher-order-autograd", "higher-order-mode"])

@@ -32,26 +32,6 @@ def fallback(key: str, file: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("universe", "files", "holds"),
-    [
-        ("torch-2.10", ("a.cpp", "b.cpp"), "b.cpp"),
-        ("torch-2.9", ("a.cpp",), "a.cpp"),
-        ("torch-2.9", ("a.cpp", "b.cpp"), None),
-    ],
-)
-def test_a_second_fallback_for_autograd_of_a_backend(
-    state_of: StateOf, universe: str, files: tuple[str, ...], holds: str | None
-) -> None:
-    """From PyTorch 2.10 on the last one counts, PyTorch has one itself; before, a second one is refused."""
-    key = "AutogradPrivateUse1"
-    text = f"universe: {universe}\n" + HEAD + "".join(fallback(key, file) for file in files)
-    assert ("refused-registration" in checks_of(state_of, text)) is (holds is None)
-    kernel = state_of(text).dispatcher.fallbacks[key].kernel
-    assert kernel.fallthrough
-    assert kernel.debug == f"registered at {holds or 'a.cpp'}:1"
-
-
-@pytest.mark.parametrize(
     ("folder", "is_own"),
     [
         ("aten/src/ATen/core", True),
@@ -80,12 +60,6 @@ def stale(last_file: str) -> str:
 
 def test_a_stale_table_is_certain_within_one_file(state_of: StateOf) -> None:
     assert "stale-live-table" in checks_of(state_of, stale("a.cpp"))
-
-
-def test_the_order_of_several_source_files_is_that_of_the_linker(state_of: StateOf) -> None:
-    checks = checks_of(state_of, stale("b.cpp"))
-    assert "stale-live-table" not in checks
-    assert "order-sensitive" in checks
 
 
 def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(tmp_path: Path) -> None:
