@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import random
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,15 +57,13 @@ def main() -> int:
         show_case(given.case)
         return 0
     print(f"seed {given.seed}", flush=True)
-    counts, start, end = Counts(), time.monotonic(), given.first + given.count
+    counts, end = Counts(), given.first + given.count
     chunks = [(given.seed, number, min(CHUNK, end - number)) for number in range(given.first, end, CHUNK)]
     with multiprocessing.get_context("spawn").Pool(given.jobs, maxtasksperchild=1) as pool:
-        for done, some in enumerate(pool.imap_unordered(run_in_process, chunks), start=1):
+        for some in pool.imap_unordered(run_in_process, chunks):
             counts.add(some)
             for failure in some.failures:
                 print(failure, flush=True)
-            if done % 25 == 0:
-                print(f"… {counts.cases.total()} cases, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
     print("\n".join(summary(counts)))
     return int(bool(counts.failures))
 

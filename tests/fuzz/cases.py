@@ -134,7 +134,7 @@ def try_case(case: Case, counts: Counts) -> None:
         counts.slowest = max(counts.slowest, (tried.seconds, case.name))
         counts.runs[case.command, format_, tried.result.code] += 1
     if len(results) > 1 and not failures:
-        failure = verdict.unequal(results)
+        failure = verdict.unequal({name: result.code for name, result in results.items()})
         failures += [failure] if failure else []
     counts.cases[case.command, case.format] += 1
     counts.answered[case.command, case.format] += results[case.format].code in (0, 1)

@@ -28,7 +28,6 @@ CPP = (
     '#define R(ns, x) TORCH_LIBRARY_FRAGMENT(ns, m) {{ m.def(#x "() -> ()"); }}\n#endif\nR({ns}, {name})\n',
     '#define A(x) B(x) x\n#define B(x) A(x) #x\n#define C(...) __VA_ARGS__ ## __VA_ARGS__\nA(1) C(a, b)\n#include "{name}.h"\n',
     'static auto r = torch::RegisterOperators().op("{ns}::{schema}", &k).op("{ns}::{name}2", [](at::Tensor x) {{ return x; }});\n',
-    "at::Tensor k(const at::Tensor& x, int64_t n) {{\n  if (x.is_cuda()) {{ return x; }}\n  return x;\n}}\n",
     'TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) {{\n  for (auto n : {{"a", "b"}}) {{ m.def(n, k); }}\n  if (at::cuda::is_available()) {{\n'
     '    m.def(R"x({schema})x");\n  }}\n  m.def(std::string("{name}") + getenv("X"));\n}}\n',
 )
@@ -41,8 +40,6 @@ PYTHON = (
     "    return x\n\n@f.register_fake\ndef _(x, n=1):\n    return x\n\nf.register_autograd(lambda ctx, g: g)\n",
     'import torch, os\nNS = "{ns}" + os.environ.get("X", "")\nif torch.cuda.is_available():\n    torch.library.define(f"{{NS}}::{name}", "() -> ()")\n'
     'else:\n    torch.library.define("{ns}::{name}", "(Tensor x) -> Tensor")\n',
-    'def make(name):\n    def deco(fn):\n        torch.library.impl("{ns}::" + name, "{key}")(fn)\n        return make(name)\n    return deco\n\n'
-    '@make("{name}")\ndef g(x): ...\n',
     'import torch\nfrom .other import *\nfrom other import KEYS\nwhile True:\n    KEYS += KEYS\n    torch.library.register_fake("{ns}::{name}", k)\n',
     "x = [0] * 10 ** 9\ny = 'a' * 10 ** 9\nz = 2 ** 10 ** 9\nimport torch\ntorch.library.define(\"{ns}::\" + y, y)\n",
 )
