@@ -238,7 +238,7 @@ root.dataset.found = JSON.stringify({
 </script></body>"""
 
 
-@pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 @pytest.mark.parametrize(("width", "dark"), [(500, False), (1200, True)])
 def test_in_a_browser(tmp_path: Path, width: int, dark: bool) -> None:
