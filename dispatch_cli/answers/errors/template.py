@@ -33,6 +33,8 @@ HOLES = {
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
+    # a class of C++ in the name of a type of TorchScript
+    "class_op": r"(?P<op>\w{1,100}\.\w{1,100})",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
@@ -54,6 +56,11 @@ HOLES = {
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     "class_name": r"(?P<class_name>\w{1,60})",
+    "sparse_layout": r"(?P<layout>Sparse\w{0,20})",
+    # a device in a sentence, not a variable's name
+    "upper_device": r"(?P<device>CPU|CUDA|GPU|MPS|XPU|HPU|NPU|cpu|cuda|gpu)\b",
+    # what a schema, and not a saved program, goes on with
+    "not_saved": r"(?!\s*Serialized)",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?)))",
@@ -86,6 +93,8 @@ HOLES = {
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
+    # a library of a project
+    "so_library": r"(?P<library>[\w.+-]{1,100}\.so)\b",
     "*": r"[^\n]{0,600}?",
     "**": r"[\s\S]{0,3000}?",
 }

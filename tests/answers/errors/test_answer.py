@@ -134,3 +134,31 @@ def test_a_text_that_names_a_key_alone_is_about_tensors_of_that_key() -> None:
     report = answered("RuntimeError: Unimplemented backend QuantizedCPU")
     assert report.says == "the operator has no kernel at QuantizedCPU"
     assert report.user[0].startswith("Dequantize the tensor before the call")
+
+
+FIRST, LAST = no_kernel("aten::relu", "SparseCPU"), "RuntimeError: operator torchvision::nms does not exist"
+
+
+@pytest.mark.parametrize(
+    ("between", "explained", "other"),
+    [
+        ("During handling of the above exception, another exception occurred:", "not-defined", "no-kernel"),
+        ("The above exception was the direct cause of the following exception:", "no-kernel", "not-defined"),
+    ],
+)
+def test_the_error_that_ended_the_program_is_explained_or_its_cause(between: str, explained: str, other: str) -> None:
+    report = answered(f"{FIRST}\n\n{between}\n\n{LAST}\n")
+    assert (report.kind, [error.kind for error in report.others]) == (explained, [other])
+
+
+def test_an_alias_key_is_none_that_calls_go_to() -> None:
+    report = answered(no_kernel("aten::relu", "Autograd"))
+    assert report.means.startswith("In torch-2.15, Autograd is an alias key: kernels are registered there for ")
+    assert report.user[-1].endswith("such as `dispatch-cli explain aten::relu AutogradOther`.")
+
+
+def test_advice_of_a_known_text_depends_on_the_layer_at_work() -> None:
+    text = "RuntimeError: expected scalar type Half but found Float"
+    frame = '  File "/lib/torch/cuda/amp/autocast_mode.py", line 233, in decorate_bwd\n    return bwd(*args)\n'
+    assert not any("custom_fwd" in step for step in answered(text).user)
+    assert any("custom_fwd" in step for step in answered(frame + text).user)

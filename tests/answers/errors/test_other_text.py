@@ -89,3 +89,28 @@ def test_frames_of_registered_rules_are_no_registration() -> None:
         text.replace("RuntimeError", '  File "/lib/torch/_functorch/vmap.py", line 3, in g\nRuntimeError')
     )
     assert "vmap ran the function" in report.says
+
+
+@pytest.mark.parametrize(
+    ("frame", "message", "during", "subject"),
+    [
+        ("_inductor/lowering.py", "'View' object has no attribute 'x'", "Inductor made code", None),
+        ("_functorch/_aot_autograd/utils.py", "an input was mutated", "AOTAutograd traced", "changes in place"),
+        ("_subclasses/fake_tensor.py", "the dtype must be complex", "fake tensors ran", "dtypes"),
+        ("distributed/tensor/_dispatch.py", "the tensors must be contiguous", "DTensor handled", "memory layouts"),
+        ("jit/_serialization.py", "cannot be read", "TorchScript ran", None),
+    ],
+)
+def test_the_innermost_frame_tells_the_layer(frame: str, message: str, during: str, subject: str | None) -> None:
+    report = answered(FRAME.format(frame, message))
+    details = dict(report.details)
+    assert details["during"].startswith(during)
+    assert details.get("subject") == subject
+    assert [fact.text for fact in report.facts if fact.kind == "frame"] == [
+        f"The innermost frame of PyTorch in its traceback is torch/{frame}, line 3, in f."
+    ]
+
+
+def test_the_slot_that_the_layer_calls_is_stated() -> None:
+    report = answered(FRAME.format("_subclasses/fake_tensor.py", "aten::relu cannot be called"))
+    assert "At Meta it has a kernel for it (rule 1, kernel)." in [fact.text for fact in report.facts]

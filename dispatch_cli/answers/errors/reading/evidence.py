@@ -97,7 +97,8 @@ LAYERS = {
     for name, pattern, *rest in (
         (
             "registering",
-            r"torch[/\\](?:library\.py|_library[/\\](?!autograd|fake_impl|utils)|_custom_ops?\b)",
+            r"torch[/\\](?:library\.py|_library[/\\](?!autograd|fake_impl|utils)|_custom_ops?\b)|"
+            r"\b(?:register_(?:autograd|fake|kernel|vmap)|impl_abstract|custom_op)\(\)",
             "an operator was defined or registered",
         ),
         (
@@ -193,7 +194,7 @@ LAYERS = {
 """Layers that may be at work, the most special first."""
 SUBJECTS = {
     "dtype": (
-        r"\bd?types?\b(?! ['\"]?str)|\bscalar type|\b(?:b?float|u?int|complex)\d{1,3}\b|\b(?:BFloat16|ComplexHalf)\b|"
+        r"\bdtypes?\b|\b(?:scalar|data|tensor) type|\b(?:b?float|u?int|complex)\d{1,3}\b|\b(?:BFloat16|ComplexHalf)\b|"
         r"floating[ -]point|\b(?:Half|Float|Double|Long|Int|Byte)(?:Tensor)?\b",
         "dtypes",
     ),
@@ -216,7 +217,7 @@ SUBJECTS = {
     "classes": (r"\bsubclass|\b(?:Fake|Functional|D|Nested)Tensor\b|\bParameter\b", "classes of tensors"),
     "names": (r"\b[Nn]amed tensors?", "named tensors"),
     "support": (r"\bNYI\b|(?i:\bnot (?:yet |currently )?(?:supported|implemented)|\bunsupported)", "missing support"),
-    "name": (r"module '[\w.]+' has no attribute|unexpected keyword", "a name that is not there"),
+    "name": (r"module '[\w.]+' has no attribute|unexpected keyword|\btakes \d+ positional", "a name that is not there"),
 }
 """Subjects of a sentence, by its words."""
 
