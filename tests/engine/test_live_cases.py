@@ -8,7 +8,7 @@ import secrets
 import pytest
 
 from tests.capture.support import torch_python
-from tests.engine.call import compare_calls, own_kernels
+from tests.engine.call import own_kernels, random_calls
 from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
@@ -19,7 +19,7 @@ from tests.engine.order import test_order
 from tests.support import load_recording
 
 CASES: dict[str, LiveCase] = {
-    "calls": compare_calls.CASE,
+    "calls": random_calls.CASE,
     "own-kernels": own_kernels.CASE,
     "factories": own_kernels.FACTORIES,
     "fake-mode": test_fake.CASE,

@@ -17,7 +17,7 @@ from dispatch_cli.crossref.compare import Comparison, compare, higher_order_name
 from dispatch_cli.crossref.live import from_data
 from dispatch_cli.crossref.replay import Subject, replay, subject_of
 from tests import in_pytorch
-from tests.engine.call import compare_calls, recorded_calls
+from tests.engine.call import random_calls, recorded_calls
 from tests.engine.call.higher_order.higher_order_cases import declarations, differences
 from tests.engine.dispatcher.recorded_histories import differing_steps
 
@@ -27,8 +27,6 @@ HISTORIES = TESTS / "recordings" / "record_sequences.py"
 HIGHER_ORDER = TESTS / "engine" / "call" / "higher_order" / "live_higher_order.py"
 PER_OPERATOR = 5
 """The calls that `CALLS` makes of an operator."""
-RANDOM_CALLS = 4
-"""The calls of an operator with random schemas, tensors and contexts."""
 SECONDS = 1800
 
 
@@ -57,9 +55,9 @@ def parts(python: str, size: Size) -> Iterator[Part]:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         yield from recorded(probed.universe, record(python, size, directory), directory)
-        operators = (size.calls // RANDOM_CALLS, RANDOM_CALLS)
-        asked = compare_calls.ask(universe, size.seed, operators)
-        comparison = compare_calls.compare(universe, asked, in_pytorch.ask(python, compare_calls.SCRIPT, asked))
+        asked = random_calls.question(universe, random_calls.recorded_operators(universe))
+        answers = in_pytorch.ask(python, random_calls.SCRIPT, asked)
+        comparison = random_calls.compare(universe, asked["operators"], answers)
         yield Part("random calls", comparison.calls - comparison.unmade, comparison.wrong, comparison.unmade)
 
 

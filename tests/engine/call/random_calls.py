@@ -1,10 +1,14 @@
-"""Random operators, tensors and contexts to call; what the simulation says of them, in the form of live_calls.py."""
+"""Calls of random operators: recorded, and asked again of a live PyTorch; ours of the same.
+
+What the simulation says is put into the form of live_calls.py.
+"""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.kernels.entry import backend_keys
@@ -13,292 +17,72 @@ from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import Context, Layout, TensorSpec
+from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.kernel import Data, Kernel, Redispatch
+from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
+from tests.engine.live_cases import LiveCase, Side
+from tests.support import load_recording
 
-SCHEMAS = {
-    "(Tensor x) -> Tensor": "t",
-    "(Tensor x, Tensor y) -> Tensor": "tt",
-    "(Tensor? x, Tensor y, int n) -> Tensor": "oti",
-    "(Tensor[] x) -> Tensor": "l",
-    "(Tensor x, Tensor[] y) -> Tensor": "tl",
-    "(Tensor(a!) x) -> Tensor(a!)": "t",
-    "(Tensor(a!) x, Tensor y) -> Tensor(a!)": "tt",
-    "(Tensor x, Tensor(a!) y) -> ()": "tt",
-    "(Tensor(a) x) -> Tensor(a)": "t",
-    "(Tensor(a) x, Tensor(b!) y) -> Tensor(a)": "tt",
-    "(Tensor x) -> Tensor[]": "t",
-    "(Tensor x) -> ()": "t",
-    "(int n) -> Tensor": "i",
-    "(int n, Device device) -> Tensor": "id",
-    "(Device? device, int n) -> Tensor": "di",
-    "(Tensor x, Device? device) -> Tensor": "td",
-    "(int n, ScalarType? dtype, Layout? layout, Device? device) -> Tensor": "isyd",
-    "(ScalarType index_dtype, Layout layout, ScalarType? dtype) -> Tensor": "xys",
-    "(Tensor x, Tensor? y, Layout? of, Device? on) -> Tensor": "toyd",
-    "(Tensor x, Generator? g, Layout? layout) -> Tensor": "tgy",
-    "(int n, Generator g, Device? device) -> Tensor": "igd",
-    "(int n, Generator? g) -> Tensor": "ig",
-    "(Tensor? x, Tensor?[] y) -> Tensor": "ol",
-}
-"""Schema → its arguments, by letter, as live_calls.py reads them."""
-CUSTOM = (
-    *("(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor", "(Tensor? x, Tensor y, int n) -> Tensor"),
-    *("(Tensor[] x) -> Tensor", "(Tensor x, Tensor(a!) y) -> ()", "(Tensor x) -> ()", "(int n) -> Tensor"),
-)
-"""Schemas that `torch.library.custom_op` takes."""
-ALIASES = ("CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-"""The composite keys that do not go with the one of a custom operator."""
-KERNEL_KEYS = (
-    *("CPU", "CUDA", "Meta", "XLA", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "NestedTensorCPU", "MkldnnCPU"),
-    *("SparseCUDA", "Conjugate", "Negative", "ZeroTensor", "Functionalize", "ADInplaceOrView", "AutogradCPU"),
-    *("AutogradMeta", "AutogradOther", "AutogradCUDA", "AutogradNestedTensor", "AutocastCPU", "AutocastCUDA"),
-    *("BackendSelect", "Autograd", "CompositeImplicitAutograd", "CompositeExplicitAutograd"),
-    *("CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutogradNestedTensor"),
-    *("FuncTorchBatchedDecomposition", "FuncTorchBatched", "FuncTorchGradWrapper", "Python", "PythonTLSSnapshot"),
-    *("PreDispatch",),
-)
-PLAIN = (
-    *("cpu", "cpu", "cpu requires_grad", "meta", "cpu sparse", "cpu sparse_csr", "cpu sparse_csc", "cpu sparse_bsr"),
-    *("cpu sparse_bsc", "cpu mkldnn", "cpu quantized", "cpu nested", "cpu jagged", "cpu conj", "cpu neg"),
-    *("meta conj", "cpu zerotensor", "cpu inference", "cpu sparse inference", "cpu nested inference"),
-    *("cpu mkldnn inference", "meta inference", "cpu fake", "cpu fake=A", "cpu fake=A", "cpu fake=B"),
-    *("cpu subclass=W0", "cpu subclass=W1", "cpu sparse subclass=W0", "cpu inference subclass=W1"),
-    *("cpu quantized subclass=W2", "cpu inference fake"),
-)
-CONTEXTS = (
-    *("inference_mode", "inference_mode(False)", "no_grad", "enable_grad", "below_autograd"),
-    *("below_ADInplaceOrView", "enable_functionalization", "suspend_functionalization", "vmap", "vmap", "grad"),
-    *("grad", "jvp", "functionalize", "mode=M0", "mode=M1", "mode=FakeTensorMode", "mode=FakeTensorMode=A"),
-    *("mode=FunctionalTensorMode", "python_dispatcher", "python_dispatcher", "no_python_dispatcher", "pre_dispatch"),
-    *("autocast", "include", "exclude"),
-)
-QUANTIZED_DTYPES = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
-TRANSFORMED = (
-    *("vmap", "vmap", "vmap", "grad", "jvp", "functionalize", "inference_mode", "inference_mode(False)"),
-    *("python_dispatcher",),
-)
-"""The contexts of operators with a batching rule."""
-TRANSFORMS = {"vmap": "batched", "grad": "grad-wrapped", "jvp": "grad-wrapped", "functionalize": "functional"}
-NOT_INCLUDED = frozenset(
-    {
-        *("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode", "PythonDispatcher", "Tracer", "Python"),
-        *("Batched",),
-    }
-)
-"""With one of these included and nothing behind it, PyTorch crashes, or takes one kind of tensor for another."""
-PYTHON_KEYS = ("PythonTLSSnapshot", "Python")
+SCRIPT = Path(__file__).with_name("live_calls.py")
+COUNT = 150
+"""Number of operators that a live PyTorch is asked about."""
+Asked = dict[str, Any]
+"""An operator, with its kernels and calls, as live_calls.py reads it."""
 
 
-class Asked(NamedTuple):
-    """One call that is asked for. keyset: the keys to redispatch with, or None."""
+class RandomCalls(NamedTuple):
+    """wrong: the calls that went otherwise here, in words. unmade: of how many there is nothing to compare.
 
-    tensors: tuple[str, ...]
-    contexts: tuple[str, ...]
-    keyset: tuple[str, ...] | None = None
-    options: Options = NO_OPTIONS
+    endings: how many of the others ended in each way.
+    """
 
-
-class AskedKernel(NamedTuple):
-    """A kernel. what: kernel, fallthrough, python or vmap, as live_calls.py has it. goes: what is declared of it."""
-
-    key: str
-    what: str = "kernel"
-    goes: Data | None = None
+    calls: int
+    wrong: list[str]
+    unmade: int
+    endings: dict[str, int]
 
 
-class AskedOperator(NamedTuple):
-    """An operator. custom: it is made by `torch.library.custom_op`; the kernels come to it afterwards."""
-
-    schema: str
-    kernels: tuple[AskedKernel, ...]
-    calls: tuple[Asked, ...]
-    custom: bool = False
+def recorded_operators(universe: Universe) -> list[Asked]:
+    """The operators of the recordings of which the universe has all keys and devices."""
+    recorded = (load_recording(f"{version}.random")["calls"][0]["operators"] for version in ("2.13.0", "2.15.0"))
+    return [operator for operators in recorded for operator in operators if _is_known(universe, operator)]
 
 
-class Generator:
-    """Makes operators and calls of one universe at random."""
-
-    def __init__(self, universe: Universe, seed: int) -> None:
-        self.universe = universe
-        self.random = random.Random(seed)
-        self._kernel_keys = [key for key in KERNEL_KEYS if key in universe.parseable]
-        self._autocast = [name for name, key in universe.devices.items() if f"Autocast{key}" in universe.slot]
-        fallbacks = {fallback.key for fallback in universe.fallbacks}
-        self._disturbing = {key for key, (_, backend) in universe.runtime_parts.items() if backend}
-        self._disturbing |= backend_keys(universe) | {*universe.runtime} - fallbacks
-        self._disturbing |= {"FuncTorchBatched", "BatchedNestedTensor", "FuncTorchGradWrapper"}
-        self._disturbing |= {"Conjugate", "Negative", "ZeroTensor"}
-        self._keys = [key for key in universe.runtime if key in universe.parseable and key not in NOT_INCLUDED]
-
-    def operators(self, count: int, calls: int) -> Iterator[AskedOperator]:
-        """That many operators, each with that many calls."""
-        for _ in range(count):
-            schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
-            kernels, rule = self._kernels(), self.random.random() < 0.2
-            if rule:
-                others = (kernel for kernel in kernels if kernel.key not in ("FuncTorchBatched", "Autograd", "CPU"))
-                own = (AskedKernel("CPU"), self._kernel("Autograd"), self._kernel("FuncTorchBatched"))
-                kernels = (*own, *others)
-            if ("Device" in schema or "Layout" in schema) and self.random.random() < 0.7:
-                kernels = (
-                    AskedKernel("BackendSelect"),
-                    *(kernel for kernel in kernels if kernel.key != "BackendSelect"),
-                )
-            custom = schema in CUSTOM and self.random.random() < 0.2
-            if custom:
-                kernels = tuple(kernel for kernel in kernels if kernel.key not in (*_of_custom_op(schema), *ALIASES))
-            asked = [self._call(schema, kernels, TRANSFORMED if rule else CONTEXTS) for _ in range(calls)]
-            if custom:  # where a gradient is required, an autograd.Function runs, which transforms treat apart
-                asked = [_without_gradients(text) for text in asked]
-            yield AskedOperator(schema, kernels, tuple(asked), custom)
-
-    def _kernels(self) -> tuple[AskedKernel, ...]:
-        keys = self.random.sample(self._kernel_keys, self.random.randint(1, 7))
-        if self.random.random() < 0.2:
-            keys.append(self.random.choice([key for key in self._keys if key not in keys]))
-        kernels = [self._kernel(key) for key in keys]
-        if self.random.random() < 0.2:
-            kernels += [AskedKernel(key, "python") for key in self.random.sample(KERNEL_KEYS[:28], 2)]
-        return tuple(kernel for kernel in kernels if kernel.key != "Python" or kernel.what != "python")
-
-    def _kernel(self, key: str) -> AskedKernel:
-        if key == "FuncTorchBatched" and self.random.random() < 0.3:
-            return AskedKernel(key, "vmap")
-        if self.random.random() < 0.25:
-            return AskedKernel(key, "fallthrough")
-        return AskedKernel(key, goes=self._goes() if self.random.random() < 0.4 else None)
-
-    def _goes(self) -> Data:
-        """Data of a declaration about the way a kernel goes on."""
-        keys = self.random.sample(self._keys, self.random.randint(1, 3))
-        ways: list[Data] = [
-            *(False, "below-key", "below-autograd", "unwrapped", "other-operators", "raises"),
-            {"to": self.random.choice([*self._keys, "CPU", "CPU"])},
-            {"exclude": keys},
-            {"exclude": [*keys, *self.universe.aliases["Autograd"]]},
-        ]
-        return self.random.choice(ways)
-
-    def _call(self, schema: str, kernels: tuple[AskedKernel, ...], of: tuple[str, ...]) -> Asked:
-        contexts: list[str] = []
-        for _ in range(self.random.choice((0, 1, 1, 2, 2, 3, 4))):
-            context = self._context(of)
-            twice = context == "enable_functionalization" and any("unctionaliz" in context for context in contexts)
-            both = [*contexts, context]
-            if not twice and not ("vmap" in both and any(map(self._disturbs, both))):
-                contexts.append(context)
-        shape = SCHEMAS[schema]
-        count = sum(map(shape.count, "to")) + (self.random.randint(0, 2) if "l" in shape else 0)
-        layers = [context for context in contexts if context in TRANSFORMS]
-        kinds = [kind for kind in shape if kind in "to"]
-        if self._is_unclear((), contexts, kernels):  # with any tensors
-            contexts = [context for context in contexts if context != "python_dispatcher"]
-        while True:
-            tensors = tuple(self._tensor(layers) for _ in range(count))
-            if "l" not in shape:
-                tensors = tuple(self._perhaps_absent(*pair) for pair in zip(kinds, tensors, strict=True))
-            cloned = any(word in text for text in tensors for word in ("conj", "neg", "zerotensor"))
-            if cloned and any(map(self._disturbs, contexts)):
-                continue
-            if "python_dispatcher" not in contexts or not self._is_unclear(tensors, contexts, kernels):
-                break
-        keyset = None
-        if self.random.random() < 0.08 and not layers:
-            keyset = tuple(self.random.sample(self._keys, self.random.randint(0, 5)))
-        if not tensors and "l" in shape:
-            keyset = None  # it would stand for tensors in the simulation, and PyTorch gets an empty list
-        return Asked(tensors, tuple(contexts), keyset, self._options(schema, shape))
-
-    def _options(self, schema: str, shape: str) -> Options:
-        def one_of(letter: str, name: str, words: list[str]) -> str | None:
-            needed = letter in shape and (f"{name}?" not in schema or self.random.random() < 0.8)
-            return self.random.choice(words) if needed else None
-
-        return Options(
-            device=one_of("d", "Device", [*self.universe.devices, "cpu", "cuda"]),
-            layout=one_of("y", "Layout", [layout.value for layout in Layout]),
-            dtype=one_of("s", "ScalarType", ["float32", "int8", *QUANTIZED_DTYPES]),
-        )
-
-    def _perhaps_absent(self, kind: str, tensor: str) -> str:
-        """An undefined tensor, or None where the schema has ``Tensor?``, now and then."""
-        if self.random.random() > 0.08:
-            return tensor
-        return "undefined" if kind == "t" else "none"
-
-    def _context(self, of: tuple[str, ...]) -> str:
-        context = self.random.choice(of)
-        if context == "autocast":
-            return f"autocast {self.random.choice(self._autocast)}{self.random.choice(('', ' off'))}"
-        if context in ("include", "exclude"):
-            keys = self.random.sample(self._keys, self.random.randint(1, 2))
-            return f"{context}={','.join(keys)}"
-        return context
-
-    def _disturbs(self, context: str) -> bool:
-        """True if operators that a fallback calls on its way fail in that context: clone, zeros, permute, select."""
-        word, _, keys = context.partition("=")
-        disturbing = {"include": self._disturbing, "exclude": {"BackendSelect"}}.get(word, ())
-        return any(key in disturbing for key in keys.split(","))
-
-    def _is_unclear(self, tensors: tuple[str, ...], contexts: list[str], kernels: tuple[AskedKernel, ...]) -> bool:
-        """True if the Python dispatcher has to choose for a key that nothing can be registered at.
-
-        Or a kernel of an alias key cannot tell which of its slots it was chosen for.
-        """
-        if any(f"{device} fake" in text for text in tensors for device in self.universe.plain_devices):
-            return True
-        if any(kernel.goes == "below-key" and kernel.key.startswith("Composite") for kernel in kernels):
-            return True
-        aliases = ("Autograd", "FuncTorchBatchedDecomposition")
-        several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta", "undefined", "Autograd")
-        texts = [*tensors, *(context for context in contexts if context.startswith("include="))]
-        is_alias = any(
-            kernel.key in aliases or (kernel.goes and self.universe.is_alias(kernel.key)) for kernel in kernels
-        )
-        return is_alias and any(word in text for text in texts for word in several)
-
-    def _tensor(self, layers: list[str]) -> str:
-        pick = self.random.random()
-        if pick < 0.15:
-            device = self.random.choice(list(self.universe.devices))
-            kinds = ("", " quantized") if device in self.universe.plain_devices else ("", " sparse", " sparse_csr")
-            text = f"{device} subclass=W{self.random.randrange(3)}{self.random.choice(kinds)}"
-        elif pick < 0.2:
-            text = f"{self.random.choice(list(self.universe.devices))} fake={self.random.choice('AB')}"
-        else:
-            text = self.random.choice(PLAIN)
-        is_python = any(word in text for word in ("subclass", "fake", "jagged"))
-        if self.random.random() < 0.06 and not layers and not is_python and "nested" not in text:
-            text += self.random.choice((" functional", " grad-wrapped"))
-        for level, layer in enumerate(layers, 1):
-            if self.random.random() < 0.6 and not (is_python and layer == "vmap"):
-                text += f" {TRANSFORMS[layer]}={level}"
-        return text
+def _is_known(universe: Universe, operator: Asked) -> bool:
+    keys: set[str] = set()
+    for _, _, goes in operator["kernels"]:
+        if isinstance(goes, dict):
+            keys |= {goes["to"]} if "to" in goes else {*goes["exclude"]}
+    devices = set()
+    for call in operator["calls"]:
+        keys |= {*(call["keyset"] or ())}
+        devices |= {text.split()[0] for text in call["tensors"] if text not in ("undefined", "none")}
+        devices |= {call["options"]["device"]} - {None}
+        for context in call["contexts"]:
+            word, _, names = context.partition("=")
+            keys |= {*names.split(",")} if word in ("include", "exclude") else set()
+            keys |= {f"Autocast{universe.devices.get(context.split()[1])}"} if context.startswith("autocast") else set()
+    registered = {kernel[0] for kernel in operator["kernels"]}
+    return registered <= {*universe.parseable} and keys <= {*universe.ids} and devices <= {*universe.devices}
 
 
-def _without_gradients(asked: Asked) -> Asked:
-    """The same call, where no tensor requires a gradient; the inputs of functorch's grad do."""
-    layers = [context for context in asked.contexts if context in TRANSFORMS]
-    levels = [level for level, layer in enumerate(layers, 1) if layer == "grad"]
-    removed = {"requires_grad", *(f"grad-wrapped={level}" for level in levels)}
-    kept = (" ".join(word for word in text.split() if word not in removed) for text in asked.tensors)
-    return asked._replace(tensors=tuple(kept))
+def _ends_the_process(call: Call) -> bool:
+    return call.end.error is not None and call.end.error.kind is ErrorKind.CRASH
 
 
-def _of_custom_op(schema: str) -> tuple[str, ...]:
-    """Keys at which `torch.library.custom_op` registers kernels, in order."""
-    return ("Meta", "Autograd", *(["ADInplaceOrView"] if "!" in schema else []), "CompositeExplicitAutograd")
+def question(universe: Universe, operators: list[Asked]) -> dict[str, Any]:
+    """Input of live_calls.py.
 
-
-def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, Any]:
-    """Input of live_calls.py."""
+    Calls that end the process are left out: PyTorch would say nothing of any other.
+    """
+    asked = []
+    for operator in operators:
+        pairs = zip(operator["calls"], simulated(universe, 0, operator), strict=True)
+        asked.append({**operator, "calls": [call for call, ours in pairs if not _ends_the_process(ours)]})
     return {
         "ids": dict(universe.ids),
         "aliases": {alias: list(keys) for alias, keys in universe.aliases.items()},
@@ -310,58 +94,102 @@ def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, An
             "Grad": [*universe.aliases["Autograd"], "ADInplaceOrView"],
             "Jvp": [*universe.aliases["Autograd"], "ADInplaceOrView"],
         },
-        "operators": [
-            {
-                "schema": operator.schema,
-                "kernels": operator.kernels,
-                "custom": operator.custom,
-                "calls": [
-                    {**call._asdict(), "options": call.options._asdict(), "shape": SCHEMAS[operator.schema]}
-                    for call in operator.calls
-                ],
-            }
-            for operator in operators
-        ],
+        "operators": asked,
     }
 
 
-def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[State, OperatorName]:
+def compare(universe: Universe, operators: list[Asked], answers: list[list[dict[str, Any]]]) -> RandomCalls:
+    """Answers of a PyTorch compared with ours."""
+    wrong, unmade, endings = [], 0, dict.fromkeys(("ended", "error"), 0)
+    for number, (operator, recorded) in enumerate(zip(operators, answers, strict=True)):
+        calls = zip(operator["calls"], simulated(universe, number, operator), recorded, strict=True)
+        for asked_call, call, recorded_call in calls:
+            if "unmade" in recorded_call or failed_on_the_way(call, recorded_call):
+                unmade += 1
+                continue
+            problem = difference(call, recorded_call)
+            endings[recorded_call["end"]] = endings.get(recorded_call["end"], 0) + 1
+            if problem:
+                wrong.append(f"op{number}{operator['schema']} {operator['kernels']}\n {asked_call}\n  {problem}")
+    return RandomCalls(sum(len(operator["calls"]) for operator in operators), wrong, unmade, endings)
+
+
+ON_THE_WAY = ("aten::", "aten.", "version_counter")
+
+
+def failed_on_the_way(call: Call, said: dict[str, Any]) -> bool:
+    """True if another operator failed, which a core fallback called: to clone a tensor, or to slice one.
+
+    Or the fake mode looked for the module of a device that the build does not have. Where the simulation says that this
+    happens, it is judged.
+    """
+    ours = call.end.error
+    if said["error"] is not None and said["error"][1].startswith("module 'torch' has no attribute"):
+        return True
+    if said["error"] is None or (ours is not None and any(text in ours.text for text in ON_THE_WAY)):
+        return False
+    return any(text in said["error"][1] for text in ON_THE_WAY)
+
+
+def difference(call: Call, said: dict[str, Any]) -> str | None:
+    """The difference of a simulated call from what PyTorch did, or None."""
+    ours, whole = said_of(call), call.end.error is None or call.end.error.whole
+    if call.end.error is not None and call.end.error.kind is ErrorKind.KERNEL and said["end"] == "error":
+        same_error = True  # it is the kernel's own
+    else:
+        same_error = is_error(normal(ours["error"]), normal(said["error"]), whole)
+    if ours["end"] == said["end"] == "too deep":
+        said["log"] = said["log"][: len(ours["log"])]  # the simulation stops where the circle closes
+    wrong = [
+        f"{field}: {said[field]}\n   ours: {ours[field]}"
+        for field in ours
+        if (not same_error if field == "error" else ours[field] != said[field])
+    ]
+    return "\n  ".join(wrong) or None
+
+
+def _of_custom_op(schema: str) -> tuple[str, ...]:
+    """Keys at which `torch.library.custom_op` registers kernels, in order."""
+    return ("Meta", "Autograd", *(["ADInplaceOrView"] if "!" in schema else []), "CompositeExplicitAutograd")
+
+
+def state_of(universe: Universe, number: int, asked: Asked) -> tuple[State, OperatorName]:
     """A dispatcher with one operator, as live_calls.py registers it."""
     dispatcher = Dispatcher(universe)
     name = OperatorName(f"live_calls::op{number}")
     here = "registered at live_calls.py:1"
-    dispatcher.define(parse_schema(f"{name}{asked.schema}"), here)
+    dispatcher.define(parse_schema(f"{name}{asked['schema']}"), here)
     python = []
     of_custom_op = "registered at /torch/_library/custom_ops.py:1"
-    for key in _of_custom_op(asked.schema) if asked.custom else ():
+    for key in _of_custom_op(asked["schema"]) if asked["custom"] else ():
         dispatcher.implement(name, key, Kernel(of_custom_op, "PythonKernelHolder"))
-    for key, what, goes in asked.kernels:
+    for key, what, goes in asked["kernels"]:
         if what == "python":
             python.append(PythonKernel(name, key, f"python at {key}"))
         else:
             is_fallthrough = what == "fallthrough"
             function = None if is_fallthrough else "PythonKernelHolder"
             redispatch = None if goes is None else Redispatch.of_data(goes)
-            debug = of_custom_op if asked.custom and what == "vmap" else here
+            debug = of_custom_op if asked["custom"] and what == "vmap" else here
             dispatcher.implement(
                 name, key, Kernel(debug, function, fallthrough=is_fallthrough, redispatches=redispatch)
             )
     return State(dispatcher, declarations=Declarations(universe, python_kernels=tuple(python))), name
 
 
-def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Call]:
+def simulated(universe: Universe, number: int, asked: Asked) -> list[Call]:
     """Every call of an operator."""
     state, name = state_of(universe, number, asked)
     return [
         simulate(
             state,
             name,
-            [TensorSpec.parse(text) for text in call.tensors],
-            [Context.parse(text) for text in call.contexts],
-            None if call.keyset is None else DispatchKeySet.of(universe, call.keyset),
-            call.options,
+            [TensorSpec.parse(text) for text in call["tensors"]],
+            [Context.parse(text) for text in call["contexts"]],
+            None if call["keyset"] is None else DispatchKeySet.of(universe, call["keyset"]),
+            Options(**call["options"]),
         )
-        for call in asked.calls
+        for call in asked["calls"]
     ]
 
 
@@ -426,3 +254,18 @@ def is_error(ours: list[str] | None, theirs: list[str] | None, whole: bool) -> b
     if ours is None or theirs is None or whole:
         return ours == theirs
     return bool(ours[1]) and theirs[0] == ours[0] and theirs[1].startswith(ours[1])
+
+
+def _ask(side: Side, seed: int) -> Any:
+    operators = recorded_operators(side.universe)
+    return question(side.universe, random.Random(seed).sample(operators, min(COUNT, len(operators))))
+
+
+def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
+    total, wrong, unmade, endings = compare(side.universe, asked["operators"], answers)
+    assert unmade < total / 5
+    assert min(endings["ended"], endings["error"]) > total / 10, endings
+    return wrong
+
+
+CASE = LiveCase(SCRIPT, _wrong, _ask)

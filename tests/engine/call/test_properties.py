@@ -11,7 +11,7 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, MaskKind, Reached
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, TensorSpec
-from tests.engine.call.random_calls import NOT_INCLUDED, Generator, simulated, state_of
+from tests.engine.call.random_calls import recorded_operators, simulated, state_of
 from tests.engine.call.recorded_calls import compare
 from tests.support import SOME_UNIVERSES, load_recording
 
@@ -66,7 +66,7 @@ def check(call: Call) -> None:
 @pytest.mark.parametrize("universe", SOME_UNIVERSES)
 def test_random_calls_hold_together(universe: str) -> None:
     loaded = universes.load(universe)
-    for number, asked in enumerate(Generator(loaded, 20261121).operators(20, 8)):
+    for number, asked in enumerate(recorded_operators(loaded)[::9]):
         for call in simulated(loaded, number, asked):
             check(call)
 
@@ -76,9 +76,9 @@ def test_every_included_key_ends(universe: str) -> None:
     """Even those with nothing behind them, which a live PyTorch does not survive."""
     loaded = universes.load(universe)
     tensors = [TensorSpec.parse(text) for text in ("cpu conj", "cpu functional", "cpu grad-wrapped", "cpu batched")]
-    for number, asked in enumerate(Generator(loaded, 7).operators(2, 0)):
-        state, name = state_of(loaded, number, asked._replace(schema="(Tensor x) -> Tensor"))
-        for key in [*loaded.runtime, *NOT_INCLUDED]:
+    for number, asked in enumerate(recorded_operators(loaded)[:2]):
+        state, name = state_of(loaded, number, {**asked, "schema": "(Tensor x) -> Tensor"})
+        for key in loaded.runtime:
             for tensor in tensors:
                 contexts = [Context.parse("python_dispatcher"), Context.parse(f"include={key}")][number % 2 :]
                 check(simulate(state, name, [tensor], contexts))
