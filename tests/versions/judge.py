@@ -20,11 +20,13 @@ from tests import in_pytorch
 from tests.engine.call import random_calls, recorded_calls
 from tests.engine.call.higher_order.higher_order_cases import declarations, differences
 from tests.engine.dispatcher.recorded_histories import differing_steps
+from tests.support import RECORDINGS, load_recording
 
-TESTS = Path(__file__).parents[1]
-CALLS = TESTS / "recordings" / "record_calls.py"
-HISTORIES = TESTS / "recordings" / "record_sequences.py"
-HIGHER_ORDER = TESTS / "engine" / "call" / "higher_order" / "live_higher_order.py"
+CALLS = RECORDINGS / "record_calls.py"
+HISTORIES = RECORDINGS / "record_sequences.py"
+HIGHER_ORDER = Path(__file__).parents[1] / "engine" / "call" / "higher_order" / "live_higher_order.py"
+NEWEST = "2.15.0"
+"""The version whose recorded higher-order operators are asked of one without a recording."""
 PER_OPERATOR = 5
 """The calls that `CALLS` makes of an operator."""
 SECONDS = 1800
@@ -87,18 +89,21 @@ def _compared(probed: Probed, ours: Subject) -> Iterator[Part]:
 
 
 def record(python: str, size: Size, directory: Path) -> dict[str, Any]:
-    """Random calls and histories of a live PyTorch, and calls of random higher-order operators."""
+    """Random calls and histories of a live PyTorch, and the recorded calls of higher-order operators."""
     calls, histories = directory / "calls.json.xz", directory / "histories.json.xz"
     _run(python, CALLS, str(calls), str(size.seed), str(size.calls // PER_OPERATOR))
     _run(python, HISTORIES, str(histories), str(size.seed), str(size.histories))
-    higher_order = in_pytorch.ask(python, HIGHER_ORDER, [size.seed, size.histories])
     recording = _read(calls)
+    version = recording["torch"].partition("+")[0]
+    if not (RECORDINGS / f"torch-{version}.version.json.xz").exists():
+        version = NEWEST
+    cases = load_recording(f"{version}.version")["higher_order"]
     return {
         "torch": recording["torch"],
         "seed": size.seed,
         "calls": recording["cases"],
         "histories": _read(histories)["histories"],
-        "higher_order": higher_order,
+        "higher_order": in_pytorch.ask(python, HIGHER_ORDER, cases),
     }
 
 

@@ -1,9 +1,11 @@
-"""Define random higher-order operators in a live PyTorch, call them in random contexts, and print what ran, as JSON.
+"""Define higher-order operators in a live PyTorch, call them, and print what ran, as JSON.
 
-usage: PYTHON live_higher_order.py < "[SEED, COUNT]"   (run with the Python that has PyTorch)
+usage: PYTHON live_higher_order.py < CASES   (run with the Python that has PyTorch)
 
-Every rule notes its name. It returns a word, or NotImplemented, or calls the operator again as rules do: below autograd
-at an autograd key, without its own key at another one; a mode's rule has its mode taken off, a transform's lowers it.
+CASES: an operator, as a declaration has it, and tensors and contexts of a call, as the package writes them; the
+transform of a wrapped tensor is the first context. Every rule notes its name. It returns a word, or NotImplemented, or
+calls the operator again as rules do: below autograd at an autograd key, without its own key at another one; a mode's
+rule has its mode taken off, a transform's lowers it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-import random
 import re
 import sys
 from typing import Any
@@ -31,13 +32,6 @@ ProxyTorchDispatchMode = torch.fx.experimental.proxy_tensor.ProxyTorchDispatchMo
 Key = torch._C.DispatchKey
 DEPTH = 40
 REDIRECT = "torch._higher_order_ops.utils.redirect_to_mode.<locals>.impl"
-
-KEYS = (
-    *("CPU", "Meta", "SparseCPU", "AutogradCPU", "AutogradMeta", "AutogradOther", "AutocastCPU", "BackendSelect"),
-    *("ADInplaceOrView", "Functionalize", "PythonTLSSnapshot", "PreDispatch", "FuncTorchDynamicLayerBackMode"),
-    *("CompositeExplicitAutograd", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "Autograd"),
-)
-FALLTHROUGH = ("AutogradCPU", "AutogradOther", "Functionalize", "CPU", "Python", "Conjugate", "PreDispatch")
 
 
 class Endless(Exception):
@@ -100,7 +94,6 @@ CONTEXT_CLASSES = {
     "transforms": "FunctorchFunctionalizeAPI",
 }
 """First argument of a rule for functionalization, by its place."""
-TRANSFORMS = ("Vmap", "Grad", "Jvp", "Functionalize")
 ran: list[str] = []
 raising: set[str] = set()
 """The rules of the operator that raise an error, by what they note."""
@@ -137,63 +130,36 @@ def autograd_keys() -> set[str]:
 
 
 class Operator:
-    """One random operator: the declaration of it, and it itself."""
+    """A higher-order operator of a declaration, which has a section for each kind of rule."""
 
-    def __init__(self, dice: random.Random, number: int) -> None:
-        self.dice = dice
-        self.name = f"random_{number}"
-        self.declared: dict[str, Any] = {"name": self.name}
-
-        class Random(ops.HigherOrderOperator):  # type: ignore[misc]
+    def __init__(self, declared: dict[str, Any]) -> None:
+        class Declared(ops.HigherOrderOperator):  # type: ignore[misc]
             """The operator."""
-
-            def __init__(self, name: str) -> None:
-                super().__init__(name)
 
             def __call__(self, *args: Any, **kwargs: Any) -> Any:
                 return super().__call__(*args, **kwargs)
 
-        self.operator = Random(self.name)
-        sections = [self.dispatch, self.autograd, self.modes, self.subclasses, self.transforms, self.functionalize]
-        dice.shuffle(sections)
-        for section in sections:
-            section()
+        self.operator = Declared(declared["name"])
+        for section, rules in declared.items():
+            if section != "name":
+                getattr(self, section)(rules)
 
-    def rule(self, kernel: str, redispatches: bool, not_implemented: bool = False) -> Any:
-        """The declaration of a rule."""
-        found: dict[str, Any] = {"kernel": kernel, "redispatches": redispatches}
-        if not_implemented:
-            found["returns"] = "NotImplemented"
-        elif self.dice.random() < 0.08:
-            raising.add(kernel)
-            found.update(redispatches="raises", error=f"ValueError: of {kernel}")
-        return found
+    def again(self, rule: Any) -> bool:
+        """True if the rule calls the operator again; one that raises is noted."""
+        if rule["redispatches"] == "raises":
+            raising.add(rule["kernel"])
+        return bool(rule["redispatches"] is True)
 
-    def dispatch(self) -> None:
+    def dispatch(self, rules: Any) -> None:
         """Rules by dispatch key, and keys that fall through."""
-        dice, kernels = self.dice, {}
-        keys = sorted(set(dice.sample(KEYS, dice.randint(0, 5))))
-        dice.shuffle(keys)
-        for key in keys:
-            if key in self.taken():
-                continue
-            if dice.random() < 0.15 and key not in torch_aliases():
-                kernels[key] = {"fallthrough": True}
+        for key, rule in rules.items():
+            if "fallthrough" in rule:
                 self.operator.fallthrough(key_of(key))
-                continue
-            # A composite rule cannot know the key that it runs at.
-            again = dice.random() < 0.3 and not key.startswith("Composite")
-            kernels[key] = self.rule(key, again)
-            self.operator.py_impl(key_of(key))(self.kernel(key, again))
-        for key in dice.sample(FALLTHROUGH, dice.choice((0, 0, 1, 2))):
-            if key not in kernels and key not in self.taken():
-                kernels[key] = {"fallthrough": True}
-                self.operator.fallthrough(key_of(key))
-        self.declared.setdefault("dispatch", {}).update(kernels)
-
-    def taken(self) -> set[str]:
-        """The dispatch keys that another section has a rule at."""
-        return {torch._C._dispatch_key_name(key) for key in self.operator.py_kernels}
+            elif "deferred_error" in rule:
+                helper = utils.autograd_not_implemented(self.operator, deferred_error=rule["deferred_error"])
+                self.operator.py_impl(key_of(key))(helper)
+            else:
+                self.operator.py_impl(key_of(key))(self.kernel(key, self.again(rule)))
 
     def kernel(self, key: str, again: bool) -> Any:
         def kernel(*args: Any) -> Any:
@@ -206,85 +172,51 @@ class Operator:
 
         return kernel
 
-    def autograd(self) -> None:
+    def autograd(self, rule: Any) -> None:
         """A derivative, or the helper that says there is none."""
-        kind = self.dice.choice(("none", "none", "rule", "wrapped", "helper"))
-        if kind in ("rule", "wrapped") and not hasattr(self.operator, "py_autograd_impl"):
-            return  # before PyTorch 2.8
-        if kind == "none" or "Autograd" in self.taken() or "Autograd" in self.declared.get("dispatch", {}):
-            return
-        deferred = self.dice.random() < 0.5
-        if kind == "rule":
-            again = self.dice.random() < 0.5
-            self.declared["autograd"] = self.rule("derivative", again)
-
-            def derivative(*args: Any) -> Any:
-                note("derivative")
-                if not again:
-                    return "done"
-                with torch._C._AutoDispatchBelowAutograd():
-                    return self.operator(*args)
-
-            self.operator.py_autograd_impl(derivative)
-            return
-        helper = utils.autograd_not_implemented(self.operator, deferred_error=deferred)
-        declared = {"kernel": "autograd_not_implemented", "deferred_error": deferred}
-        if kind == "wrapped":
-            self.declared["autograd"] = declared
+        if "deferred_error" in rule:
+            helper = utils.autograd_not_implemented(self.operator, deferred_error=rule["deferred_error"])
             self.operator.py_autograd_impl(helper)
-        else:
-            self.declared.setdefault("dispatch", {})["Autograd"] = declared
-            self.operator.py_impl(Key.Autograd)(helper)
+            return
+        again = self.again(rule)
 
-    def modes(self) -> None:
+        def derivative(*args: Any) -> Any:
+            note("derivative")
+            if not again:
+                return "done"
+            with torch._C._AutoDispatchBelowAutograd():
+                return self.operator(*args)
+
+        self.operator.py_autograd_impl(derivative)
+
+    def modes(self, rules: Any) -> None:
         """Rules by mode type."""
-        results = {}
-        for name, kind in MODES.items():
-            if self.dice.random() < 0.5 or kind in rules_by_class(self.operator):
-                continue
-            if kind is FakeTensorMode and self.dice.random() < 0.4 and hasattr(utils, "redirect_to_mode"):
-                results[name] = {"kernel": REDIRECT}
+        for name, rule in rules.items():
+            if rule["kernel"] == REDIRECT:
                 redirect(self.operator)
-                continue
-            again, refuses = self.dice.random() < 0.4, self.dice.random() < 0.3
-            results[name] = self.rule(name, again, refuses)
-            self.operator.py_impl(kind)(self.handler(name, again, refuses))
-        self.declared["modes"] = results
+            else:
+                self.operator.py_impl(MODES[name])(self.handler(rule))
 
-    def handler(self, name: str, again: bool, refuses: bool) -> Any:
-        def handler(_mode: Any, *args: Any) -> Any:
-            note(name)
+    def subclasses(self, rules: Any) -> None:
+        """Rules by tensor subclass."""
+        for name, rule in rules.items():
+            self.operator.py_impl(SUBCLASSES[name])(self.handler(rule))
+
+    def handler(self, rule: Any) -> Any:
+        again, refuses = self.again(rule), "returns" in rule
+
+        def handler(_first: Any, *args: Any) -> Any:
+            note(rule["kernel"])
             if refuses:
                 return NotImplemented
             return self.operator(*args) if again else "done"
 
         return handler
 
-    def subclasses(self) -> None:
-        """Rules by tensor subclass."""
-        results = {}
-        for name, kind in SUBCLASSES.items():
-            if self.dice.random() < 0.3 or not hasattr(self.operator, "python_key_table"):
-                continue  # PyTorch 2.4 has rules for modes only
-            refuses = self.dice.random() < 0.4
-            results[name] = self.rule(name, False, refuses)
-
-            def handler(*_args: Any, name: str = name, refuses: bool = refuses) -> Any:
-                note(name)
-                return NotImplemented if refuses else "done"
-
-            self.operator.py_impl(kind)(handler)
-        self.declared["subclasses"] = results
-
-    def transforms(self) -> None:
+    def transforms(self, rules: Any) -> None:
         """Rules by functorch transform."""
-        results = {}
-        for name in TRANSFORMS:
-            kind = getattr(functorch.TransformType, name)
-            if self.dice.random() < 0.4 or kind in self.operator.functorch_table:
-                continue
-            again = self.dice.random() < 0.5
-            results[name] = self.rule(f"transform {name}", again)
+        for name, declared in rules.items():
+            again = self.again(declared)
 
             def rule(interpreter: Any, *args: Any, name: str = name, again: bool = again) -> Any:
                 note(f"transform {name}")
@@ -293,26 +225,12 @@ class Operator:
                 with interpreter.lower():
                     return self.operator(*(unwrapped(name, interpreter, arg) for arg in args))
 
-            self.operator.py_impl(kind)(rule)
-        self.declared["transforms"] = results
+            self.operator.py_impl(getattr(functorch.TransformType, name))(rule)
 
-    def functionalize(self) -> None:
-        """A rule for functionalization, where nothing stands in its three places."""
-        places = (Key.Functionalize, FunctionalTensorMode, functorch.TransformType.Functionalize)
-        tables = (self.operator.py_kernels, rules_by_class(self.operator), self.operator.functorch_table)
-        written = "Functionalize" in self.declared.get("dispatch", {})
-        if (
-            self.dice.random() < 0.5
-            or written
-            or any(place in table for place, table in zip(places, tables, strict=True))
-        ):
-            return
-        again = self.dice.random() < 0.5
-        declared = self.rule("functional", again)
-        self.declared["functionalize"] = declared
-        fails = set(self.dice.sample(sorted(CONTEXT_CLASSES), self.dice.choice((0, 0, 1, 2))))
-        if fails and "error" not in declared:
-            declared["error"] = {place: f"ValueError: at {place}" for place in fails}
+    def functionalize(self, rule: Any) -> None:
+        """A rule for functionalization."""
+        again, error = self.again(rule), rule.get("error")
+        fails = error if isinstance(error, dict) else {}
 
         def functional(context: Any, *args: Any) -> Any:
             note("functional")
@@ -352,11 +270,6 @@ def redirect(operator: Any) -> None:
     operator.python_key_table[FakeTensorMode] = noting
 
 
-def torch_aliases() -> set[str]:
-    """Keys that no call arrives at, so that they cannot fall through."""
-    return {"CompositeExplicitAutograd", "CompositeImplicitAutograd", "Autograd"}
-
-
 def without(*keys: str) -> Any:
     """A guard that excludes keys."""
     keyset = torch._C.DispatchKeySet(key_of(keys[0]))
@@ -365,68 +278,43 @@ def without(*keys: str) -> Any:
     return torch._C._ExcludeDispatchKeyGuard(keyset)
 
 
-def tensor(dice: random.Random) -> tuple[str, Any]:
-    """A tensor, as text and itself."""
-    base = torch.ones(2)
-    kind = dice.choice(
-        ("cpu", "cpu", "grad", "meta", "sparse", "fake", "fake", "subclass", "subclass", "inference", "conj")
-    )
-    if kind == "grad":
-        return "cpu requires_grad", torch.ones(2, requires_grad=True)
-    if kind == "meta":
-        return "meta", torch.ones(2, device="meta")
-    if kind == "sparse":
-        return "cpu sparse", base.to_sparse()
-    if kind == "inference":
-        with torch.inference_mode():
-            return "cpu inference", torch.ones(2)
-    if kind == "conj":
-        return "cpu conj", torch.ones(2, dtype=torch.complex64).conj()
-    if kind == "fake":
-        name = dice.choice("AAB")
-        return f"cpu fake={name}", FAKE[name].from_tensor(base)
-    if kind == "subclass":
-        name = dice.choice(sorted(SUBCLASSES))
-        grad = dice.random() < 0.3
-        wrapper = torch.Tensor._make_wrapper_subclass(SUBCLASSES[name], (2,), requires_grad=grad)
-        return f"cpu subclass={name}{' requires_grad' if grad else ''}", wrapper
-    return "cpu", base
+def tensor(text: str) -> Any:
+    """A tensor that a call has."""
+    words = text.split()
+    named = dict(word.split("=") for word in words if "=" in word)
+    if "fake" in named:
+        return FAKE[named["fake"]].from_tensor(torch.ones(2))
+    if "subclass" in named:
+        kind, grad = SUBCLASSES[named["subclass"]], "requires_grad" in words
+        return torch.Tensor._make_wrapper_subclass(kind, (2,), requires_grad=grad)
+    if "conj" in words:
+        return torch.ones(2, dtype=torch.complex64).conj()
+    with torch.inference_mode() if "inference" in words else contextlib.nullcontext():
+        made = torch.ones(2, device=words[0], requires_grad="requires_grad" in words)
+    return made.to_sparse() if "sparse" in words else made
 
 
-def context(dice: random.Random) -> tuple[str, Any]:
-    """A context, as text and something that makes it."""
-    kind = dice.choice(
-        (
-            *("mode", "mode", "mode", "autocast", "no_grad", "inference", "below", "below_view", "pre", "pre_mode"),
-            *("functionalize", "exclude", "include", "python"),
-        )
-    )
-    if kind == "mode":
-        name = dice.choice(sorted(MODES))
-        if name == "FakeTensorMode":
-            instance = dice.choice("AB")
-            return f"mode={name}={instance}", lambda: FAKE[instance]
-        return f"mode={name}", lambda: mode(name)
-    if kind == "pre_mode":
-        name = dice.choice(("FunctionalTensorMode", "ProxyTorchDispatchMode"))
-        return f"pre_dispatch_mode={name}", lambda: mode(name, pre_dispatch=True)
-    if kind == "exclude":
-        keys = dice.sample(("AutogradCPU", "AutocastCPU", "Python", "ADInplaceOrView", "CPU"), dice.randint(1, 2))
-        return f"exclude={','.join(keys)}", lambda: without(*keys)
-    if kind == "include":
-        key = dice.choice(("Functionalize", "Python", "BackendSelect", "Conjugate", "AutogradOther"))
-        return f"include={key}", lambda: included(key)
+def context(text: str) -> Any:
+    """A context of a call."""
+    word, _, value = text.partition("=")
+    if word in ("mode", "pre_dispatch_mode"):
+        name, _, instance = value.partition("=")
+        return FAKE[instance] if instance else mode(name, pre_dispatch=word == "pre_dispatch_mode")
+    if word == "exclude":
+        return without(*value.split(","))
+    if word == "include":
+        return included(value)
     simple = {
-        "autocast": ("autocast cpu", lambda: torch.autocast("cpu")),
-        "no_grad": ("no_grad", torch.no_grad),
-        "inference": ("inference_mode", torch.inference_mode),
-        "below": ("below_autograd", torch._C._AutoDispatchBelowAutograd),
-        "below_view": ("below_ADInplaceOrView", torch._C._AutoDispatchBelowADInplaceOrView),
-        "pre": ("pre_dispatch", torch._C._EnablePreDispatch),
-        "functionalize": ("enable_functionalization", functionalization),
-        "python": ("python_dispatcher", torch._C._EnablePythonDispatcher),
+        "autocast cpu": lambda: torch.autocast("cpu"),
+        "no_grad": torch.no_grad,
+        "inference_mode": torch.inference_mode,
+        "below_autograd": torch._C._AutoDispatchBelowAutograd,
+        "below_ADInplaceOrView": torch._C._AutoDispatchBelowADInplaceOrView,
+        "pre_dispatch": torch._C._EnablePreDispatch,
+        "enable_functionalization": functionalization,
+        "python_dispatcher": torch._C._EnablePythonDispatcher,
     }
-    return simple[kind]
+    return simple[text]()
 
 
 def mode(name: str, pre_dispatch: bool = False) -> Any:
@@ -465,7 +353,7 @@ def shown(error: BaseException) -> list[str]:
     return [type(error).__name__, re.sub(r"<class '(?:[\w.]+\.)?(\w+)'>", r"<class '\1'>", text)]
 
 
-def call(operator: Any, args: list[Any], contexts: list[Any]) -> dict[str, Any]:
+def call(operator: Any, args: list[Any], contexts: list[str]) -> dict[str, Any]:
     """Call in those contexts; what ran, how it ended, and what PyTorch says of the fake modes.
 
     Nothing where PyTorch does not enter the contexts.
@@ -473,8 +361,8 @@ def call(operator: Any, args: list[Any], contexts: list[Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     with contextlib.ExitStack() as stack:
         try:
-            for one in contexts:
-                stack.enter_context(one())
+            for text in contexts:
+                stack.enter_context(context(text))
         except RuntimeError:
             return result  # these contexts do not go together
         ran.clear()
@@ -494,14 +382,12 @@ def call(operator: Any, args: list[Any], contexts: list[Any]) -> dict[str, Any]:
     return result
 
 
-def transformed(dice: random.Random, operator: Any, texts: list[str], args: list[Any], contexts: list[Any]) -> Any:
-    """The same inside of a functorch transform of the first argument, which is a plain one; the text of it."""
-    name = dice.choice(("vmap", "grad", "functionalize", "jvp"))
-    texts[0] = {"vmap": "cpu batched", "functionalize": "cpu functional"}.get(name, "cpu grad-wrapped")
+def transformed(name: str, operator: Any, args: list[Any], contexts: list[str]) -> Any:
+    """The same inside of a functorch transform of the first argument."""
     results: list[dict[str, Any]] = []
 
     def inside(first: Any) -> Any:
-        results.append(call(operator, [first, *args[1:]], contexts))
+        results.append(call(operator, [first, *args], contexts))
         raise Done
 
     with contextlib.suppress(Done):
@@ -513,38 +399,21 @@ def transformed(dice: random.Random, operator: Any, texts: list[str], args: list
             torch.func.jvp(inside, (torch.ones(2),), (torch.ones(2),))
         else:
             torch.func.functionalize(inside)(torch.ones(2))
-    return name, results[0]
+    return results[0]
 
 
-def case(dice: random.Random, number: int) -> dict[str, Any]:
-    """One operator and a call of it."""
+def answer(case: dict[str, Any]) -> dict[str, Any]:
+    """An operator and a call of it."""
     raising.clear()
-    operator = Operator(dice, number)
-    tensors = [tensor(dice) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3)))]
-    texts, args = [text for text, _ in tensors], [one for _, one in tensors]
-    asked: list[tuple[str, Any]] = []
-    for _ in range(dice.choice((0, 0, 1, 1, 2, 3))):
-        one = context(dice)
-        name = one[0].split("=")[0] + one[0].split("=")[-1]
-        # PyTorch allows some of them once only, and one mode not on both stacks.
-        if all(name.split("=")[-1] not in other and other.split("=")[-1] not in one[0] for other, _ in asked):
-            asked.append(one)
-    names = [text for text, _ in asked]
-    contexts = [make for _, make in asked]
-    if tensors and texts[0] == "cpu" and dice.random() < 0.5:
-        transform, result = transformed(dice, operator.operator, texts, args, contexts)
-        names.insert(0, transform)
+    operator = Operator(case["operator"]).operator
+    tensors, contexts = case["tensors"], case["contexts"]
+    if contexts and contexts[0] in ("vmap", "grad", "functionalize", "jvp"):
+        result = transformed(contexts[0], operator, [*map(tensor, tensors[1:])], contexts[1:])
     else:
-        result = call(operator.operator, args, contexts)
-    del ops._higher_order_ops[operator.name]
-    return {"operator": operator.declared, "tensors": texts, "contexts": names, **result}
-
-
-def main(seed: int, count: int) -> None:
-    """Print the cases."""
-    dice = random.Random(seed)
-    print(json.dumps([asked for asked in (case(dice, number) for number in range(count)) if "ran" in asked]))
+        result = call(operator, [*map(tensor, tensors)], contexts)
+    del ops._higher_order_ops[case["operator"]["name"]]
+    return {field: case[field] for field in ("operator", "tensors", "contexts")} | result
 
 
 if __name__ == "__main__":
-    main(*json.load(sys.stdin))
+    print(json.dumps([asked for asked in map(answer, json.load(sys.stdin)) if "ran" in asked]))
