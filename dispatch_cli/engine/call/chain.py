@@ -86,7 +86,7 @@ class KernelChain:
         definition = self._operator.definition
         self._schema = None if definition is None else definition.known_schema
         self._tags = () if definition is None else definition.tags
-        self._selector = SlotSelector(dispatcher.universe, self._operator)
+        self._selector = SlotSelector.of(dispatcher.universe, self._operator)
         self._python = python
         self._hops: list[Hop] = []
         self._canonical = dispatcher.table(name)

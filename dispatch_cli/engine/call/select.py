@@ -5,6 +5,7 @@ Sources: ``ATen/core/dispatch/DispatchKeyExtractor.h`` and ``.cpp``, ``c10/core/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from dispatch_cli.engine.call.tensors import Value
@@ -39,13 +40,18 @@ def highest_functionality(keyset: DispatchKeySet) -> str | None:
 
 
 class SlotSelector:
-    """Selects slots of one operator; reads its live table once."""
+    """Selects slots of one operator. masks: for each backend component, or the same for all."""
 
-    def __init__(self, universe: Universe, operator: Operator) -> None:
+    def __init__(self, universe: Universe, masks: Sequence[DispatchKeySet]) -> None:
         self.universe = universe
         self._layout = DispatchKeySet.of(universe).layout
-        self._masks = _all_masks(self._layout, operator.live.fallthroughs())
+        self._masks = masks
         self._is_common = len({mask.bits for mask in self._masks}) == 1
+
+    @classmethod
+    def of(cls, universe: Universe, operator: Operator) -> SlotSelector:
+        """The selector of an operator, whose live table is read once."""
+        return cls(universe, _all_masks(DispatchKeySet.of(universe).layout, operator.live.fallthroughs()))
 
     def select(self, values: tuple[Value, ...], keys: LocalKeys, generator: DispatchKeySet | None = None) -> Selection:
         """The selection of a call with those arguments, on a thread with those keys.

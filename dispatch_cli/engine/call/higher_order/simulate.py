@@ -14,22 +14,12 @@ from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling
 from dispatch_cli.engine.call.higher_order.modes import conflicting
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop, Known
+from dispatch_cli.engine.call.select import SlotSelector
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Mode, Thread
-from dispatch_cli.engine.call.trace import (
-    Does,
-    End,
-    EndKind,
-    Error,
-    Mask,
-    MaskKind,
-    Reached,
-    Selection,
-    TensorArgument,
-)
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Reached
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
 from dispatch_cli.model.call import Absent, CallError, Context, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
@@ -97,6 +87,7 @@ class _HigherOrderSimulator:
     ) -> None:
         self._name = operator.name
         self._table: HigherOrderTable = state.higher_order_table(operator)
+        self._selector = SlotSelector(self._table.universe, (self._table.non_fallthrough,))
         self._handlers = Handlers(self._table, state.modes, maker)
         self._maker = maker
         self._records_gradients = records_gradients
@@ -136,24 +127,8 @@ class _HigherOrderSimulator:
 
     def _selected(self, values: tuple[Value, ...], thread: Thread, reached: Reached) -> HigherOrderHop:
         """The selection of a call; what runs is filled in later."""
-        keyset = DispatchKeySet.of(self._maker.universe)
-        for value in values:
-            keyset |= value.keyset
-        mask = self._table.non_fallthrough
-        unmasked = (keyset | thread.keys.included) - thread.keys.excluded
-        result = unmasked & mask
-        kept = set(result)
-        selection = Selection(
-            arguments=tuple(TensorArgument(value.text, value.keyset) for value in values),
-            keyset=keyset,
-            included=thread.keys.included,
-            excluded=thread.keys.excluded,
-            unmasked=unmasked,
-            mask=Mask(MaskKind.COMMON, None, mask),
-            skipped=tuple(key for key in reversed(list(unmasked)) if key not in kept),
-            result=result,
-        )
-        return HigherOrderHop(result.highest_priority(), selection, reached, Does.RAISES, Known.DISPATCHER)
+        selection = self._selector.select(values, thread.keys)
+        return HigherOrderHop(selection.result.highest_priority(), selection, reached, Does.RAISES, Known.DISPATCHER)
 
     def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         if hop.key == FRONT:
