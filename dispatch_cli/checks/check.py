@@ -157,10 +157,7 @@ class Check:
         lacks: MissingPart | None = None,
     ) -> Check:
         """The check of a file: the file's name is its id, the first sentence of its documentation its title."""
-        if documentation is None:
-            from dispatch_cli.model.docstrings import docstring
-
-            documentation = docstring(find.__module__)
+        documentation = documentation or ""  # none with `python -OO`
         name = find.__module__.rpartition(".")[2].replace("_", "-")
         title = documentation.partition(".\n")[0].replace("\n", " ")
         word = title.partition(" ")[0]

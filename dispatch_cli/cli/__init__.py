@@ -79,7 +79,6 @@ class _LazyGroup(click.Group):
         module = import_module(COMMANDS[cmd_name])
         command = module.command
         assert isinstance(command, click.Command)
-        _document(command, module.__name__, "command")
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
@@ -128,17 +127,6 @@ def cli(traceback: bool) -> None:
     The answers are computed from declarations and sources; PyTorch need not be installed. `dispatch-cli COMMAND --help`
     lists the options of a command, `dispatch-cli help COMMAND` says everything about it.
     """
-
-
-def _document(command: click.Command, module: str, function: str) -> None:
-    """Give a command its help where Python runs without docstrings."""
-    if command.help is None:
-        from dispatch_cli.model.docstrings import docstring
-
-        command.help = docstring(module, function)
-
-
-_document(cli, __name__, "cli")
 
 
 def main(args: list[str] | None = None) -> None:
