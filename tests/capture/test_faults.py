@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -125,17 +124,6 @@ def test_a_process_that_keeps_standard_error_open_is_not_waited_for(prefix: str,
         assert stand_in.left_behind() == []
 
 
-@pytest.mark.parametrize("line", [f"progress {'9' * 5000} 1", "progress 9999999999 1"])
-def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> None:
-    """The lines after it would not fit into a pipe that nobody reads."""
-    from dispatch_cli.capture.run import _report
-
-    counts: list[int] = []
-    script = f"import sys; print({line!r}, file=sys.stderr); print('x' * 500_000, 'end', file=sys.stderr)"
-    ended = process.run([sys.executable, "-I", "-c", script], 30, lambda raw: _report(raw, lambda *_: counts.append(1)))
-    assert (ended.code, ended.errors[-4:], counts) == (0, "end\n", [])
-
-
 @pytest.mark.parametrize(
     "lines",
     [
@@ -203,16 +191,6 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
     assert not (stand_in.folder / "out.yaml").exists()
 
 
-def test_the_folder_of_temporary_files_is_not_there(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> str:
-        raise FileNotFoundError(2, "No usable temporary directory found")
-
-    monkeypatch.setattr(tempfile, "mkdtemp", fail)
-    result = call("capture", "--python", stand_in.script(COPY))
-    assert (result.code, result.out) == (2, "")
-    assert "No usable temporary directory found" in result.err
-
-
 # Malformed answers.
 
 
@@ -264,25 +242,3 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
             assert result.code != 2 or "gave an invalid answer" in result.err or "gave an answer" in result.err
             codes[result.code] += 1
     assert codes[2] > codes[0] + codes[1]
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    [
-        (("operators", 0, "kernels", "CPU", 0, "debug"), None, "operators[0].kernels.CPU[0].debug must be a string"),
-        (("operators", 0, "tags"), ["a", 1], "operators[0].tags[1] must be a string"),
-        (("modules",), "m", "modules must be a list"),
-        (("universe", "runtime"), [1], "universe: field 'runtime' must be a list of names"),
-        (("skipped",), [{}], "skipped[0].name is missing"),
-    ],
-)
-def test_what_is_malformed_is_said(path: tuple[Any, ...], value: Any, words: str, stand_in: StandIn) -> None:
-    state = small_state()
-    at = state
-    for step in path[:-1]:
-        at = at[step]
-    at[path[-1]] = value
-    stand_in.answer(state)
-    result = call("capture", "--python", stand_in.script(COPY))
-    assert (result.code, result.out) == (2, "")
-    assert f"gave an invalid answer: {words}" in result.err

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from dispatch_cli.api import load_state
-from dispatch_cli.capture.document import MAX_KEYS_TEXT, document
+from dispatch_cli.capture.document import document
 from dispatch_cli.capture.probe import parse_dump
 from dispatch_cli.capture.write import Format, head, json_text, state_text, yaml_text
 from dispatch_cli.cli.output import write
@@ -189,17 +189,6 @@ def test_hostile_texts_come_back_as_they_were() -> None:
     assert from_yaml("".join(yaml_text(texts))) == texts
     text = "".join(json_text(texts))
     assert json.loads(text) == from_yaml(text) == texts
-
-
-def test_groups_of_keys_stay_shorter_than_yaml_allows() -> None:
-    keys = [f"Key{number:03}" for number in range(200)]
-    single = kernel("a.cpp:1")
-    state = state_of([operator("a::b", kernels={key: [single] for key in keys})], universe_data("torch-2.15"))
-    dispatch = document(state)["operators"][0]["dispatch"]
-    assert [key for group in dispatch for key in group.split(", ")] == keys
-    assert max(map(len, dispatch)) <= MAX_KEYS_TEXT
-    assert len(dispatch) == 4
-    assert from_yaml("".join(yaml_text(document(state)))) == document(state)
 
 
 def test_head_has_no_line_of_its_own_making() -> None:

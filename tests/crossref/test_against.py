@@ -93,21 +93,6 @@ def test_conditions() -> None:
     assert [(row.key, row.when) for row in report.differences] == [("CUDA", ("defined(B)",))]
 
 
-def test_a_schema_that_is_not_known() -> None:
-    declared = sources({"at": "a.cpp:2:3", "name": "demo::f", "schema": "unknown"}, kernel("demo::f", "CPU"))
-    assert [one for *_, one in outcomes(declared, library({"demo::f": BUILT_F}))] == [
-        Outcome.NOT_KNOWN,
-        Outcome.SAME,
-    ]
-
-
-def test_alike_schemas_in_two_spellings() -> None:
-    """PyTorch prints ``Tensor!`` with a set that it makes up."""
-    declared = sources({"at": "a.cpp:2:3", "func": "demo::f(Tensor! x) -> ()"})
-    built = library({"demo::f": BuiltOperator("demo::f(Tensor($0! -> ) x) -> ()", {})})
-    assert [one for *_, one in outcomes(declared, built)] == [Outcome.SAME]
-
-
 def test_only_what_concerns_the_sources_is_compared() -> None:
     """PyTorch's own operators count as far as the sources register kernels for them."""
     add = BuiltOperator("aten::add() -> ()", {"CPU": BuiltKernel("p"), "CUDA": BuiltKernel("p")})

@@ -99,33 +99,6 @@ def test_what_that_pytorch_refuses_is_a_difference() -> None:
     assert "a.cpp:1:1: error[refused-registration]: PyTorch refuses this registration: Tried to register" in result.out
 
 
-def test_declarations_for_another_pytorch() -> None:
-    """The answer names the PyTorch that was asked, and says that it is not the one that the file extends."""
-    Path("a.yaml").write_text(DECLARED.replace("dispatch: 1\n", "dispatch: 1\nextends: [torch-2.15]\n"), "utf-8")
-    result = drift()
-    source = f"PyTorch {universe_data('torch-2.4')['torch']} with demo"
-    *_, note, outcome = result.out.splitlines()
-    assert note == (
-        f"the declarations are for torch-2.15, but were compared with {source}; what torch.library itself registers "
-        "may differ"
-    )
-    assert outcome == f"2 errors, 1 warning in 1 operator; checked: 1 operator, 5 checks ({source})"
-    assert "--pytorch" not in result.out
-    assert json.loads(drift("--format", "json").out)["built"] == {"source": source, "universe": "torch-2.4"}
-
-
-def test_chosen_operators_are_also_those_that_are_not_declared(folder: Path) -> None:
-    (row,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
-    more = {**row, "name": "demo::more", "schema": "demo::more(Tensor x) -> Tensor"}
-    python_that_answers({**state_of([row, more], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
-
-    def of_more(glob: str) -> int:
-        reported = json.loads(drift("--format", "json", "--op", glob).out)["findings"]
-        return sum(finding["operator"] == "demo::more" for finding in reported)
-
-    assert (of_more("demo::*"), of_more("demo::op")) == (1, 0)
-
-
 @pytest.mark.parametrize(("module", "apart"), [("demo", True), ("torch.testing", False)])
 def test_what_modules_of_pytorch_register_is_pytorchs(module: str, apart: bool) -> None:
     """It is not told apart from the rest, nor is anything where PyTorch was there before anybody could look."""

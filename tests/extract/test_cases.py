@@ -1,8 +1,8 @@
 """Sources in ``cases/``, and all that is read from them.
 
-A case begins with ``=== `` and its name, has options as `extract` has them, then each file below ``--- `` and its name,
-and below ``-->`` a line for everything that is read: its place, what it is, and its conditions. An expression whose
-value is not known stands in backquotes. What only the audit finds comes last; with ``--audit`` nothing else is read.
+A case has options as `extract` has them, and a line for everything that is read: its place, what it is, and its
+conditions. An expression whose value is not known stands in backquotes. What only the audit finds comes last; with
+``--audit`` nothing else is read.
 With ``--steps`` the lines are about the declarations that are made of it, with ``--tokens`` they are those of the
 preprocessor, and with ``--walk`` and paths the files that are read, and those that are left out.
 `python -m tests.extract.test_cases` writes these lines anew: read each change. The projects of
@@ -13,12 +13,10 @@ this output.
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from jsonschema_rs import Draft202012Validator
@@ -57,6 +55,7 @@ from dispatch_cli.model.extracted import (
     Unknown,
 )
 from dispatch_cli.model.span import Span
+from tests.extract.cases import Case, cases, write
 
 FOLDER = Path(__file__).with_name("cases")
 TORCHGEN = {
@@ -64,44 +63,6 @@ TORCHGEN = {
     "derivatives.yaml": SourceKind.DERIVATIVES,
     "backend.yaml": SourceKind.BACKEND_YAML,
 }
-ARROW = "-->\n"
-
-
-class Case(NamedTuple):
-    """A case. options: as they are written, one a line. files: texts by name. expected: the lines below the arrow."""
-
-    name: str
-    options: tuple[str, ...]
-    files: dict[str, str]
-    expected: str
-
-    def text(self, expected: str) -> str:
-        """The case as it is written."""
-        options = "".join(f"{option}\n" for option in self.options)
-        files = "".join(f"--- {name}\n{text}" for name, text in self.files.items())
-        return f"=== {self.name}\n{options}{files}{ARROW}{expected}"
-
-
-def cases(path: Path) -> Iterator[Case]:
-    """The cases of a file."""
-    for text in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
-        given, _, expected = text.partition(ARROW)
-        head, *files = re.split(r"^--- ", given, flags=re.M)
-        name, *options = head.splitlines()
-        yield Case(name, tuple(options), dict(_named(file) for file in files), expected)
-
-
-def _named(file: str) -> tuple[str, str]:
-    name, _, text = file.partition("\n")
-    return name, text
-
-
-def write(case: Case, folder: Path) -> None:
-    """The files of a case, below a folder."""
-    for name, text in case.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
 
 
 def extractions_of(case: Case) -> tuple[Sources, list[Extraction]]:

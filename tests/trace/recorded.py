@@ -15,7 +15,11 @@ from dispatch_cli.trace import build
 from dispatch_cli.trace.launch import command, library_for
 from tests import in_pytorch
 from tests.capture.support import torch_python
+from tests.extract.cases import cases
 from tests.once import once
+
+LIVE_PROGRAMS = {case.name: case.files for case in cases(Path(__file__).with_name("programs.txt"))}
+"""Programs that live PyTorch runs, by what they are about: their files by name."""
 
 
 def recorder_command(save: Path, *program: str, **options: bool | int) -> list[str]:

@@ -177,10 +177,8 @@ def test_every_fact_of_a_call_can_be_chosen() -> None:
     ("line", "found"),
     [
         ("trace --no-l", "plain\t--no-lines\n"),
-        ("trace program.py --no-l", "file\t\n"),
         ("trace -m pytest --no-l", "file\t\n"),
         (f"trace {REAL} --onl", "plain\t--only\n"),
-        ("trace --save ", "file\t\n"),
     ],
 )
 def test_behind_a_program_no_options_are_completed(line: str, found: str) -> None:

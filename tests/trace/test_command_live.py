@@ -137,20 +137,6 @@ def test_an_interrupt_of_the_terminal(tmp_path: Path) -> None:
     assert "aten::sin" in error
 
 
-def test_every_kernel_is_observed(tmp_path: Path) -> None:
-    source = "import torch\ntorch.sin(torch.ones(2, requires_grad=True))\nraise SystemExit(3)\n"
-    line = command(tmp_path, source, "--verify", "--format", "json")
-    done = subprocess.run(line, cwd=tmp_path, env=variables(tmp_path), capture_output=True, check=False, text=True)
-    assert (done.returncode, done.stdout) == (3, "")
-    answer = json.loads(done.stderr.rpartition("\nnote: ")[0])
-    assert answer["seen"] == "all-kernels"
-    (sin,) = [row for row in answer["threads"][0]["rows"] if row["operator"] == "aten::sin"]
-    assert [(kernel["key"], kernel["observed"]) for kernel in sin["path"]["kernels"]] == [
-        ("AutogradCPU", True),
-        ("CPU", True),
-    ]
-
-
 def test_a_full_disk(tmp_path: Path) -> None:
     """Files may have 200 KB: the recording goes as far as that."""
     source = "import torch\na = torch.ones(2)\nfor _ in range(30000): a.add_(1)\nprint(a[0].item())"

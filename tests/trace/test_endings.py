@@ -18,7 +18,6 @@ from tests.engine.call.judge.run import has_modules
 from tests.engine.call.judge.test_judge import SEED
 from tests.trace.judge.endings import judged_runs, table, together
 from tests.trace.support import PLAIN, Writer
-from tests.trace.test_view import KERNELS
 
 SAMPLES = 40
 BY_DIMENSIONS = ("softmax_backward_data", "transpose", "squeeze")
@@ -129,26 +128,6 @@ def test_a_kernel_that_raised_itself_is_said_to(tmp_path: Path) -> None:
     assert "The call raised, at AutogradCPU or after that.\n" in explained
     assert "It is not known whether the call came to ADInplaceOrView > CPU" in explained
     assert "this is not what is predicted" not in explained
-
-
-def test_a_call_that_was_made_again_is_one_of_its_own_in_every_format() -> None:
-    file = str(KERNELS)
-    report = answer(file)
-    rows = {row["number"]: row for thread in report["threads"] for row in thread["rows"] if row["operator"]}
-    own = {}
-    for number, row in rows.items():
-        kernels = row["path"]["kernels"]
-        last = next((at for at, one in enumerate(kernels) if one["does"] == "calls-anew"), len(kernels))
-        own[number] = [kernel["key"] for kernel in kernels[: last + 1]]
-    assert any(len(own[number]) < len(row["path"]["kernels"]) for number, row in rows.items())
-    sheet = csv.DictReader(said(file, "--format", "csv").splitlines())
-    assert {int(row["call"]): row["kernels"].split() for row in sheet if row["operator"]} == own
-    events = json.loads(said(file, "--format", "chrome"))["traceEvents"]
-    in_chrome = {event["args"]["call"]: event["args"] for event in events if event["ph"] == "X"}
-    assert {number: in_chrome[number]["kernels"].split(" → ") for number in own} == own
-    assert {number for number in own if in_chrome[number].get("calls_again")} == {
-        number for number, row in rows.items() if "calls-anew" in [kernel["does"] for kernel in row["path"]["kernels"]]
-    }
 
 
 @pytest.mark.live

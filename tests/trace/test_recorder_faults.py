@@ -11,7 +11,7 @@ import pytest
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.recording import read as recording_of
 from tests.capture.support import torch_python
-from tests.trace.recorded import read, recorder_command
+from tests.trace.recorded import LIVE_PROGRAMS, read, recorder_command
 from tests.trace.recorded import run_source as recorded
 
 pytestmark = pytest.mark.live
@@ -28,27 +28,7 @@ def captured(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str
 
 def test_an_exception_of_python_inside_a_call_reaches_the_program(tmp_path: Path) -> None:
     """It is on its way as an exception of C++ while the calls end."""
-    source = """
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-class Mode(TorchDispatchMode):
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if function is torch.ops.aten.sin.default:
-            raise LookupError("this one")
-        return function(*args, **(kwargs or {}))
-for _ in range(3):
-    try:
-        with Mode():
-            torch.sin(torch.ones(2))
-    except LookupError as error:
-        print(error, error.__cause__)
-torch.cos(torch.ones(2))
-try:
-    torch.ones(2) + torch.ones(3)
-except RuntimeError as error:
-    print("RuntimeError")
-torch.exp(torch.ones(2))
-"""
+    source = LIVE_PROGRAMS["an exception of python inside a call reaches the program"]["program.py"]
     done = recorded(tmp_path, source)
     assert (done.code, done.out, done.err) == (0, "this one None\n" * 3 + "RuntimeError\n", "")
     assert [call["depth"] for call in done.calls("aten::cos") + done.calls("aten::exp")] == [0, 0]
@@ -66,16 +46,7 @@ torch.exp(torch.ones(2))
 
 
 def test_a_fork_writes_nothing_into_its_parents_recording(tmp_path: Path) -> None:
-    source = """
-import os, torch
-torch.sin(torch.ones(2))
-pid = os.fork()
-if pid == 0:
-    torch.cos(torch.ones(2))
-    raise SystemExit(4)
-print(os.waitpid(pid, 0)[1] >> 8)
-torch.exp(torch.ones(2))
-"""
+    source = LIVE_PROGRAMS["a fork writes nothing into its parents recording"]["program.py"]
     done = recorded(tmp_path, source)
     assert (done.code, done.out, done.err) == (0, "4\n", "")
     assert [len(done.calls(f"aten::{name}")) for name in ("sin", "cos", "exp")] == [1, 0, 1]
@@ -89,29 +60,6 @@ def test_the_bound(tmp_path: Path) -> None:
     assert (tmp_path / "recording").stat().st_size <= 1 << 20
     assert [line[0]["reason"] for line in done.tagged("x")] == ["limit"]
     assert 5000 < done.tagged("end")[0][0]["calls"] == len(done.tagged("c")) < 30000
-
-
-def test_threads_have_their_own_depths(tmp_path: Path) -> None:
-    source = """
-import threading, torch
-def work():
-    for _ in range(200):
-        torch.nn.functional.linear(torch.ones(2, 2), torch.ones(2, 2))
-threads = [threading.Thread(target=work, name=f"worker {n}") for n in range(3)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-"""
-    done = recorded(tmp_path, source)
-    depths: dict[int, int] = {}
-    for line in done.lines[1:]:
-        if line[0] == "c":
-            assert line[3] == depths.setdefault(line[2], 0)
-            depths[line[2]] += 1
-        elif line[0] == "e":
-            depths[line[1]] -= 1
-    assert set(depths.values()) == {0}
-    assert {call["thread"] for call in done.calls("aten::linear")} == {"worker 0", "worker 1", "worker 2"}
-    assert len(done.calls("aten::linear")) == 600
 
 
 WAITING = """
@@ -181,42 +129,7 @@ def test_what_a_signals_handler_raises_reaches_the_program_once(tmp_path: Path) 
 
 def test_python_code_that_calls_operators_inside_of_the_recorder(tmp_path: Path) -> None:
     """A signal's handler, a profiler, and a finalizer that the garbage collector runs."""
-    source = """
-import faulthandler, gc, os, signal, sys, time, torch, warnings
-faulthandler.dump_traceback_later(60, exit=True)
-a = torch.ones(2)
-calls = [0, 0, 0]
-def handler(*_):
-    calls[0] += 1
-    torch.add(a, a)
-signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-end = time.monotonic() + 1.5
-while time.monotonic() < end:
-    torch.sin(a)
-signal.setitimer(signal.ITIMER_REAL, 0)
-def profiler(*arguments):
-    calls[1] += 1
-    torch.cos(a)
-sys.setprofile(profiler)
-torch.sin(a)
-sys.setprofile(None)
-class Ring:
-    def __init__(self):
-        self.me = self
-    def __del__(self):
-        calls[2] += 1
-        torch.exp(a)
-gc.set_threshold(5)
-for _ in range(3000):
-    Ring()
-    torch.sin(a)
-warnings.simplefilter("ignore")  # of fork, in Python 3.12 and later
-if os.fork() == 0:
-    os._exit(0)
-os.wait()
-print(all(calls))
-"""
+    source = LIVE_PROGRAMS["python code that calls operators inside of the recorder"]["program.py"]
     done = recorded(tmp_path, source, fresh=True)
     assert (done.code, done.out, done.err) == (0, "True\n", "")
     recording = recording_of(str(tmp_path / "recording"))

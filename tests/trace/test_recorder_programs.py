@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import zipfile
@@ -78,12 +77,6 @@ def test_a_script(tmp_path: Path, name: str) -> None:
     assert head["torch"] == ("9.9" if name == "another torch" else None)
     assert (reason[0], reason[1]["reason"]) == ("x", "calibration" if name == "another torch" else "torch")
     assert end[0] == "end"
-
-
-def test_a_signal_ends_it(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(PROGRAMS["interrupted"], encoding="utf-8")
-    without, recorded, _ = both(tmp_path, ["program.py"])
-    assert recorded[0] == without[0] == -signal.SIGINT
 
 
 @pytest.mark.parametrize("source", ["output", "raises", "exits", "names"])

@@ -14,9 +14,7 @@ from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.declarations import Fallback
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace import state as trace_state
 from dispatch_cli.trace.recording import read
 from tests.capture.support import mutations, state_of, universe_data
@@ -82,38 +80,6 @@ def test_the_kernels_of_the_program_are_named_with_their_places(file: str) -> No
     assert places[1]["CPU"] == "/home/me/lib.py:30"
     assert places[2].keys() == {"AutogradPrivateUse1", "PrivateUse1"}
     assert places[2]["PrivateUse1"] == "/npu/fallback.cpp:7"
-
-
-def test_the_fallback_of_a_backend_and_lost_gradients_are_found(file: str) -> None:
-    rows = [
-        (finding["kind"], finding["operator"], finding["key"], finding["first"]) for finding in answer(file)["findings"]
-    ]
-    assert rows == [
-        ("fallback", "mylib::plain", "PrivateUse1", 2),
-        ("no-gradient", "mylib::plain", "AutogradCPU", 1),
-    ]
-
-
-def test_a_fallback_of_a_backend_is_not_called_pytorchs_own(file: str) -> None:
-    result = call("trace", file, "--explain", "2")
-    row = next(line for line in result.out.split("\n") if line.startswith("PrivateUse1 "))
-    assert "/npu/fallback.cpp:7" in row
-    assert "PyTorch's own" not in row
-
-
-def test_a_fallback_of_the_program_in_the_place_of_pytorchs_own_is_its_own(tmp_path: Path) -> None:
-    state_data, file = state(), tmp_path / "s.trace"
-    fallback = next(
-        fallback for fallback in state_data["universe"]["fallbacks"] if fallback["key"] == "AutogradPrivateUse1"
-    )
-    fallback.update(debug="registered at /npu/csrc/aten/VariableFallbackKernel.cpp:3", fallthrough=True)
-    file.write_text(recording(state_data), encoding="utf-8")
-    declarations = load_state((), bases=[str(file)]).declarations
-    assert "AutogradPrivateUse1" not in declarations.universe.own_fallbacks
-    assert {step.dispatch_key for step in declarations.steps if isinstance(step, Fallback)} == {
-        "AutogradPrivateUse1",
-        "PrivateUse1",
-    }
 
 
 def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str) -> dict[str, Any]:
@@ -209,15 +175,6 @@ def test_where_another_state_stands_for_that_of_a_recording_it_is_said(tmp_path:
         answered = call(*arguments)
         assert answered.code == 0
         assert f"note: the registrations of its program are not in {file}: those of torch-2.13 stand" in answered.err
-
-
-def test_without_a_state_nothing_is_said_of_operators_that_changed(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.call("aten::sin")
-    writer.add("o", 1, "aten::sin")
-    (tmp_path / "s.trace").write_text(writer.text(), encoding="utf-8")
-    rows = answer(str(tmp_path / "s.trace"))["threads"][0]["rows"]
-    assert "changed while the program ran" in rows[0]["path"]["problem"]
 
 
 def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -317,19 +274,3 @@ def test_changes_name_what_the_program_registered(tmp_path: Path) -> None:
     file.write_text(text % "AutogradCPU", encoding="utf-8")
     refused = call("check-invariants", str(file), "--base", str(OWN))
     assert (refused.code, "it is registered at " in refused.err) == (2, True)
-
-
-def test_changes_name_fallbacks_of_the_program(tmp_path: Path) -> None:
-    """Those of PyTorch, and those that the program registered."""
-    recording, file = tmp_path / "s.trace", tmp_path / "changes.yaml"
-    with_tables(recording, state(), {})
-    assert {"AutogradCPU", "PrivateUse1"} <= load_state((), bases=[str(recording)]).dispatcher.fallbacks.keys()
-    for key in ("AutogradCPU", "PrivateUse1"):
-        file.write_text(f"dispatch: 1\nchanges:\n  - remove: {{fallback: {key}}}\n", encoding="utf-8")
-        after = load_state([str(file)], bases=[str(recording)])
-        assert key not in after.dispatcher.fallbacks
-        assert after.base is not None
-        assert key in after.base.fallbacks
-    file.write_text("dispatch: 1\nchanges:\n  - remove: {fallback: PrivateUse2}\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no registration of the backend fallback"):
-        load_state([str(file)], bases=[str(recording)])

@@ -86,11 +86,3 @@ def test_every_call_is_in_one_line(seed: int) -> None:
             inside = sum(parents[call] == item.call for call in range(len(kinds)))
             assert (item.calls > 1) == (inside > 0)
     assert sorted(results) == [*range(len(kinds))]
-
-
-@pytest.mark.parametrize("period", [1, 3, 50, 316])
-def test_a_loop_is_one_group_however_long_it_is(period: int) -> None:
-    kernels: list[Made] = [(f"k{number}",) for number in range(period)]
-    lines = shown(kernels * 40)
-    assert len(lines) == (period + 1 if period > 1 else 1)
-    assert lines[0].endswith("x40 @0")

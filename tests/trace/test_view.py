@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -66,14 +67,6 @@ def test_backward_calls_are_tied_to_the_forward_line(file: str) -> None:
     forward = next(candidate for candidate in rows_of(answer(file)) if candidate["number"] == row["forward"])
     assert (forward["operator"], forward["level"], row["times"]) == ("aten::mm", 3, 2)
     assert (row["place"]["line"], row["forward_place"]["line"]) == (3, 1)
-
-
-def test_numbers_are_positions_whatever_is_shown(file: str) -> None:
-    every_row = {row["number"]: row["operator"] for row in rows_of(answer(file)) if row["operator"]}
-    for options in (["--op", "aten::relu"], ["--line", "train.py:4"], ["--only", "python"], ["--key", "autocast*"]):
-        chosen = rows_of(answer(file, *options))
-        assert chosen
-        assert all(every_row.get(row["number"], row["operator"]) == row["operator"] for row in chosen), options
 
 
 FILTERS: dict[str, tuple[list[str], set[str]]] = {
@@ -146,43 +139,6 @@ def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -
     assert [finding["first"] for finding in answer(str(tmp_path / "f.trace"))["findings"]] == [0]
 
 
-def test_the_lines_with_the_most_calls(tmp_path: Path) -> None:
-    writer = Writer()
-    for line in range(1, 13):
-        for _ in range(line):
-            writer.call("aten::sin", line=line)
-    writer.call("aten::linear", line=20, ends=False, tensors=(PLAIN, PLAIN))
-    writer.call("aten::t", 1, line=20)
-    for _ in range(30):
-        writer.call("aten::mul.Tensor", 1, line=1, tensors=(PLAIN, PLAIN))
-    writer.end()
-    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
-    lines = answer(str(REAL))["python_lines"]
-    assert len({(line["place"]["file"], line["place"]["line"], line["place"]["function"]) for line in lines}) == len(
-        lines
-    )
-    lines = answer(str(tmp_path / "f.trace"))["python_lines"]
-    assert [(line["place"]["line"], line["calls"], line["all"]) for line in lines] == [
-        (20, 1, 32),
-        (1, 31, 31),
-        *((line, line, line) for line in range(12, 4, -1)),
-    ]
-    output = call("trace", str(tmp_path / "f.trace")).out
-    assert "train.py:20 in step      1                 32\n" in output
-
-
-def test_calls_inside_that_record_a_gradient_give_one(tmp_path: Path) -> None:
-    for nodes in ([], [3]):
-        writer = Writer()
-        writer.call("_c10d_functional::all_reduce", grads=(True,), ends=False)
-        writer.call("aten::detach", 1, grads=(True,), nodes=nodes)
-        writer.end()
-        kinds = [finding[0] for finding in findings_of(writer, tmp_path)]
-        assert ("no-gradient" in kinds) == (not nodes)
-        rows = rows_of(answer(str(tmp_path / "f.trace"), "--op", "_c10d_functional::*"))
-        assert ("no-gradient" in rows[0]["facts"]) == (not nodes)
-
-
 SECOND = '["k",0,1,"CPU",65537,"redispatch",false]\n'
 """The second kernel of a call of sin, in a live PyTorch."""
 INSTEAD: dict[str, tuple[str, str]] = {
@@ -232,23 +188,6 @@ def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) ->
             assert answer(str(tmp_path / "f.trace"))["counts"]["different"] == 1
 
 
-def test_kernels_that_never_ran(tmp_path: Path) -> None:
-    (tmp_path / "k.yaml").write_text(
-        "dispatch: 1\noperators:\n- name: aten::sin\n  dispatch: {PrivateUse1: mine}\n"
-        "- name: aten::cos\n  dispatch: {PrivateUse1: other}\n",
-        encoding="utf-8",
-    )
-    writer = Writer()
-    writer.call("aten::sin", tensors=(OF_A_BACKEND,))
-    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
-    kernels = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path / "k.yaml"))["kernels"]
-    # the embedded state has no kernel there, so none of them ran
-    assert [(entry["operator"], entry["key"], entry["calls"]) for entry in kernels] == [
-        ("aten::sin", "PrivateUse1", 0),
-        ("aten::cos", "PrivateUse1", 0),
-    ]
-
-
 def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
     (tmp_path / "lib.cpp").write_text(
         '#include <torch/library.h>\nTORCH_LIBRARY(mine, m) {\n  m.def("twice(Tensor x) -> Tensor");\n'
@@ -294,3 +233,130 @@ def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
     starts, ends = ([event for event in events if event["ph"] == kind] for kind in "sf")
     assert [start["id"] for start in starts] == [end["id"] for end in ends] != []
     assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} == {"MainThread", "autograd"}
+
+
+# Facts in a row about its calls, whatever is shown beside it.
+
+
+def saved(made: Writer, folder: Path) -> str:
+    file = folder / "r.trace"
+    file.write_text(made.text(), encoding="utf-8")
+    return str(file)
+
+
+def end(made: Writer) -> None:
+    """As the recorder writes it when a program has ended."""
+    made.add("end", {"calls": 0, "dropped": 0, "seconds": 9.5})
+
+
+def test_calls_that_were_open_at_the_end_raised(tmp_path: Path) -> None:
+    """The end of the main thread is an exception; of other threads, and of a recording that stops, nothing is known."""
+    writer = Writer()
+    writer.call("aten::sin", thread="other", ends=False)
+    writer.call("aten::linalg_inv", ends=False)
+    writer.call("aten::linalg_inv_ex", 1, ends=False)
+    end(writer)
+    report = answer(saved(writer, tmp_path))
+    assert [(row["operator"], row["raised"], row["unfinished"]) for row in rows_of(report)] == [
+        ("aten::sin", 0, 1),
+        ("aten::linalg_inv", 1, 0),
+        ("aten::linalg_inv_ex", 1, 0),
+    ]
+    assert (report["counts"]["raised"], report["counts"]["unfinished"]) == (2, 1)
+    text = call("trace", saved(writer, tmp_path)).out
+    assert re.search(r"aten::sin .* unfinished\n", text)
+    assert re.search(r"aten::linalg_inv .* raised\n", text)
+    writer.lines.insert(-1, ["x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"}])
+    counts = answer(saved(writer, tmp_path))["counts"]
+    assert (counts["raised"], counts["unfinished"]) == (0, 3)
+
+
+def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
+    writer = Writer()
+    writer.call("aten::sin")
+    out = call("trace", saved(writer, tmp_path)).out
+    assert "what came after the last of these calls: the program was killed, or is still running\n" in out
+    cut = Writer()
+    cut.call("aten::sin")
+    for _ in range(2):
+        cut.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
+    out = call("trace", saved(cut, tmp_path)).out
+    assert out.count("what came after the last of these calls") == 1
+    assert out.count("the recording has reached its bound of 1 MB\n") == 1
+    writer.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
+    writer.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
+    end(writer)
+    out = call("trace", saved(writer, tmp_path)).out
+    assert "calls of child processes, such as workers\n" in out
+    assert "the recording has reached its bound of 1 MB\n" in out
+    assert "what came after the last of these calls\n" in out
+
+
+def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
+    writer = Writer()
+    writer.call("aten::sin")
+    end(writer)
+    whole = writer.text()
+    for text, expected in (
+        (f'{whole}["state",{{"operators"', "the file is cut in what the program's PyTorch has registered\n"),
+        (whole[: whole.index('["end"') + 20], "the file is cut: its last line is not whole\n"),
+    ):
+        (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
+        assert expected in call("trace", str(tmp_path / "cut.trace")).out
+    head = whole[: whole.index("\n")]
+    (tmp_path / "cut.trace").write_text(f"{head}    ", encoding="utf-8")
+    assert "the file is cut: its last line is not whole\n" in call("trace", str(tmp_path / "cut.trace")).out
+    (tmp_path / "cut.trace").write_text(whole[:60], encoding="utf-8")
+    for words in (("trace", str(tmp_path / "cut.trace")), ("page", "--trace", str(tmp_path / "cut.trace"))):
+        result = call(*words)
+        assert (result.code, result.out) == (2, "")
+        assert "is cut: it ends in its first line" in result.err
+    (tmp_path / "empty.trace").write_bytes(b"")
+    result = call("trace", str(tmp_path / "empty.trace"))
+    assert (result.code, result.out) == (2, "")
+    assert "is empty: it is no recording, and no script" in result.err
+
+
+def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
+    writer = Writer()
+    for number in range(3):
+        writer.call("aten::mul.Tensor", tensors=(PLAIN, PLAIN), grads=(True, True), nodes=[number])
+    for number in (2, 1, 0):
+        for _ in range(2):
+            writer.call("aten::mul.Tensor", line=9, tensors=(PLAIN, PLAIN), sequence=number, forward="MainThread")
+    file = saved(writer, tmp_path)
+    assert [(row["times"], row["forward"], row["forwards"]) for row in rows_of(answer(file))] == [
+        (3, None, 0),
+        (6, 2, 3),
+    ]
+    assert "backward of 3 calls, first 2, train.py:1\n" in call("trace", file).out
+
+
+def test_a_backend_has_the_name_that_the_program_gave_it(tmp_path: Path) -> None:
+    """The recording has it in its devices alone."""
+    writer = Writer()
+    writer.call("aten::empty.memory_format", tensors=(), device="npu")
+    writer.call("aten::sin", tensors=(OF_A_BACKEND,))
+    file = saved(writer, tmp_path)
+    assert [row["path"]["problem"] for row in rows_of(answer(file))] == [None, None]
+    assert call("trace", file, "--explain", "0").code == 0
+    writer.call("aten::empty.memory_format", tensors=(), device="other")
+    assert rows_of(answer(saved(writer, tmp_path)))[0]["path"]["problem"] is not None
+
+
+def shown_calls(text: str) -> list[int]:
+    """The numbers of the calls that have a line."""
+    return [int(number) for number in re.findall(r"^ *(\d+) +(?:level \d+: )?\w+::", text, re.M)]
+
+
+@pytest.mark.parametrize("limit", [1, 30])
+def test_the_lines_that_took_longest_are_shown(limit: int) -> None:
+    """With those that they are inside of, which took no less time. The other formats have all."""
+    rows = [row for row in rows_of(answer(str(REAL))) if row["operator"] is not None]
+    heaviest = sorted(rows, key=lambda row: -row["microseconds"])[:limit]
+    text = call("trace", str(REAL), "--limit", str(limit)).out
+    assert shown_calls(text) == sorted(row["number"] for row in heaviest)
+    assert f"\n{limit} of {len(rows_of(answer(str(REAL))))} lines, " in text
+    assert answer(str(REAL), "--limit", str(limit)) == answer(str(REAL))
+    csv = call("trace", str(REAL), "--format", "csv").out
+    assert call("trace", str(REAL), "--format", "csv", "--limit", str(limit)).out == csv

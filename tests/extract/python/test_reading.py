@@ -18,8 +18,9 @@ from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
+from tests.extract.cases import cases, write
 from tests.extract.python.reading import places, read_files, read_text
-from tests.extract.test_cases import FOLDER, cases, write
+from tests.extract.test_cases import FOLDER
 
 HERE = Path(__file__).parent
 (MODULES,) = cases(FOLDER / "python_modules.txt")

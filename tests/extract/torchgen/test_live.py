@@ -5,7 +5,6 @@ Opt in by naming a Python that has PyTorch in ``DISPATCH_CLI_TORCH_PYTHON``; any
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -17,10 +16,9 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen import extract_torchgen
 from dispatch_cli.model.extracted import ExtractedDefinition, ExtractedKernel, Extraction, SourceKind
 from dispatch_cli.model.schema import parse_printed_schema, parse_schema
-from tests import in_pytorch
-from tests.capture.support import torch_python
+from tests.capture.support import live_state
+from tests.extract.torchgen.test_backend_live import torchgen_parent
 
-_KERNEL = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: registered at (.*?) :: ")
 _GENERATED = re.compile(
     r"(?:build/)?aten/src/ATen/Register[A-Za-z0-9]+(?:_\d+)?\.cpp|torch/csrc/autograd/generated/\w+\.cpp"
 )
@@ -30,36 +28,38 @@ pytestmark = pytest.mark.live
 
 
 @cache
-def live() -> dict[str, Any]:
-    script = Path(__file__).with_name("live_registrations.py")
-    run = in_pytorch.run([torch_python(), str(script)])
-    answer: dict[str, Any] = json.loads(run.stdout)
-    return answer
+def packaged() -> Path:
+    return Path(torchgen_parent(), "torchgen", "packaged")
+
+
+@cache
+def operators() -> list[dict[str, Any]]:
+    """The live operators, as a capture has them."""
+    found: list[dict[str, Any]] = live_state()["operators"]
+    return found
 
 
 @cache
 def extracted(backends: tuple[str, ...] | None) -> Extraction:
-    packaged = Path(live()["torchgen"], "packaged")
     files = {
-        SourceKind.NATIVE_FUNCTIONS: [str(packaged / "ATen" / "native" / "native_functions.yaml")],
-        SourceKind.DERIVATIVES: [str(packaged / "autograd" / "derivatives.yaml")],
+        SourceKind.NATIVE_FUNCTIONS: [str(packaged() / "ATen" / "native" / "native_functions.yaml")],
+        SourceKind.DERIVATIVES: [str(packaged() / "autograd" / "derivatives.yaml")],
     }
     return extract_torchgen(Sources(files), backends)
 
 
 def backends() -> tuple[str, ...]:
-    return ("CPU", "CUDA") if live()["cuda"] else ("CPU",)
+    return ("CPU", "CUDA") if live_state()["build"].startswith("cuda") else ("CPU",)
 
 
 def generated() -> set[tuple[str, str]]:
     """Operator and key of each registration whose debug text names a generated file."""
-    results = set()
-    for name, dump in live()["dumps"].items():
-        for line in dump.splitlines():
-            kernel = _KERNEL.match(line)
-            if kernel is not None and _GENERATED.search(kernel[2]) is not None:
-                results.add((name, kernel[1]))
-    return results
+    return {
+        (operator["name"], key)
+        for operator in operators()
+        for key, kernels in operator["kernels"].items()
+        if any(_GENERATED.search(kernel["debug"]) for kernel in kernels)
+    }
 
 
 def test_codegen_registrations_equal_the_live_ones() -> None:
@@ -75,12 +75,8 @@ def test_codegen_registrations_equal_the_live_ones() -> None:
 
 def test_definitions_equal_the_live_ones() -> None:
     ours = {str(item.name): item for item in extracted(backends()).found if isinstance(item, ExtractedDefinition)}
-    expected = {}
-    for name, dump in live()["dumps"].items():
-        lines = dump.splitlines()
-        if "RegisterSchema.cpp" in lines[2]:
-            expected[name] = lines[1].removeprefix("schema: ")
-    template = Path(live()["torchgen"], "packaged", "ATen", "templates", "RegisterSchema.cpp").read_text()
+    expected = {row["name"]: row["schema"] for row in operators() if "RegisterSchema.cpp" in (row["debug"] or "")}
+    template = Path(packaged(), "ATen", "templates", "RegisterSchema.cpp").read_text()
     by_hand = [name for name in expected if f'"{name.removeprefix("aten::")}(' in template]
     assert len(by_hand) < 3
     for name in by_hand:
@@ -94,9 +90,8 @@ def test_definitions_equal_the_live_ones() -> None:
         and str(parse_schema(one.schema or "")) != expected[name]
     ]
     assert different == []
-    tags = live()["tags"]
-    assert sum(tags.get(name) is not None for name in ours) > 2_500
-    assert [name for name, one in ours.items() if tags.get(name) is not None and sorted(one.tags) != tags[name]] == []
+    tags = {row["name"]: row["tags"] for row in operators()}
+    assert [name for name, one in ours.items() if sorted(one.tags) != sorted(tags[name])] == []
 
 
 def test_what_depends_on_the_build_is_conditional() -> None:

@@ -1,4 +1,4 @@
-"""Two steps of training a classifier of words with AdamW: embedding, attention, dropout, clipping, a schedule."""
+"""Two steps of training a classifier of words with AdamW, and inference under autocast, with tensors used outside."""
 
 import torch
 from torch import nn
@@ -36,9 +36,20 @@ def main() -> None:
         optimizer.step()
         schedule.step()
     model.eval()
-    with torch.no_grad():
-        accuracy = (model(words).argmax(-1) == labels).float().mean()
-    print(f"loss {loss.item():.3f}, accuracy {accuracy.item():.2f}")
+    with torch.inference_mode():
+        with torch.autocast("cpu", torch.bfloat16):
+            scores = model(words)
+        accuracy = (scores.argmax(-1) == labels).float().mean()
+        with torch.inference_mode(False):
+            learned = torch.ones(2, requires_grad=True)
+            (learned * 2).sum().backward()
+    copied = scores.clone()
+    copied[0, 0] = 0
+    try:
+        scores.add_(1)
+    except RuntimeError as error:
+        print(str(error).partition(".")[0])
+    print(f"loss {loss.item():.3f}, accuracy {accuracy.item():.2f}", learned.grad.tolist(), copied.is_inference())
 
 
 if __name__ == "__main__":
