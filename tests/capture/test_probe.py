@@ -14,6 +14,7 @@ from dispatch_cli import universes
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.higher_order_modules import defining_modules, import_all
 from dispatch_cli.capture.run import ANSWERS
+from tests.extract.cases import cases, write
 from tests.support import UNIVERSE_OF, load_recording
 
 
@@ -138,40 +139,14 @@ def test_the_probe_stands_alone(script: str) -> None:
 # Search for the modules of a package that define higher-order operators, and their import.
 
 
-FILES = {
-    "_ops.py": "class HigherOrderOperator:\n    pass\n",
-    "made.py": "from fake_torch._ops import HigherOrderOperator\n\nmade = HigherOrderOperator()\n",
-    "derived.py": (
-        "from fake_torch import _ops\n\n\nclass Derived(_ops.HigherOrderOperator):\n    pass\n\n\nmade = Derived()\n"
-    ),
-    "deep/__init__.py": "",
-    "deep/renamed.py": "from fake_torch.derived import Derived as Other\n\nmade = Other()\n",
-    "deep/local.py": (
-        "from fake_torch.derived import Derived\n\n\n"
-        "def make():\n    class Local(\n        Derived,\n    ):\n        pass\n\n"
-        "    return Local()\n\n\nmade = make()\n"
-    ),
-    "attribute.py": "import fake_torch.derived as d\n\nmade = d.Derived()\n",
-    "broken.py": "from fake_torch.derived import Derived\n\nimport no_such_module\n\nmade = Derived()\n",
-    "ends.py": "import sys\n\nfrom fake_torch.derived import Derived\n\nsys.exit(1)\nmade = Derived()\n",
-    # these define none
-    "unfinished.py": "made = HigherOrderOperator(\n",
-    "asks.py": (
-        "from fake_torch.derived import Derived\n\n\ndef f(x):\n    return isinstance(x, Derived)  # not Derived()\n"
-    ),
-    "text.py": '"""As::\n\n    class Example(HigherOrderOperator):\n        pass\n"""\n\nclass Example:\n    pass\n',
-    "example.py": "from fake_torch.text import Example\n\nmade = Example()\n",
-    "same_name.py": "from elsewhere import Other\n\nmade = Other()\n",
-}
 DEFINING = ["attribute", "broken", "deep.local", "deep.renamed", "derived", "ends", "made"]
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "fake_torch"
-    for name, text in {"__init__.py": "", **FILES}.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
+    (modules,) = cases(Path(__file__).with_name("higher_order_modules.txt"))
+    write(modules, root)
     return root
 
 

@@ -101,24 +101,6 @@ def test_git_ignores_the_same(tmp_path: Path) -> None:
     assert compared > 300
 
 
-def test_a_folder_of_a_repository_has_the_rules_above_it(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".gitignore").write_text("csrc/gen/\n*.cu\n/out/\n")
-    folder = tmp_path / "csrc"
-    (folder / "gen").mkdir(parents=True)
-    ignored = Ignored(str(folder))
-    assert is_left_out(ignored.above, (*ignored.parts(str(folder)), "gen"), True)
-    assert is_left_out(ignored.above, ("csrc", "x.cu"), False)
-    assert not is_left_out(ignored.above, ("csrc", "x.cpp"), False)
-
-
-def test_a_folder_that_is_ignored_is_read_when_it_is_named(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".gitignore").write_text("out/**\n")
-    (tmp_path / "out" / "gen").mkdir(parents=True)
-    assert Ignored(str(tmp_path / "out" / "gen")).above == ()
-
-
 @pytest.mark.parametrize(
     "pattern", ["*a" * 2000 + "b", "**/a/" * 800 + "b", "[" * 4000, "*?" * 2000, "a*" * 2000 + "/b"]
 )

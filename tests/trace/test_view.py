@@ -109,24 +109,6 @@ def test_options_that_choose_nothing_are_refused(file: str) -> None:
         assert expected in result.err, options
 
 
-def test_casts_of_autocast_are_counted(tmp_path: Path) -> None:
-    writer = Writer()
-    for _ in range(2):
-        writer.call("aten::linear", excluded=("-AutocastCPU",), ends=False, tensors=(PLAIN, PLAIN))
-        writer.call("aten::to.dtype", 1)
-        writer.call("aten::to.dtype", 1)
-        writer.call("aten::linear", 1, tensors=(PLAIN, PLAIN))
-        writer.end()
-    assert ("autocast", "aten::linear", "AutocastCPU", 2) in findings_of(writer, tmp_path)
-    report = answer(str(tmp_path / "f.trace"))
-    assert [finding["casts"] for finding in report["findings"] if finding["kind"] == "autocast"] == [4]
-    assert report["counts"]["casts"] == 4
-    assert {operator["operator"]: operator["casts"] for operator in report["operators"]} == {
-        "aten::linear": 4,
-        "aten::to.dtype": 0,
-    }
-
-
 def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
     """A gradient is wanted, and autograd is not excluded, as it is below an autograd kernel."""
     writer = Writer()

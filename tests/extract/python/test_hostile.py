@@ -13,7 +13,6 @@ import pytest
 
 from dispatch_cli.extract import work
 from dispatch_cli.extract.python import extract_python
-from dispatch_cli.extract.python.value_size import MAX_PARTS, size_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, NotUnderstood, SourceKind
 from tests.extract.python.reading import read_files, read_text
@@ -77,22 +76,6 @@ def test_what_doubles_with_each_line_is_read_to_the_end(name: str, tmp_path: Pat
         units += sources.work.spent.values()
     # each value, and each class, is looked at with all that it is made of: a square, and no power of two
     assert units[2] - units[1] <= 5 * (units[1] - units[0]), units
-
-
-def test_the_size_of_a_value_counts_shared_parts_each_time() -> None:
-    spent: list[int] = []
-    value: object = 1
-    for _ in range(10):
-        value = [value, value]
-    assert size_of(value, spent.append) == 2**11 - 1
-    assert sum(spent) < 100
-    for _ in range(1000):
-        value = (value, {1: value})
-    assert size_of(value, spent.append) == MAX_PARTS + 1
-    circle: list[object] = []
-    circle.append([circle])
-    assert size_of(circle, spent.append) == MAX_PARTS + 1
-    assert size_of("a" * 640, spent.append) == 11
 
 
 @pytest.mark.usefixtures("small")
