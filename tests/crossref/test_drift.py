@@ -17,6 +17,7 @@ from tests.capture.support import state_of, torch_python, universe_data
 from tests.checks.helpers import findings
 from tests.cli.support import call
 from tests.crossref.test_stand_in import python_that_answers
+from tests.extract.cases import cases, write
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
 
@@ -133,65 +134,14 @@ def test_bad_declarations_are_refused_before_pytorch_is_asked(monkeypatch: pytes
     assert json.loads(result.out)["runs"][0]["invocations"][0]["exitCode"] == 2
 
 
-LIBRARY = """\
-import torch
-library = torch.library.Library("drifting", "DEF")
-library.define("norm(Tensor x, float p=2.) -> Tensor")
-library.impl("norm", lambda x, p=2.0: x, "CPU")
-library.impl("norm", lambda x, p=2.0: x, "CompositeImplicitAutograd")
-library.impl("norm", torch.library.fallthrough_kernel, "AutocastCPU")
-@torch.library.custom_op("drifting::sin", mutates_args=())
-def sin(x: torch.Tensor) -> torch.Tensor:
-    return x.sin()
-@sin.register_fake
-def _(x):
-    return torch.empty_like(x)
-@torch.library.custom_op("drifting::cos", mutates_args=())
-def cos(x: torch.Tensor) -> torch.Tensor:
-    return x.cos()
-cos.register_autograd(lambda context, grad: grad)
-library.define("clampy(Tensor x, *, float lo, float hi) -> Tensor")
-library.impl("clampy", lambda x, *, lo, hi: x, "CompositeImplicitAutograd")
-aten = torch.library.Library("aten", "IMPL")
-aten.impl("relu", lambda x: x, "PrivateUse1")
-torch.vmap(torch.neg)(torch.ones(1))
-"""
-RIGHT = """\
-dispatch: 1
-operators:
-  - func: drifting::norm(Tensor x, float p=2.) -> Tensor
-    dispatch: {CPU: norm_cpu, CompositeImplicitAutograd: norm_math, AutocastCPU: fallthrough}
-  - {custom_op: drifting::sin(Tensor x) -> Tensor, kernel: sin, fake: sin_fake}
-  - {custom_op: drifting::cos(Tensor x) -> Tensor, kernel: cos, backward: cos_backward}
-  - func: drifting::clampy(Tensor x, *, float lo, float hi) -> Tensor
-    dispatch: {CompositeImplicitAutograd: clampy_math}
-libraries:
-  - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {relu: my_relu}}
-"""
-WRONG = """\
-dispatch: 1
-operators:
-  - func: drifting::norm(Tensor x) -> Tensor
-    dispatch: {"CPU, CUDA": norm_cpu, AutocastCPU: norm_cast}
-  - {custom_op: drifting::sin(Tensor x) -> Tensor, kernels: {cuda: sin}, fake: sin_fake}
-  - {custom_op: drifting::cos(Tensor x) -> Tensor, kernel: cos, fake: cos_fake}
-  - func: drifting::gone(Tensor x) -> Tensor
-  - func: drifting::clampi(Tensor x, *, float lo, float hi) -> Tensor
-libraries:
-  - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {gelu: my_gelu}}
-  - {kind: IMPL, namespace: aten, dispatch_key: CPU, impl: {to.dtype: my_to, sin: my_sin}}
-fallbacks: {PrivateUse1: to_cpu}
-"""
-
-
 @pytest.mark.live
 def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "drifting.py").write_text(LIBRARY, encoding="utf-8")
+    (library_and_declarations,) = cases(Path(__file__).with_name("drifting.txt"))
+    write(library_and_declarations, tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     library, universe = ask_built(torch_python(), ["drifting"])
     per_name = {}
-    for name, text in (("right", RIGHT), ("wrong", WRONG)):
-        Path(f"{name}.yaml").write_text(text, encoding="utf-8")
+    for name in ("right", "wrong"):
         state = load_state([f"{name}.yaml"], universe=universe)
         per_name[name] = {
             (finding.check, finding.operator, finding.key) for finding in findings(state, select="drift", built=library)

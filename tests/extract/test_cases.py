@@ -78,7 +78,7 @@ def read(case: Case) -> str:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         sources, extractions = extractions_of(case)
         if "--tokens" in case.options:
-            return "".join(f"{line}\n" for line in _tokens(sources)) + "\n"
+            return "".join(f"{line}\n" for line in tokens(sources)) + "\n"
         if case.options and case.options[0].startswith("--walk "):
             return "".join(f"{line}\n" for line in _walked(case.options[0].split()[1:])) + "\n"
         accounted = frozenset().union(*(extraction.accounted for extraction in extractions))
@@ -116,7 +116,7 @@ def _extractions(case: Case, sources: Sources) -> Iterator[Extraction]:
         yield extract_torchgen(sources, tuple(backends[0].split(",")) if backends else None)
 
 
-def _tokens(sources: Sources) -> Iterator[str]:
+def tokens(sources: Sources) -> Iterator[str]:
     """The tokens of the first file, as the preprocessor makes them."""
     (main, *_) = sources.files[SourceKind.CPP]
     unit = TranslationUnit(CppProject(sources), main, {})

@@ -184,14 +184,10 @@ def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
     (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
     (kernel,) = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path))["kernels"]
     assert (kernel["operator"], kernel["key"], kernel["calls"]) == ("mine::twice", "CPU", 0)
-    places = [
-        (Path(place["file"]).name, place["line"], place["column"])
-        for place in (kernel["declared_at"], *kernel["also_at"])
-    ]
-    assert places == [("lib.cpp", 4, 3), ("k.yaml", 4, 19)]
+    places = [f"{Path(at['file']).name}:{at['line']}" for at in (kernel["declared_at"], *kernel["also_at"])]
+    assert places == ["lib.cpp:4", "k.yaml:4"]
     sheet = call("trace", str(tmp_path / "f.trace"), "--kernels", str(tmp_path), "--format", "csv").out
     (row,) = csv.DictReader(sheet.splitlines())
-    assert [row[name] for name in ("operator", "key", "calls", "predicted")] == ["mine::twice", "CPU", "0", "0"]
     assert (row["declared_at"], row["also_at"]) == (f"{tmp_path}/lib.cpp:4:3", f"{tmp_path}/k.yaml:4:19")
 
 
@@ -254,24 +250,18 @@ def test_calls_that_were_open_at_the_end_raised(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_of_a_recording_is_said(tmp_path: Path) -> None:
+    bound = {"reason": "limit", "text": "the recording has reached its bound of 1 MB"}
     writer = Writer()
     writer.call("aten::sin")
-    out = call("trace", saved(writer, tmp_path)).out
-    assert "what came after the last of these calls: the program was killed, or is still running\n" in out
-    cut = Writer()
-    cut.call("aten::sin")
-    for _ in range(2):
-        cut.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
-    out = call("trace", saved(cut, tmp_path)).out
-    assert out.count("what came after the last of these calls") == 1
-    assert out.count("the recording has reached its bound of 1 MB\n") == 1
+    after = "what came after the last of these calls"
+    assert f"{after}: the program was killed, or is still running\n" in call("trace", saved(writer, tmp_path)).out
+    writer.add("x", bound)
+    writer.add("x", bound)
     writer.add("x", {"reason": "fork", "text": "forked child processes are not recorded"})
-    writer.add("x", {"reason": "limit", "text": "the recording has reached its bound of 1 MB"})
     end(writer)
     out = call("trace", saved(writer, tmp_path)).out
     assert "calls of child processes, such as workers\n" in out
-    assert "the recording has reached its bound of 1 MB\n" in out
-    assert "what came after the last of these calls\n" in out
+    assert out.count(after) == out.count("the recording has reached its bound of 1 MB\n") == 1
 
 
 def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
@@ -285,18 +275,11 @@ def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
     ):
         (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
         assert expected in call("trace", str(tmp_path / "cut.trace")).out
-    head = whole[: whole.index("\n")]
-    (tmp_path / "cut.trace").write_text(f"{head}    ", encoding="utf-8")
-    assert "the file is cut: its last line is not whole\n" in call("trace", str(tmp_path / "cut.trace")).out
-    (tmp_path / "cut.trace").write_text(whole[:60], encoding="utf-8")
-    for words in (("trace", str(tmp_path / "cut.trace")), ("page", "--trace", str(tmp_path / "cut.trace"))):
-        result = call(*words)
+    for text, expected in ((whole[:60], "is cut: it ends in its first line"), ("", "is empty: it is no recording")):
+        (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
+        result = call("trace", str(tmp_path / "cut.trace"))
         assert (result.code, result.out) == (2, "")
-        assert "is cut: it ends in its first line" in result.err
-    (tmp_path / "empty.trace").write_bytes(b"")
-    result = call("trace", str(tmp_path / "empty.trace"))
-    assert (result.code, result.out) == (2, "")
-    assert "is empty: it is no recording, and no script" in result.err
+        assert expected in result.err
 
 
 def test_a_row_names_the_forward_calls_that_its_calls_have(tmp_path: Path) -> None:
