@@ -141,23 +141,6 @@ def test_a_higher_order_operator(text: str) -> None:
     assert [row["function"] for row in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("aten::kthvalu",), "Did you mean aten::kthvalue?"),
-        (("aten::alignas",), "Did you mean aten::align_as"),
-        (("aten::nosuch*",), "no embedded version has an operator 'aten::nosuch*'"),
-        (("",), "no embedded version has an operator ''"),
-        (("aten::sin", "CPUU"), "no embedded version has a dispatch key 'CPUU'. Did you mean CPU"),
-        (("aten::sin", "CPU", "--only", "slots"), "--only cannot be combined with KEY"),
-    ],
-)
-def test_what_is_refused(args: tuple[str, ...], message: str) -> None:
-    result = call("history", *args)
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err
-
-
 def test_only_changes_of_one_kind() -> None:
     every = data("aten::_scaled_mm")["operators"][0]
     kinds = {

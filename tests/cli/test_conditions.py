@@ -55,14 +55,6 @@ def test_names_and_atoms_are_chosen(choice: str, when: str) -> None:
     assert when in result.err.partition("shown for: ")[2].partition(";")[0].split(", ")
 
 
-def test_a_choice_of_what_is_in_no_condition_is_refused() -> None:
-    result = call("table", FILE, "--when", "USE_ROCMM")
-    assert result.code == 2
-    assert "no condition of a registration mentions 'USE_ROCMM'" in result.err
-    assert "did you mean USE_ROCM?" in result.err
-    assert call("table", FILE, "--when", "=1").code == 2
-
-
 def test_findings_say_it_in_every_format() -> None:
     when = "defined(USE_ROCM) and not CUDA_VERSION >= 12000"
     for format_ in ("text", "csv", "sarif", "github"):

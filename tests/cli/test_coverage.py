@@ -33,22 +33,6 @@ def test_a_backend_is_a_key_or_a_device_in_any_case(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["AutogradCPU", "Dense", "CompositeImplicitAutograd", "Undefined", "npu", ""])
-def test_what_is_no_backend(name: str) -> None:
-    result = call("coverage", name, BACKEND)
-    assert (result.code, result.out) == (2, "")
-    assert "is no backend of torch-2.15" in result.err
-
-
-def test_a_backend_is_needed_to_list_operators() -> None:
-    result = call("coverage", "--served-by", "nothing")
-    assert (result.code, result.err.splitlines()[-1]) == (
-        2,
-        "Error: Give a backend, such as `coverage PrivateUse1`, to list or gate its operators.",
-    )
-    assert "leave BACKEND out" in call("coverage", "CPU", "--format", "svg").err
-
-
 def test_kinds_of_schemas_agree_with_tags() -> None:
     """PyTorch tags the operators of aten that write to what they return, from native_functions.yaml."""
     base = bases.load("torch-2.15")
@@ -107,12 +91,6 @@ def test_what_was_served_before_needs_nothing(tmp_path: Path) -> None:
     file.write_text("dispatch: 1\noperators:\n- {func: 'm::a(Tensor x) -> Tensor', dispatch: {XLA: k}}\n")
     report = data("XLA", str(file), "--base", "torch-2.15", "--against", "torch-2.13", "--op", "m::*")
     assert (report["chosen"], report["operators"]) == (1, [])
-
-
-def test_what_is_no_older_state() -> None:
-    for name, message in (("torch-2.15", "torch-2.15 is the state itself"), ("torch-9", "torch-9")):
-        refused = call("coverage", "XLA", "--base", "torch-2.15", "--against", name)
-        assert (refused.code, refused.out, message in refused.err) == (2, "", True)
 
 
 def test_where_the_state_is_incomplete_it_is_not_known() -> None:

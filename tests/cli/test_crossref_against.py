@@ -73,20 +73,3 @@ def test_only_the_operators_that_are_chosen() -> None:
     assert (call(*line, "demo::f").code, call(*line, "demo::g").code) == (0, 1)
     refused = call(*line, "demo::nosuch")
     assert (refused.code, "no operator matches 'demo::nosuch'" in refused.err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--against", "nowhere.yaml"), "nowhere.yaml"),
-        (("--against", "a.cpp"), "a.cpp"),
-        (("--against", "state.yaml", "--import", "demo"), "need --against live"),
-        (("--against", "state.yaml", "--view", "findings"), "--view findings needs --against live"),
-        (("--against", "state.yaml", "--format", "sarif"), "--format sarif works only when findings are shown"),
-        (("--against", "live", "--import", "1x"), "is not the name of a module"),
-    ],
-)
-def test_what_cannot_be_compared(options: tuple[str, ...], says: str) -> None:
-    result = call("crossref", "a.cpp", *options)
-    assert result.code == 2
-    assert says in (result.err or result.out)

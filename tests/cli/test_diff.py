@@ -8,8 +8,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from dispatch_cli import api
 from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.names import OperatorName
@@ -103,25 +101,6 @@ def test_further_files_of_a_side(tmp_path: Path) -> None:
     assert document["new"]["named"] == ["torch-2.15", str(file)]
     assert [row["key"] for row in report("torch-2.15", "torch-2.15", "--old", str(file))["registrations"]] == ["XLA"]
     assert report(OLD, OLD, "--old", str(file), "--new", str(file))["equal"]
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        ((), "OLD and NEW"),
-        (("torch-2.4", "torch-2.15", OLD), "--old and --new"),
-        (("-", "-"), "standard input"),
-        (("torch-2.4", "torch-2.15", "--base", "torch-2.15"), "for files"),
-        (("torch-2.4", "torch-2.15", "--op", "aten::sinn"), "Did you mean aten::sin"),
-        (("torch-2.4", "torch-2.15", "--key", "CPUU"), "no dispatch key matches"),
-        (("torch-2.4", "nowhere.yaml"), "nowhere.yaml"),
-        (("torch-2.4", "torch-2.99"), "torch-2.15"),
-    ],
-)
-def test_bad_input(args: tuple[str, ...], said: str) -> None:
-    result = call("diff", *args)
-    assert (result.code, result.out) == (2, "")
-    assert said in result.err
 
 
 REFUSED = """#include <torch/library.h>

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -12,8 +15,6 @@ from dispatch_cli import __version__, api
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.cli import cli
 from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
-
-USAGE = "Usage: dispatch-cli {0} [OPTIONS] [FILE]...\nTry 'dispatch-cli {0} --help' for help.\n\nError: {1}\n"
 
 
 def test_clean_and_findings() -> None:
@@ -28,15 +29,32 @@ def test_clean_and_findings() -> None:
     assert call("table", "examples/stale.yaml").code == 0
 
 
-def test_unknown_command() -> None:
-    def shown(message: str) -> Result:
-        usage = "Usage: dispatch-cli [OPTIONS] COMMAND [ARGS]...\nTry 'dispatch-cli --help' for help.\n\n"
-        return Result(2, "", f"{usage}Error: {message}\n")
+def refused() -> list[tuple[str, str]]:
+    """Command lines of ``refused.txt`` that are refused, each with a part of the message below it."""
+    lines = (Path(__file__).parent / "refused.txt").read_text(encoding="utf-8").splitlines()
+    return [(line, message.strip()) for line, message in zip(lines[::2], lines[1::2], strict=True)]
 
-    assert call("tabel") == shown("No such command 'tabel'. Did you mean 'table'?")
-    assert call("zzz") == shown("No such command 'zzz'.")
-    for word in ("check", "invariants", "lint"):
-        assert call(word) == shown(f"No such command '{word}'. Did you mean 'check-invariants'?")
+
+def writes_json(command: str) -> bool:
+    """True if a command has JSON for its answer; what ``extract`` writes are declarations."""
+    params = getattr(cli.get_command(click.Context(cli), command), "params", ())
+    formats = [param.type.choices for param in params if param.name == "format_"]
+    return command != "extract" and formats != [] and "json" in formats[0]
+
+
+@pytest.mark.parametrize(("line", "message"), refused())
+def test_what_is_refused_is_said_to_people_and_to_programs(line: str, message: str) -> None:
+    args = shlex.split(line)
+    result = call(*args)
+    assert (result.code, message in result.err) == (2, True), result.err
+    if "--format" in args:
+        return
+    assert result.out == ""
+    if writes_json(args[0]):
+        answer = call(*args, "--format", "json")
+        document = json.loads(answer.out)
+        assert (answer.code, document["report"], document["problems"] != []) == (2, "problems", True)
+        assert all(problem["message"].split("\n")[0] in answer.err for problem in document["problems"])
 
 
 def test_a_refused_registration_names_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,22 +139,3 @@ def test_a_full_disk() -> None:
         )
     assert done.returncode == 2
     assert done.stderr.endswith(b"Error: cannot write to standard output: No space left on device\n")
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((), "Nothing to load: give a declaration FILE"),
-        (("-k", "CPU", "examples/stale.yaml"), "-k cannot be combined with files or --base."),
-        (("-k", "CPPU"), "could not parse dispatch key: CPPU\n  help: did you mean CPU?"),
-        (("-k", "CPU", "-k", "CPU"), "Overridden is not allowed but found duplicates in ['CPU', 'CPU']."),
-        (("-k", "CompositeExplicitAutograd", "-k", "CompositeImplicitAutograd"), "is not allowed."),
-        (("-k", "CPU", "--view", "grid", "--format", "raw"), "--view grid does not work with --format raw"),
-        (("-k", "CPU", "--key", "CPU", "--format", "raw"), "which --key cannot filter."),
-        (("examples/stale.yaml", "--key", "AutogradCUDAA"), "Did you mean AutogradCUDA or AutocastCUDA?"),
-        (("examples/stale.yaml", "--op", "stale::fin"), "Did you mean stale::fine?"),
-    ],
-)
-def test_what_cannot_be_shown(args: tuple[str, ...], message: str) -> None:
-    result = call("table", *args)
-    assert (result.code, result.out, message in result.err) == (2, "", True)

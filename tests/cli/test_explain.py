@@ -7,20 +7,15 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import bases
-from tests.cli.support import ROOT, Result, call
+from tests.cli.support import ROOT, call
 from tests.support import load_recording
 
-USAGE = "Usage: dispatch-cli explain [OPTIONS] [OP KEY] [FILE]...\nTry 'dispatch-cli explain --help' for help.\n\n"
 NEWEST = bases.names()[0]
 
 
 @pytest.fixture(autouse=True)
 def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-
-
-def refused(message: str) -> Result:
-    return Result(2, "", f"{USAGE}Error: {message}\n")
 
 
 def test_without_a_base_it_is_the_newest() -> None:
@@ -32,12 +27,6 @@ def test_without_a_base_it_is_the_newest() -> None:
     assert named.out.splitlines()[1] == f"over {NEWEST}"
     assert named.out.splitlines()[2:] == result.out.splitlines()[2:]
     assert call("explain", "aten::to.dtype", "CPU", "--universe", "torch-2.4").out.splitlines()[1] == "over torch-2.4"
-
-
-def test_an_operator_and_a_key_are_needed() -> None:
-    message = "Give an operator and a key, such as `explain aten::add.Tensor CPU`, or --from-error FILE."
-    assert call("explain") == refused(message)
-    assert call("explain", "aten::add.Tensor") == refused(message)
 
 
 def test_where_python_chooses_another_kernel() -> None:
@@ -58,15 +47,6 @@ def test_a_text_without_an_error() -> None:
         "Error: no text in standard input is one that dispatch-cli explains; the whole text, with its traceback, may "
         "have one.\n"
     )
-
-
-def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none", "does not exist"), (tmp_path, "is a directory")):
-        result = call("explain", "--from-error", str(path))
-        assert (result.code, result.out) == (2, "")
-        assert message in result.err
-    both = call("explain", "--from-error", "x.yaml", "x.yaml")
-    assert both == refused("x.yaml cannot be both the error text and a declaration file.")
 
 
 @pytest.mark.parametrize("format_", ["text", "json", "markdown"])

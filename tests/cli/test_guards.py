@@ -63,21 +63,6 @@ def test_recorded_guards_of_kernels_with_names_that_yaml_takes_for_something_els
     assert call("guards", "a.yaml", "--guards", "g.yaml").code == 0
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--key", "CPU"), "--key needs --record."),
-        (("--record", "--format", "json"), "--record writes a declaration file; it takes no --format."),
-        (("--record", "--guards", "a.yaml"), "--record and --guards exclude each other; give one of them."),
-    ],
-)
-def test_usage(args: tuple[str, ...], message: str) -> None:
-    result = call("guards", "a.yaml", *args)
-    assert result.code == 2
-    assert (message in result.out) == ("json" in args)
-    assert result.err.endswith(f"Error: {message}\n")
-
-
 SUPPRESSED = """\
 dispatch: 1
 operators:

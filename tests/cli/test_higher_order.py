@@ -43,10 +43,6 @@ def sheet(*args: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(call(*args, "--format", "csv").out)))
 
 
-def place(line: int, column: int) -> dict[str, Any]:
-    return {"file": "hop.yaml", "line": line, "column": column}
-
-
 def test_table_csv_and_markdown_have_every_slot() -> None:
     rows = sheet("table", "hop.yaml")
     # The fallthrough at XLA takes Dense away as a whole: all backends fall through with it.
@@ -58,20 +54,6 @@ def test_table_csv_and_markdown_have_every_slot() -> None:
     markdown = call("table", "hop.yaml", "--format", "markdown").out
     assert "| mode | MyMode | hop\\_mode (returns NotImplemented) | hop.yaml:5:13 |\n" in markdown
     assert len(sheet("table", "hop.yaml", "--resolver", "python")) == len(rows) == 137
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("table", "hop.yaml", "--format", "raw"), "no table dump of a higher-order operator"),
-        (("table", "hop.yaml", "--resolver", "differences"), "--resolver cannot be 'differences'"),
-        (("table", "python.yaml", "--resolver", "python", "--format", "raw"), "remove --resolver"),
-    ],
-)
-def test_what_says_nothing_together(args: tuple[str, ...], message: str) -> None:
-    result = call(*args)
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err
 
 
 def test_python_table_sheets() -> None:
@@ -151,14 +133,6 @@ def test_subclasses_are_asked_in_turn(file: str) -> None:
     assert "Python: the tensor subclass MyTensor (tensor 1) returns NotImplemented\n" in shown
     assert "Python: the tensor subclass Other (tensor 2) handles it\n" in shown
     assert answer(*args) == "The call ends in hop_other at Python (registered for Other)."
-
-
-def test_what_is_refused() -> None:
-    unknown = call("resolve", "call_torchbnd", "--tensor", "cpu")
-    assert (unknown.code, "help: did you mean call_torchbind?" in unknown.err) == (2, True)
-    refused = call("resolve", "call_torchbind", "--keyset", "CPU")
-    assert (refused.code, refused.out) == (2, "")
-    assert "a higher-order operator has no C++ kernels" in refused.err
 
 
 def test_rules_that_raise(tmp_path: Path) -> None:

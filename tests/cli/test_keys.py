@@ -93,14 +93,3 @@ def test_problems_come_together() -> None:
     result = call("keys", "--universe", "torch-9", "--against", "torch-8")
     assert (result.code, result.out) == (2, "")
     assert result.err.count("error[unknown-universe]: there is no universe and no file named 'torch-") == 2
-
-
-@pytest.mark.parametrize(
-    "command",
-    [("keys", "npu"), ("register", "-k", "npu"), ("explain", "aten::add.Tensor", "npu")],
-    ids=lambda command: command[0],
-)
-def test_the_name_of_a_backend_outside_of_pytorch_is_no_key_until_it_is_given(command: tuple[str, ...]) -> None:
-    refused = call(*command)
-    assert (refused.code, refused.out) == (2, "")
-    assert "--privateuse1 NAME" in refused.err

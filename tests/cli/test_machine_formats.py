@@ -109,9 +109,3 @@ def test_it_is_a_schema_that_leaves_nothing_open(name: str) -> None:
     objects = [schema, *schema["$defs"].values()]
     for shape in (shape for object_ in objects for shape in object_.get("anyOf", [object_])):
         assert shape["additionalProperties"] is False and shape["required"] == list(shape["properties"])
-
-
-def test_an_unknown_report() -> None:
-    result = call("schema", "tabel")
-    assert (result.code, result.out) == (2, "")
-    assert "there is no report 'tabel'; did you mean table?" in result.err

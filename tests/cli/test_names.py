@@ -156,21 +156,6 @@ def test_a_patch_version_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (call("table", "a.yaml").out, expected.err) == (expected.out, "")
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("torch-2.16", "the nearest is torch-2.15"),
-        ("torch-2.3", "the nearest is torch-2.4"),
-        ("torch-1.13.1", "the nearest is torch-2.4"),
-        ("2.9", "did you mean torch-2.9?"),
-    ],
-)
-def test_the_nearest_version_is_suggested(name: str, hint: str) -> None:
-    result = call("table", "--base", name, "--op", "aten::relu")
-    assert result.code == 2
-    assert f"  help: {hint}\n" in result.err
-
-
 # Globs over operators and keys.
 
 

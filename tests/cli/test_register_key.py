@@ -76,16 +76,3 @@ def test_fallbacks_of_files_and_of_keys() -> None:
     assert answer(file, "--view", "fallbacks", "--key", "SparseCPU")["fallbacks"] == []
     text = call("register", file, "--view", "fallbacks", "--key", "PrivateUse1").out
     assert text.startswith("1 backend fallback\n") and f"{file}:8:16" in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--view", "fallbacks", "--op", "aten::add"), "give --view fallbacks without --op"),
-        (("--view", "order", "--key", "CPU"), "it takes no --key"),
-        (("--view", "fallbacks", "--format", "raw"), "use another --format"),
-    ],
-)
-def test_options_that_do_not_go_together(arguments: tuple[str, ...], said: str) -> None:
-    result = call("register", "examples/add.yaml", *arguments)
-    assert result.code == 2 and said in result.err.replace("\n", " ")

@@ -52,24 +52,6 @@ def test_the_device_argument() -> None:
     ]
 
 
-def test_mistakes_in_the_device_argument() -> None:
-    def messages(*args: str) -> list[str]:
-        result = call("resolve", *args)
-        assert (result.code, result.out) == (2, "")
-        return result.err.splitlines()[:-2]
-
-    assert messages("aten::zeros", "--argument", "device=cdua")[-1] == "  help: did you mean cuda?"
-    without = "error[device]: --argument device 'cuda': aten::sin has no argument of type Device"
-    assert messages("aten::sin", "--argument", "device=cuda") == [without]
-    assert messages("aten::zeros", "--argument", "device=a b") == [
-        "error[device]: --argument device 'a b': a device is a word, optionally with an index",
-        "  help: such as `cuda` or `cuda:0`",
-    ]
-    assert messages("call_torchbind", "--argument", "device=cuda") == [
-        "error[device]: --argument device: a higher-order operator has no schema, so it has no such argument"
-    ]
-
-
 def test_what_is_assumed_of_a_factory() -> None:
     sparse = ("resolve", "aten::_sparse_coo_tensor_with_dims_and_tensors", "--tensor", "cpu", "--tensor", "cpu")
     result = call(*sparse)

@@ -181,16 +181,6 @@ def test_mistakes_in_the_settings_have_a_place(text: str, code: str, line: int, 
     assert result.err.startswith(f"pyproject.toml:{line}:") and f"error[{code}]" in result.err, result.err
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("-D", "1X"), ("-D", ""), ("-D", "F(1)=x"), ("-U", "a b"), ("--set", "x"), ("--set", "=1"), ("-I", "nosuch"),
-    ],
-)  # fmt: skip
-def test_mistakes_in_the_options_are_refused(args: tuple[str, str]) -> None:
-    assert call("extract", "src", *args).code == 2
-
-
 @pytest.mark.parametrize("name", ["nosuch", "src/nosuch.cpp", "binary.cpp", "notes.txt"])
 def test_bad_input(name: str, tree: Path) -> None:
     (tree / "binary.cpp").write_bytes(b"\0\1")

@@ -83,31 +83,6 @@ def test_contexts_and_tensors_that_are_named_are_columns() -> None:
     assert "vmap\n" in only and "train" not in only and "Working" not in only
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((), "Nothing to load"),
-        ((OPERATORS, "--device", "cudaa"), "did you mean cuda?"),
-        ((OPERATORS, "--context", "vmapp"), "--context 'vmapp'"),
-        ((OPERATORS, "--context", "custom"), "--context 'custom'"),
-        ((OPERATORS, "--tensor", "sparce"), "has no device 'sparce'"),
-        ((OPERATORS, "--op", "pylib::nothing"), "no operator matches"),
-        (("nowhere.yaml",), "nowhere.yaml"),
-    ],
-)
-def test_bad_input(args: tuple[str, ...], message: str) -> None:
-    for format_ in ("text", "svg"):
-        result = call("support", *args, "--format", format_)
-        assert (result.code, result.out) == (2, "")
-        assert message in result.err
-
-
-def test_a_picture_is_only_of_what_is_one() -> None:
-    assert "draws the grid" in call("table", OPERATORS, "--view", "rows", "--format", "svg").err
-    refused = call("explain", "pylib::sin", "CPU", OPERATORS, "--format", "svg")
-    assert refused.code == 2 and "'svg' is not one of" in refused.err
-
-
 def test_what_is_recorded_holds(tmp_path: Path) -> None:
     file = tmp_path / "promises.yaml"
     result = call("support", OPERATORS, "--device", "cpu", "--record", "-o", str(file))
