@@ -305,6 +305,12 @@ def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
             case "pytorch-not-built":
                 only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
                 yield f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
+                if backend == "CUDA":
+                    yield (
+                        "In a C++ program with a libtorch for CUDA: linkers leave torch_cuda out, of which it calls no "
+                        "function. Link it with `-Wl,--no-as-needed`, on Windows with "
+                        "`/INCLUDE:?warp_size@cuda@at@@YAHXZ`."
+                    )
             case "left-out":
                 yield f"In a build with selected operators, add {case.operator} to the list that it was built from."
             case "not-loaded":

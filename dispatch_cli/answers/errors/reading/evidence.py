@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.messages import OTHER_TEXT
 from dispatch_cli.answers.errors.read import MAX_CHARACTERS, ErrorText
 from dispatch_cli.answers.errors.reading.pasted import plain
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import META
 
 IN, AT, ABOUT = "in_", "at_", "about_"
 """Begin the details that name the layers at work, the one that raised the error, and the subjects of its sentence."""
@@ -84,142 +84,29 @@ _DEVICES = tuple(
 )
 
 
-class Layer(NamedTuple):
-    """A part of PyTorch. pattern: the frames and words that prove it. clause: in words. key: its calls go there."""
+class Sign(NamedTuple):
+    """The sign of a layer or a subject in ``layers.txt``. pattern: proves it. clause: in words. key: of its calls."""
 
     pattern: re.Pattern[str]
     clause: str
-    key: str | None = None
+    key: str | None
 
 
-LAYERS = {
-    name: Layer(re.compile(pattern), *rest)
-    for name, pattern, *rest in (
-        (
-            "registering",
-            r"torch[/\\](?:library\.py|_library[/\\](?!autograd|fake_impl|utils)|_custom_ops?\b)|"
-            r"\b(?:register_(?:autograd|fake|kernel|vmap)|impl_abstract|custom_op)\(\)",
-            "an operator was defined or registered",
-        ),
-        (
-            "schema",
-            r"FunctionSchema\.parse|function_schema_parser|infer_schema|torchgen[/\\]model",
-            "a schema was parsed",
-        ),
-        (
-            "functional",
-            r"\bauto_functionalized|torch[/\\]_higher_order_ops[/\\]auto_functionalize",
-            "an operator that changes arguments was made functional",
-        ),
-        ("data", r"DynamicOutputShapeException|DataDependentOutputException", "a result depended on data", META),
-        ("higher_order", r"torch[/\\]_higher_order_ops[/\\]", "a higher-order operator ran"),
-        (
-            "exported",
-            r"\bto ONNX\b|\bONNX (?:export|opset)|\btorch[/\\.]onnx\b",
-            "an exporter to ONNX translated the program",
-        ),
-        ("sharded", r"torch[/\\]distributed[/\\]_?tensor[/\\]|\bDTensor\b", "DTensor handled a call"),
-        (
-            "collective",
-            r"torch[/\\]distributed[/\\](?:distributed_c10d|_functional)|\bProcessGroup|c10d::|\bNCCL\b",
-            "a collective of torch.distributed ran",
-        ),
-        (
-            "layout",
-            r"\b[Ss]parse[ _](?:layout|[Tt]ensor|matri|cs|coo|CS|COO)|\bNestedTensor|\bjagged\b|torch[/\\]nested[/\\]",
-            "a tensor of another layout than strided was passed",
-        ),
-        ("vmap", r"torch[/\\]_functorch[/\\](?:vmap|apis)\.py|\bvmap\b", "vmap ran the function", "FuncTorchBatched"),
-        (
-            "transform",
-            r"_functorch[/\\]eager_transforms|functorch[/\\]csrc|ATen[/\\]functorch|functionalization::",
-            "a transform of torch.func ran the function",
-        ),
-        (
-            "dynamo",
-            r"torch\._dynamo\.exc\.(?:Unsupported|UserError|InternalTorchDynamoError)|\bUnsupported: |"
-            r"torch[/\\]_dynamo[/\\](?:variables|symbolic_convert|guards|exc\b)",
-            "Dynamo read the Python code for torch.compile or torch.export",
-        ),
-        (
-            "inductor",
-            r"LoweringException|InductorError|torch[/\\]_inductor[/\\](?!compile_fx|decomposition|__init__|config)",
-            "Inductor made code of the operators that torch.compile recorded",
-        ),
-        (
-            "fake",
-            r"torch[/\\]_subclasses[/\\](?:fake_|meta_)|torch\._subclasses|\bFakeTensor|fake tensor|"
-            r"torch[/\\]_(?:meta_registrations|prims_common)",
-            "fake tensors ran the program",
-            META,
-        ),
-        (
-            "aot",
-            r"torch[/\\]_functorch[/\\](?:_aot_autograd|aot_autograd)|\bFunctionalTensor|functional_tensor\.py",
-            "AOTAutograd traced the graph of torch.compile or torch.export",
-        ),
-        ("traced", r"fx[/\\]experimental[/\\]proxy_tensor|\bmake_fx\b|FX only", "torch.fx traced the program"),
-        (
-            "compile",
-            r"torch[/\\]_(?:dynamo|inductor|export)[/\\]|torch[/\\]export[/\\]|torch\._(?:dynamo|inductor)\.exc|"
-            r"\btorch\.(?:compile|export)\b|BackendCompilerFailed|"
-            r"backend='\w{1,60}' raised|aot_autograd|\b[Ii]nductor\b",
-            "torch.compile or torch.export ran the program",
-        ),
-        ("script", r"torch[/\\]jit[/\\]|torch::jit|\bTorchScript\b|torch\.jit\.", "TorchScript ran or made a program"),
-        ("twice", r"(?:Backward){2}|DoubleBackward", "a second derivative was computed"),
-        (
-            "backward",
-            r"torch[/\\]autograd[/\\](?:__init__|graph)\.py|(?<!retain )\b\w{0,60}Backward\d?\b",
-            "a gradient was computed",
-        ),
-        (
-            "autocast",
-            r"\bautocast device|torch[/\\](?:cuda[/\\])?amp[/\\]",
-            "autocast was at work",
-        ),
-        ("assertion", r"(?:ASSERT|CHECK) FAILED at", "PyTorch checked its own data"),
-        (
-            "program",
-            r"terminate called after throwing an instance of 'c10|what\(\): [\s\S]*libtorch",
-            "a program in C++ called PyTorch",
-        ),
-        (
-            "subclass",
-            r"__torch_dispatch__|_python_dispatch\.py|[Tt]ensor subclass",
-            "a mode or a subclass of tensors handled the call",
-        ),
-    )
-}
-"""Layers that may be at work, the most special first."""
-SUBJECTS = {
-    "dtype": (
-        r"\bdtypes?\b|\b(?:scalar|data|tensor) type|\b(?:b?float|u?int|complex)\d{1,3}\b|\b(?:BFloat16|ComplexHalf)\b|"
-        r"floating[ -]point|\b(?:Half|Float|Double|Long|Int|Byte)(?:Tensor)?\b",
-        "dtypes",
-    ),
-    "device": (
-        r"(?i)\bdevices?\b|\b(?:cuda|cpu|gpu|mps|xpu|npu|meta)(?::\d)? ?(?:tensors?|backend)\b|\bmust be (?:a )?cuda\b|"
-        r"\b(?:on|to) (?:the )?(?:cuda|cpu|gpu|mps|xpu|npu)\b|\bis_cuda\b",
-        "devices",
-    ),
-    "layout": (
-        r"\b(?:non-?)?contiguous\b|\bstrid(?:es?|ed)\b|\blayouts?\b|memory[ _]format|\b(?:sparse|dense|jagged)\b",
-        "memory layouts",
-    ),
-    "place": (
-        r"\b[Ii]n[- ]?place\b|\balias|\bmutat|\b(?:a|is|the) views?\b|\bout=|\boverwrit",
-        "changes in place",
-    ),
-    "grad": (r"requires?[ _]grad|\bgradients?\b|\bbackward\b|differentiab|\bgrad_fn\b", "gradients"),
-    "symbols": (r"\bSym(?:Int|Float|Bool|Node)|\bsymbolic|\bdata[- ]dependent|\bunbacked|\bProxy\b", "symbols"),
-    "memory": (r"\bstorages?\b|\bdata[_ ]p(?:oin)?te?r", "the memory of a tensor"),
-    "classes": (r"\bsubclass|\b(?:Fake|Functional|D|Nested)Tensor\b|\bParameter\b", "classes of tensors"),
-    "names": (r"\b[Nn]amed tensors?", "named tensors"),
-    "support": (r"\bNYI\b|(?i:\bnot (?:yet |currently )?(?:supported|implemented)|\bunsupported)", "missing support"),
-    "name": (r"module '[\w.]+' has no attribute|unexpected keyword|\btakes \d+ positional", "a name that is not there"),
-}
-"""Subjects of a sentence, by its words."""
+def _signs(about: bool) -> dict[str, Sign]:
+    """The subjects of the file, or the layers."""
+    text = Path(__file__).parents[1].joinpath("layers.txt").read_text(encoding="utf-8")
+    signs = {}
+    for head, patterns in re.findall(r"^(\w.*)\n((?:  .+\n)+)", text, re.MULTILINE):
+        name, clause, *key = head.split(" | ")
+        pattern = re.compile("|".join(line[2:] for line in patterns.splitlines()).replace("/", r"[/\\]"))
+        if name.startswith(_ABOUT) is about:
+            signs[name.removeprefix(_ABOUT)] = Sign(pattern, clause, key[0] if key else None)
+    return signs
+
+
+_ABOUT = "about "
+LAYERS, SUBJECTS = _signs(about=False), _signs(about=True)
+"""Layers that may be at work, the most special first, and subjects of a sentence."""
 
 
 def evidence(text: str) -> tuple[ErrorText, ...]:
@@ -233,7 +120,7 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     near = shown.text[max(begin - NEAR, 0) : begin + NEAR]
     layers = layers_of(shown.text, begin)
     sentence = _PRINTED.sub("", message)[:SENTENCE]
-    subjects = [name for name, (words, _) in SUBJECTS.items() if re.search(words, sentence)]
+    subjects = [name for name, sign in SUBJECTS.items() if sign.pattern.search(sentence)]
     operator = _first(_OPERATORS, message) or _first(_OPERATORS, near)
     is_error = bool(raised) and "Warning" not in shown.text[raised[-1] : raised[-1] + len("DeprecationWarning")]
     about_tensors = bool(is_error and subjects and _PYTORCH.search(message))
@@ -249,7 +136,7 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
         EXCEPTION: _exception(shown.text[begin : begin + NEAR]) if raised else "an error",
         DURING: None if layer is None else layer.clause,
         LAYER_KEY: None if layer is None else layer.key,
-        SUBJECT: " and ".join(SUBJECTS[subject][1] for subject in subjects[:2]) or None,
+        SUBJECT: " and ".join(SUBJECTS[subject].clause for subject in subjects[:2]) or None,
         CALL: _first((_CALL,), message),
         FRAME: _frame_in_words(shown.text[:begin]),
     }

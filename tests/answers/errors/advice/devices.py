@@ -48,6 +48,7 @@ untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback t
 untried("mixed-devices", "Move the tensors, and the module's parameters, to one device", SECOND)
 untried("mixed-devices", "create it in `__init__`, in a ModuleList or ModuleDict", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
+untried("no-kernel", "In a C++ program with a libtorch for CUDA", OTHER_BUILD)
 untried("no-kernel", "PyTorch's builds for AMD GPUs (ROCm)", OTHER_BUILD)
 untried("mixed-devices", "Under FakeTensorMode `module.to(device)` may leave", SECOND)
 

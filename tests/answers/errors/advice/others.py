@@ -49,7 +49,7 @@ class Checked(torch.fx.Tracer):
     check_mutable_operations = True
 
 
-@tries("other-text", "trace the functional form of the program", "by that which returns its result")
+@tries("other-text", "trace the functional form of the program", "use the operator that returns its result")
 def mutable_operation_traced(advice):
     def f(x):
         return torch.ops.aten.add.Tensor(x, x) if "returns" in advice else torch.ops.aten.add_.Tensor(x.clone(), x)
@@ -79,7 +79,6 @@ untried("other-text", "Pass contiguous, dense tensors on the device of the group
 untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
 untried("other-text", "If a device is refused", "tried for texts about devices")
 untried("other-text", "If a layout or strides are refused", "tried for texts about layouts")
-untried("other-text", "If a change in place is refused", "tried for texts about changes in place")
 untried("other-text", "If something is not supported there", "needs another build")
 untried("other-text", "If a name or an argument is not there", "needs another build")
 untried("other-text", "If the call is right: compile and link", "needs two builds")
