@@ -13,7 +13,7 @@ from dispatch_cli.answers.explain.higher_order import document as explain_higher
 from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, RuleState
-from dispatch_cli.answers.explain.wording import around_sentences, before_phrase, python_sentence, slot_sentences
+from dispatch_cli.answers.explain.wording import before_phrase, slot_sentences
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.report import became_stale
@@ -22,8 +22,7 @@ from dispatch_cli.explore.change_words import name_text
 from dispatch_cli.explore.source import source_blocks
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.words import inherited_lines, over_label, schema_label
+from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
 WORKING = "Looking for what would help …"
 
@@ -109,7 +108,10 @@ class SlotBlocks:
             return ToSlot(item.keys[0])
         if isinstance(item, list) and item and getattr(item[0], "span", None) is not None:  # implementations
             return ToPlace(item[0].span)
-        return item.link if isinstance(item, Paragraph) else None  # type: ignore[return-value]
+        link = item.link if isinstance(item, Paragraph) else None
+        if isinstance(link, Span):
+            return ToPlace(link)
+        return ToSlot(link.key) if isinstance(link, TableRow) else link  # type: ignore[return-value]
 
     def _filling(self) -> Target | None:
         """The registration at the slot's own key that fills it, by the rule that fired."""
@@ -118,41 +120,20 @@ class SlotBlocks:
         return next((ToRegistration(row, True) for row in registrations if row.role is Role.FILLS), None)
 
     def _slot(self, report: ExplainReport, what: SlotExplanation, width: int, low: bool) -> Iterator[Block]:
-        """Blocks about a slot: the answer first, then what it follows from."""
-        title = Paragraph(
-            report.operator if report.schema is None else schema_label(report.operator, report.schema),
-            kind=ParagraphKind.TITLE,
-        )
-        yield title
-        if report.span is not None:
-            yield Paragraph(Run(f"defined at {report.span}", Tone.DIM), link=ToPlace(report.span))
-        yield Paragraph(Run(over_label(report), Tone.DIM))
-        yield Gap()
+        """Blocks about a slot: those of ``explain``, and what concerns the changes on trial."""
+        yield from explain.heading(report)
         answer = said_once(what.answer, self.before)
         once = what._replace(answer=answer, in_base=what.in_base and answer is what.answer)
-        for block in explain.headed(slot_sentences(report, once, short=True)):
-            is_stale = _text(block).startswith("Stale") and what.cause is not None
-            span = what.cause.span if is_stale and what.cause is not None else None
-            yield block if span is None else block._replace(link=ToPlace(span))
-        if what.python is not None:
-            yield Paragraph(Run(python_sentence(what.python, short=True), Tone.WARN))
+        yield from explain.headed(slot_sentences(report, once, short=True), what.cause)
         if self.before is not None:
             stale = became_stale(what.answer, self.before)
             was = "was not stale" if stale else f"held {before_phrase(self.before, short=True)}"
-            text = f"~ Before the changes on trial, {what.key} {was}."
-            yield Paragraph(Run(text, Tone.WARN))
+            yield Paragraph(Run(f"~ Before the changes on trial, {what.key} {was}.", Tone.WARN))
         if low:
             yield from source_blocks(what.answer.span, width, low=True)
-        yield Gap()
-        yield TableBlock(explain.RULES, what.rules)
-        if what.registrations:
-            yield Gap()
-            yield TableBlock(explain.REGISTRATIONS, what.registrations)
+        yield from explain.reasons(report, what)
         yield from self._switched_off()
-        origins = [(report.span, report.origin), *((row.span, row.origin) for row in what.registrations)]
-        for line in inherited_lines(origins):
-            yield Paragraph(Run(line, Tone.DIM))
-        yield from self._around(what)
+        yield from explain.around(what, short=True)
         yield from self._advice(what.advice)
         if not low:
             yield from source_blocks(what.answer.span, width)
@@ -162,16 +143,6 @@ class SlotBlocks:
         for number, removal in self.off:
             text = f"~ Switched off on trial: {name_text(removal.which)} (x switches it on again)"
             yield Paragraph(Run(text, Tone.WARN), link=ToSwitchedOff(number, removal.which))
-
-    def _around(self, what: SlotExplanation) -> Iterator[Block]:
-        """Blocks on what comes next, and on the slots above and below, which are the last ones."""
-        sentences = [*around_sentences(what._replace(python=None), short=True)]
-        there = [row for row in (what.above, what.below) if row is not None]
-        rows: list[TableRow | None] = [*[None] * (len(sentences) - len(there)), *there]
-        if sentences:
-            yield Gap()
-        for sentence, row in zip(sentences, rows, strict=True):
-            yield Paragraph(sentence, link=None if row is None else ToSlot(row.key))
 
     def _advice(self, advice: tuple[Advice, ...]) -> Iterator[Block]:
         for piece, new, text in zip(advice, new_changes(advice), advice_lines(advice), strict=True):
@@ -193,8 +164,3 @@ def _tries(change: Change, ways: int) -> str:
 
 def _key_of(report: ExplainReport | ExplainHigherOrderReport) -> str:
     return report.name if isinstance(report, ExplainHigherOrderReport) else report.what.key
-
-
-def _text(block: Paragraph) -> str:
-    inline = block.inline
-    return inline.text if isinstance(inline, Run) else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dispatch_cli.answers.explain.advice.document import advice_lines
 from dispatch_cli.answers.explain.advice.report import Advice, Manual
 from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation
-from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.report import Cause, ExplainReport, SlotExplanation
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.answers.explain.wording import (
     ROLES,
@@ -63,14 +63,7 @@ def document(report: ExplainReport, width: int | None = None, advice: bool = Tru
 
     advice: what would help is shown, too, and not only what is to be known.
     """
-    yield Paragraph(
-        report.operator if report.schema is None else schema_label(report.operator, report.schema),
-        kind=ParagraphKind.TITLE,
-    )
-    if report.span is not None:
-        yield Paragraph(Run(f"defined at {report.span}", Tone.DIM))
-    yield Paragraph(Run(over_label(report), Tone.DIM))
-    yield Gap()
+    yield from heading(report)
     what = report.what
     if isinstance(what, SlotExplanation):
         yield from _slot(report, what, width is not None, advice)
@@ -80,38 +73,60 @@ def document(report: ExplainReport, width: int | None = None, advice: bool = Tru
         yield from _block(what)
 
 
-def _slot(report: ExplainReport, what: SlotExplanation, short: bool, advice: bool) -> Iterator[Block]:
-    yield from headed(slot_sentences(report, what, short))
+def heading(report: ExplainReport) -> Iterator[Block]:
+    """The operator, its definition, and what it is read over."""
+    yield Paragraph(
+        report.operator if report.schema is None else schema_label(report.operator, report.schema),
+        kind=ParagraphKind.TITLE,
+    )
+    if report.span is not None:
+        yield Paragraph(Run(f"defined at {report.span}", Tone.DIM), link=report.span)
+    yield Paragraph(Run(over_label(report), Tone.DIM))
     yield Gap()
-    yield TableBlock(RULES, what.rules)
-    if what.registrations:
-        yield Gap()
-        yield TableBlock(REGISTRATIONS, what.registrations)
-    origins = [
-        (report.span, report.origin),
-        *((registration.span, registration.origin) for registration in what.registrations),
-    ]
-    for line in inherited_lines(origins):
-        yield Paragraph(Run(line, Tone.DIM))
-    around = [*around_sentences(what, short)]
-    if around:
-        yield Gap()
-        yield from map(Paragraph, around)
+
+
+def _slot(report: ExplainReport, what: SlotExplanation, short: bool, advice: bool) -> Iterator[Block]:
+    yield from headed(slot_sentences(report, what, short), what.cause)
+    yield from reasons(report, what)
+    yield from around(what, short)
     left = what.advice if advice else tuple(item for item in what.advice if _is_note(item))
     for text in advice_lines(left):
         yield Gap()
         yield Paragraph(text)
 
 
+def reasons(report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
+    """The rules in turn, and the registrations that they look at."""
+    yield Gap()
+    yield TableBlock(RULES, what.rules)
+    if what.registrations:
+        yield Gap()
+        yield TableBlock(REGISTRATIONS, what.registrations)
+    origins = [(report.span, report.origin), *((row.span, row.origin) for row in what.registrations)]
+    yield from (Paragraph(Run(line, Tone.DIM)) for line in inherited_lines(origins))
+
+
+def around(what: SlotExplanation, short: bool) -> Iterator[Block]:
+    """What comes next, and the slots above and below, which are the last ones and lead to these."""
+    sentences = [*around_sentences(what, short)]
+    there = [row for row in (what.above, what.below) if row is not None]
+    links = [*[None] * (len(sentences) - len(there)), *there]
+    if sentences:
+        yield Gap()
+    yield from (Paragraph(sentence, link=link) for sentence, link in zip(sentences, links, strict=True))
+
+
 def _is_note(advice: Advice) -> bool:
     return not advice.changes and advice.manual in (None, Manual.CORRECT_NAME)
 
 
-def headed(sentences: Iterable[str]) -> Iterator[Paragraph]:
-    """Sentences, the first of which is the answer."""
+def headed(sentences: Iterable[str], cause: Cause | None = None) -> Iterator[Paragraph]:
+    """Sentences, the first of which is the answer. cause: of a stale slot, to which the sentence on that leads."""
     for position, sentence in enumerate(sentences):
-        tone = Tone.BAD if sentence.startswith("Stale") else Tone.PLAIN
-        yield Paragraph(Run(sentence, tone if position else Tone.HEAD), is_verdict=position == 0)
+        is_stale = sentence.startswith("Stale")
+        tone = Tone.BAD if is_stale else Tone.PLAIN
+        link = cause.span if is_stale and cause is not None else None
+        yield Paragraph(Run(sentence, tone if position else Tone.HEAD), is_verdict=position == 0, link=link)
 
 
 def _dim(line: RuleLine) -> Tone:
