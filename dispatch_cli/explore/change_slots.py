@@ -98,7 +98,7 @@ class _Words:
     def what(self, slot: SlotEffect) -> Hashable:
         """Value that must be equal for slots of one row."""
         before, after = (self._held(slot, is_after, several=True) for is_after in (False, True))
-        return before, after, _why(slot), slot.changes
+        return before, after, _why(slot)
 
     def _held(self, slot: SlotEffect, is_after: bool, several: bool) -> Run:
         """Answer that calls find in a slot. several: it speaks for others; PyTorch's own fallbacks differ by line."""
@@ -118,7 +118,6 @@ class _Words:
             Column("before", held(False)),
             Column("after", held(True)),
             Column("why", lambda line, _: _why(line.slots[0]), Narrow.BELOW),
-            Column("change", _changes, Narrow.DROP, optional=True, right=True),
         )
 
 
@@ -128,10 +127,6 @@ def _why(slot: SlotEffect) -> Inline:
     source = slot.after.decision.source
     why = slot.after.rule.value if source is None or source == slot.key else f"{slot.after.rule.value}, from {source}"
     return why if slot.live_before is None else f"{why}; no longer stale"
-
-
-def _changes(line: SlotLine, short: bool) -> Inline:  # noqa: ARG001
-    return ", ".join(map(str, line.first.changes))
 
 
 def _operator(line: SlotLine, short: bool) -> Inline:  # noqa: ARG001
@@ -145,7 +140,7 @@ def _keys(line: SlotLine, short: bool) -> Inline:
 
 
 def _python_what(slot: PythonSlotEffect) -> Hashable:
-    return _choice(slot.before), _choice(slot.after), slot.changes
+    return _choice(slot.before), _choice(slot.after)
 
 
 def _choice(decision: Decision) -> str:

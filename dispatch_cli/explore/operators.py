@@ -21,8 +21,8 @@ from dispatch_cli.explore.text_input import TextInput
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
     from dispatch_cli.explore.marks import Found
+    from dispatch_cli.whatif.effect import SlotsFound
     from dispatch_cli.whatif.findings import FindingsEffect
-    from dispatch_cli.whatif.tried import SlotsFound
 
 _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""

@@ -1,11 +1,10 @@
-"""Effects of a change: the slots that hold something else, and the findings that come and go."""
+"""Effects of changes on slots: those that hold something else, and those for which Python chooses another key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.table import decisions
@@ -22,7 +21,6 @@ class SlotEffect(NamedTuple):
     """A slot that holds something else.
 
     before, after: of the canonical table. live_before, live_after: where the live table differs from that.
-    changes: the positions of the changes that made it so, from 1.
     """
 
     operator: OperatorName
@@ -31,7 +29,6 @@ class SlotEffect(NamedTuple):
     after: TableEntry
     live_before: StaleEntry | None = None
     live_after: StaleEntry | None = None
-    changes: tuple[int, ...] = ()
 
     @property
     def place(self) -> SlotPlace:
@@ -40,36 +37,17 @@ class SlotEffect(NamedTuple):
 
 
 class PythonSlotEffect(NamedTuple):
-    """A slot for which Python's ``resolve_key`` chooses something else. changes: as in `SlotEffect`."""
+    """A slot for which Python's ``resolve_key`` chooses something else."""
 
     operator: OperatorName
     key: str
     before: Decision
     after: Decision
-    changes: tuple[int, ...] = ()
 
     @property
     def place(self) -> SlotPlace:
         """The slot."""
         return self.operator, self.key
-
-
-class Effect(NamedTuple):
-    """Differences from another state.
-
-    slots, python_slots: by operator, in table order. new, gone: findings. operators: number of those compared.
-    """
-
-    slots: tuple[SlotEffect, ...] = ()
-    python_slots: tuple[PythonSlotEffect, ...] = ()
-    new: tuple[Finding, ...] = ()
-    gone: tuple[Finding, ...] = ()
-    operators: int = 0
-
-    @property
-    def is_empty(self) -> bool:
-        """True if nothing is different."""
-        return not (self.slots or self.python_slots or self.new or self.gone)
 
 
 class Touched(NamedTuple):
@@ -80,6 +58,18 @@ class Touched(NamedTuple):
 
     def __or__(self, other: Touched) -> Touched:
         return Touched(self.operators | other.operators, self.keys | other.keys)
+
+
+class SlotsFound(NamedTuple):
+    """The slots that changes have changed."""
+
+    slots: tuple[SlotEffect, ...]
+    python_slots: tuple[PythonSlotEffect, ...]
+
+
+def changed_slots(before: State, after: State, touched: Touched) -> SlotsFound:
+    """The slots that changes have changed, for calls and for Python."""
+    return SlotsFound(tuple(slot_changes(before, after, touched)), tuple(python_slot_changes(before, after, touched)))
 
 
 def slot_changes(before: State, after: State, touched: Touched) -> list[SlotEffect]:
@@ -138,11 +128,3 @@ def python_slot_changes(before: State, after: State, touched: Touched) -> list[P
             if was != became:
                 effects.append(PythonSlotEffect(name, key, was, became))
     return effects
-
-
-def caused_by(slots: Sequence[SlotEffect], steps: Sequence[frozenset[SlotPlace]]) -> tuple[SlotEffect, ...]:
-    """Slots with the changes that made them so. steps: the slots that each change has changed."""
-    return tuple(
-        slot._replace(changes=tuple(number for number, places in enumerate(steps, start=1) if slot.place in places))
-        for slot in slots
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from dispatch_cli.answers.findings.baseline.report import Entry
@@ -36,16 +35,12 @@ MANY = 100
 _OF_OPERATORS = frozenset(check.id for check in CHECKS) - OF_LIBRARIES - OF_RUNS
 
 
-def findings_of(state: State, touched: Touched, has_files: bool) -> tuple[Finding, ...]:
-    """Findings of the checks about the operators that a change touches, and those of their family.
-
-    All findings where a backend fallback is touched. has_files: whether findings are about what files register, and
-    not about all that a captured state has; it must be the same for states that are compared.
-    """
-    return _all_of(_runs(state, touched, has_files))
-
-
 def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
+    """Checks of the operators that a change touches, and of those of their family; all where a fallback is touched.
+
+    has_files: whether findings are about what files register, and not about all that a captured state has; it must be
+    the same for states that are compared.
+    """
     if touched.keys:
         own = state.own_operators() if has_files else [OperatorName.parse(text) for text in state.dispatcher.names()]
         view = View(state, own, None, higher_order=state.own_higher_order_operators())
@@ -71,10 +66,6 @@ def takes_long(state: State, touched: Touched) -> bool:
     return sum(name.namespace in namespaces for name in state.own_operators()) > MANY
 
 
-def _all_of(runs: Iterable[CheckRun]) -> tuple[Finding, ...]:
-    return tuple(finding for run in runs for finding in run.findings)
-
-
 def _run(view: View, has_files: bool, checks: frozenset[str]) -> CheckRun:
     view.has_files = has_files
     return run_checks(view, [check for check in CHECKS if check.id in checks], CHECKS)
@@ -87,7 +78,7 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
     """
     of_files = has_files(before) or has_files(after)
     old, new = (_runs(state, touched, of_files) for state in (before, after))
-    findings, before_findings = _all_of(new), _all_of(old)
+    findings, before_findings = ([finding for run in runs for finding in run.findings] for runs in (new, old))
     if of_files:
         came = tuple(beyond(findings, before_findings, Entry.of))
         went = tuple(beyond(before_findings, findings, Entry.of))

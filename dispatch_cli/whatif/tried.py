@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple
 
 from dispatch_cli.engine.history.changed import all_declarations, note_without_changes, refusal_of, rerun
 from dispatch_cli.engine.history.reduced import whole
@@ -18,12 +15,10 @@ from dispatch_cli.model.registration_names import RegistrationIndex, operator_of
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.whatif.additions import addition_places
 from dispatch_cli.whatif.effect import (
-    Effect,
     PythonSlotEffect,
     SlotEffect,
-    SlotPlace,
+    SlotsFound,
     Touched,
-    caused_by,
     python_slot_changes,
     slot_changes,
 )
@@ -33,14 +28,6 @@ from dispatch_cli.whatif.written import FIRST_SECTION, change_places
 
 MANY = 500
 """Operators that are compared in a moment."""
-
-
-class SlotsFound(NamedTuple):
-    """The slots that changes have changed: the fields of `TriedChanges` of these names."""
-
-    steps: tuple[frozenset[SlotPlace], ...]
-    slots: tuple[SlotEffect, ...]
-    python_slots: tuple[PythonSlotEffect, ...]
 
 
 class TriedChanges:
@@ -75,18 +62,6 @@ class TriedChanges:
         """Note what the last change can concern. before: the version that does not have it."""
         self.before = before
         self.touched = (*before.touched, before.touched_by(self.changes[-1]))
-
-    @cached_property
-    def steps(self) -> tuple[frozenset[SlotPlace], ...]:
-        """The slots that each change has changed."""
-        before = self.before
-        if before is None:
-            return ()
-        slots = slot_changes(before.state, self.state, self.touched[-1])
-        steps = (*before.steps, frozenset(slot.place for slot in slots))
-        if not before.changes:  # the slots that this one has changed are all
-            vars(self)["slots"] = caused_by(slots, steps)
-        return steps
 
     def touched_by(self, change: Change) -> Touched:
         """Extent of a further change."""
@@ -124,9 +99,7 @@ class TriedChanges:
     @cached_property
     def slots(self) -> tuple[SlotEffect, ...]:
         """The slots that are different from the original state."""
-        steps = self.steps
-        known = vars(self).get("slots")
-        return known or caused_by(slot_changes(self.original, self.state, self.all_touched), steps)
+        return tuple(slot_changes(self.original, self.state, self.all_touched))
 
     @cached_property
     def python_slots(self) -> tuple[PythonSlotEffect, ...]:
@@ -148,39 +121,11 @@ class TriedChanges:
         """Number of operators that have to be compared for the slots."""
         return len(self.original.dispatcher) if self.all_touched.keys else len(self.all_touched.operators)
 
-    def look(self) -> Callable[[], SlotsFound]:
-        """A function that finds the slots, and may run in a thread: it uses states of its own."""
-        known, declarations = self.before, [self.said]
-        while known is not None and known.changes and "steps" not in vars(known):
-            declarations.append(known.said)
-            known = known.before
-        steps = () if known is None else known.steps
-        declarations = [*declarations, *(() if known is None else (known.said,))][::-1]
-        original, touched, all_touched = self.original, self.touched[len(steps) :], self.all_touched
-
-        def search() -> SlotsFound:
-            states = [rerun(original, declared) for declared in declarations]
-            places = [*steps]
-            for (before, after), part in zip(pairwise(states), touched, strict=True):
-                places.append(frozenset(slot.place for slot in slot_changes(before, after, part)))
-            first = rerun(original, all_declarations(original)) if steps else states[0]
-            slots = caused_by(slot_changes(first, states[-1], all_touched), places)
-            return SlotsFound(tuple(places), slots, tuple(python_slot_changes(first, states[-1], all_touched)))
-
-        return search
-
     def take(self, result: SlotsFound) -> None:
-        """Note what a function of `look` has found."""
+        """Note the slots that a thread has found."""
         vars(self).update(result._asdict())
 
     @cached_property
     def takes_long(self) -> bool:
         """True if finding `findings` takes so long that nobody should wait for it."""
         return bool(self.changes) and takes_long(self.state, self.all_touched)
-
-    @cached_property
-    def effect(self) -> Effect:
-        """Differences from the original state."""
-        touched = self.all_touched
-        operators = len(self.original.dispatcher) if touched.keys else len(touched.operators)
-        return Effect(self.slots, self.python_slots, *self.findings, operators)

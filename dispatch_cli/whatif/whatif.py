@@ -16,11 +16,11 @@ from dispatch_cli.model.change import (
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.model.registrations_at_key import NamedRegistration
-from dispatch_cli.whatif.effect import Effect, PythonSlotEffect, SlotEffect, Touched
+from dispatch_cli.whatif.effect import PythonSlotEffect, SlotEffect, SlotsFound, Touched, changed_slots
 from dispatch_cli.whatif.exact import exact, without_registration
 from dispatch_cli.whatif.file import ChangesFile
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
-from dispatch_cli.whatif.tried import SlotsFound, TriedChanges
+from dispatch_cli.whatif.tried import TriedChanges
 from dispatch_cli.whatif.written import text_of
 
 
@@ -55,20 +55,15 @@ class WhatIf:
 
     @property
     def touched(self) -> tuple[Touched, ...]:
-        """Extent of each change, so that the work of `effect` can be counted before."""
+        """Extent of each change, so that the work of a comparison can be counted before."""
         return self._now.touched
 
-    def make(self, *changes: Change) -> Effect:
-        """Make changes; what is different from the original state.
+    def apply(self, *changes: Change) -> None:
+        """Make changes.
 
         Errors: Refused, with PyTorch's text, where PyTorch refuses it, and for a change of what is not there; then
         everything is as it was.
         """
-        self.apply(*changes)
-        return self.effect()
-
-    def apply(self, *changes: Change) -> None:
-        """Make changes, and leave it to `effect` to say what is different. Errors: as of `make`."""
         self._go_to((*self.changes, *changes))
 
     def take_back(self, number: int) -> None:
@@ -135,10 +130,6 @@ class WhatIf:
         """True if there is something to redo."""
         return self._at + 1 < len(self._versions)
 
-    def effect(self) -> Effect:
-        """Differences from the original state; computed once."""
-        return self._now.effect
-
     @property
     def slots(self) -> tuple[SlotEffect, ...]:
         """The slots that are different from the original state; without looking for findings."""
@@ -166,8 +157,9 @@ class WhatIf:
         return self._now.has_slots
 
     def look(self) -> Callable[[], SlotsFound]:
-        """A function that looks for these slots, and may run in a thread."""
-        return self._now.look()
+        """A function that looks for these slots, and may run in a thread: it uses states of its own."""
+        copies, touched = self.copies(), self._now.all_touched
+        return lambda: changed_slots(*copies(), touched)
 
     def take_slots(self, changes: tuple[Change, ...], result: SlotsFound) -> bool:
         """Note what `look` has found for these changes; true if they are those in effect."""

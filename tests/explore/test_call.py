@@ -132,7 +132,7 @@ def test_a_call_before_what_is_tried() -> None:
     before = call_answer(session, spot, draft).report
     registration = before.steps[-1].hop.live.registration
     registered = session.whatif.registrations(spot.operator)
-    session.whatif.make(Removal(next(row.name for row in registered if row.name.key == registration.key)))
+    session.whatif.apply(Removal(next(row.name for row in registered if row.name.key == registration.key)))
     after = call_answer(session, spot, draft).report
     assert call_before(session, spot, draft) == before
     assert registration.kernel.label not in [step.entry.kernel for step in after.steps]

@@ -20,6 +20,7 @@ from dispatch_cli.engine.table.table import TableEntry, answer
 from dispatch_cli.model.change import Addition, RegistrationName, Removal, Reordering
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.whatif.findings import FindingsEffect
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.whatif.random_changes import make_random_changes
 
@@ -31,37 +32,28 @@ STALE = "examples/stale.yaml"
 def test_a_captured_kernel_is_switched_off() -> None:
     """torchgen registers add.Tensor at CPU, and its structured kernel for all other backends."""
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
-    effect = tried.make(Removal(RegistrationName(ADD, "CPU")))
-    assert [(slot.key, slot.before.rule, slot.after.rule, slot.changes) for slot in effect.slots] == [
-        ("CPU", Rule.KERNEL, Rule.DEFAULT, (1,))
-    ]
+    tried.apply(Removal(RegistrationName(ADD, "CPU")))
+    slots = tried.slots
+    assert [(slot.key, slot.before.rule, slot.after.rule) for slot in slots] == [("CPU", Rule.KERNEL, Rule.DEFAULT)]
     assert tried.original.dispatcher.table(ADD)["CPU"].rule is Rule.KERNEL
-    assert tried.undo() and tried.state is tried.original and tried.effect().is_empty
-    assert tried.redo() and tried.effect() is effect and not tried.redo()
-
-
-def test_each_slot_says_which_change_did_it() -> None:
-    tried = WhatIf(load_state([], bases=["torch-2.15"]))
-    tried.make(Removal(RegistrationName(ADD, "CPU")))
-    effect = tried.make(Addition(ADD, "CPU", Kernel("mine", "mine")), Addition(ADD, "CUDA", Kernel("mine", "mine")))
-    assert {slot.key: slot.changes for slot in effect.slots} == {"CPU": (1, 2), "CUDA": (3,)}
-    tried.take_back(1)
-    assert {slot.key: slot.changes for slot in tried.effect().slots} == {"CPU": (1,), "CUDA": (2,)}
+    assert tried.undo() and tried.state is tried.original and not tried.slots and tried.findings == FindingsEffect()
+    assert tried.redo() and tried.slots is slots and not tried.redo()
 
 
 def test_moving_a_registration_makes_a_slot_stale() -> None:
     """PyTorch recomputes no autograd slot for a kernel at CompositeExplicitAutograd."""
     tried = WhatIf(load_state([STALE]))
-    effect = tried.make(
+    tried.apply(
         Reordering(
             RegistrationName(FINE, "CompositeExplicitAutograd"),
             after=RegistrationName(FINE, "CompositeImplicitAutograd"),
         )
     )
+    effect = tried.search()()
     assert {finding.check for finding in effect.gone} == {"order-sensitive"}
     assert {finding.check for finding in effect.new} == {"stale-live-table"}
-    assert all(answer(slot.before) == answer(slot.after) and slot.live_after is not None for slot in effect.slots)
-    assert effect.slots
+    assert all(answer(slot.before) == answer(slot.after) and slot.live_after is not None for slot in tried.slots)
+    assert tried.slots
 
 
 @pytest.mark.parametrize(
@@ -79,7 +71,7 @@ def test_what_is_refused_changes_nothing(change: Addition | Removal, text: str) 
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
     before = tried.state
     with pytest.raises(Refused, match=text.replace("?", r"\?")):
-        tried.make(change)
+        tried.apply(change)
     assert tried.state is before and not tried.changes and not tried.undo()
 
 
@@ -102,14 +94,13 @@ def findings(state: State, has_files: bool) -> Counter[Entry]:
 
 def check_effect(tried: WhatIf, what: object) -> None:
     """Compare an effect with all slots and findings of both states."""
-    effect = tried.effect()
+    effect = tried.search()()
     before, after = slots(tried.original), slots(tried.state)
     missing = answer(TableEntry("", MISSING, None))
     different = {
         place for place in before.keys() | after.keys() if before.get(place, missing) != after.get(place, missing)
     }
-    assert {slot.place for slot in effect.slots} == different, what
-    assert all(slot.changes for slot in effect.slots), what
+    assert {slot.place for slot in tried.slots} == different, what
     has_files = View(tried.original, ()).has_files
     old, new = findings(tried.original, has_files), findings(tried.state, has_files)
     counts = Counter(map(Entry.of, effect.new)), Counter(map(Entry.of, effect.gone))
@@ -149,7 +140,8 @@ def test_suppressions_that_become_useless(tmp_path: Path) -> None:
     kernel = Kernel("g", "g")
 
     def new(operator: str) -> list[tuple[str, int | None]]:
-        effect = tried.make(Addition(OperatorName.parse(operator), "Autograd", kernel))
+        tried.apply(Addition(OperatorName.parse(operator), "Autograd", kernel))
+        effect = tried.search()()
         assert effect.gone == ()
         return [(finding.check, finding.span and finding.span.line) for finding in effect.new]
 

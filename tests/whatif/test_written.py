@@ -129,7 +129,8 @@ def test_findings_are_where_the_checks_have_them(file: str, tmp_path: Path, monk
     before = load_state([path])
     tried = WhatIf(before)
     (operator,) = before.own_operators()[:1]
-    effect = tried.make(Removal(tried.registrations(operator)[-1].name), Addition(operator, "CPU", Kernel("k", "k")))
+    tried.apply(Removal(tried.registrations(operator)[-1].name), Addition(operator, "CPU", Kernel("k", "k")))
+    effect = tried.search()()
     assert effect.gone
     assert set(effect.gone) <= set(checked([path]))
     assert set(effect.new) <= set(checked([path, tried.write()]))
