@@ -59,7 +59,10 @@ _REFUSES = re.compile(
     r"\bno (?:kernel|rule)\b"
 )
 _CUSTOM = re.compile(r"torch\.ops\.|torch[/\\]_library[/\\]|\bTORCH_LIBRARY|(?i:\bcustom.?op)")
-_PYTORCH = re.compile(r"(?i)\btensors?\b|\btorch\b|\baten\b|\bc10\b")
+_PYTORCH = re.compile(
+    r"(?i)\btensors?\b|\btorch\b|\baten\b|\bc10\b|\bdispatch ?keys?\b|\bTORCH_LIBRARY|\bHigherOrderOperator|\bHOP\b|"
+    r"\bcustom[_ ]op|\bfunctorch|\bFakeTensor|\b(?:fake|meta) (?:kernel|impl)|\btorchbind\b"
+)
 _OPERATORS = tuple(
     re.compile(pattern)
     for pattern in (

@@ -76,6 +76,7 @@ def function_of_an_extension(advice):
 
 untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a diagnosis")
 untried("other-text", "Pass contiguous, dense tensors on the device of the group's backend", "needs a GPU")
+untried("other-text", "If a registration is refused", "an explanation")
 untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
 untried("other-text", "If a device is refused", "tried for texts about devices")
 untried("other-text", "If a layout or strides are refused", "tried for texts about layouts")
