@@ -88,8 +88,8 @@ HOLES = {
     "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}7__cxx11)(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     # of CUDA and ROCm
-    "gpu_symbol": r"(?P<symbol>(?:hip|cuda|cu(?:blas|sparse|solver|rand|fft|dnn|pti)|nv(?:rtc|tx|Jit)|__nv|nccl|roc)"
-    r"\w{1,200})",
+    "gpu_symbol": r"(?P<symbol>(?:hip|cuda|cu(?:blas|sparse|solver|rand|fft|dnn|pti)|nv(?:rtc|tx|Jit)|__nv|nccl|"
+    r"roc(?:blas|fft|rand|sparse|solver|tx))\w{1,200})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
