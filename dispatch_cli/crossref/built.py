@@ -7,9 +7,9 @@ from typing import Any
 
 from dispatch_cli import universes
 from dispatch_cli.capture.document import universe_before
+from dispatch_cli.capture.higher_order import higher_order_operator
 from dispatch_cli.capture.probe import PACKAGES
 from dispatch_cli.capture.run import CAPTURE, SECONDS, Progress, run_probe
-from dispatch_cli.crossref.replay import higher_order_operator
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.problem import InputError, Problem

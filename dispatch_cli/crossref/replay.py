@@ -8,23 +8,17 @@ from functools import partial
 from typing import Any
 
 from dispatch_cli import universes
+from dispatch_cli.capture.higher_order import higher_order_operator
 from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.higher_order import FALLTHROUGH, HigherOrderImpl, HigherOrderOperator, ImplKind
+from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_printed_schema, parse_signature
 
 _DEFAULT_ALIAS_ANALYSIS = "default"
-_BY_NAME = {
-    "dispatch": ImplKind.DISPATCH,
-    "modes": ImplKind.MODE,
-    "subclasses": ImplKind.SUBCLASS,
-    "transforms": ImplKind.TRANSFORM,
-}
-_ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +113,3 @@ def _kernel(kernel: Mapping[str, Any]) -> Kernel:
         unboxed=kernel["unboxed"],
         fallthrough=kernel["fallthrough"],
     )
-
-
-def higher_order_operator(data: Mapping[str, Any]) -> HigherOrderOperator:
-    """An operator of the probe's answer."""
-    return HigherOrderOperator(data["name"], tuple(_higher_order_impls(data)), data["side_effect"])
-
-
-def _higher_order_impls(data: Mapping[str, Any]) -> Iterator[HigherOrderImpl]:
-    for section, kind in _BY_NAME.items():
-        for name, impl in data[section].items():
-            yield _higher_order_impl(kind, name, impl)
-    for section, kind in _ALONE.items():
-        if data[section] is not None:
-            yield _higher_order_impl(kind, "", data[section])
-    for key in data["fallthrough"]:
-        yield HigherOrderImpl(ImplKind.DISPATCH, key, FALLTHROUGH, fallthrough=True)
-
-
-def _higher_order_impl(kind: ImplKind, name: str, impl: Any) -> HigherOrderImpl:
-    if isinstance(impl, str):
-        return HigherOrderImpl(kind, name, impl)
-    return HigherOrderImpl(kind, name, impl["kernel"], deferred_error=impl.get("deferred_error"))

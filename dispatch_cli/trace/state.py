@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
 from dispatch_cli.capture.answer import AnswerError, checked
+from dispatch_cli.capture.higher_order import higher_order_operator
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.apply import run
@@ -21,7 +22,6 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.trace.higher_order import operators_of
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.then import BLOCK, PROGRAM, observe
 
@@ -51,7 +51,13 @@ class RecordedState(bases.Records):
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Every higher-order operator, by name."""
-        return operators_of(self._data)
+        known, imported = self._data["known"], frozenset(self._data["imported_higher_order_operators"])
+        return tuple(
+            higher_order_operator(operator)._replace(
+                is_own=False, of_pytorch=known and operator["name"] not in imported, of_unknown=not known
+            )
+            for operator in self._data["higher_order_operators"]
+        )
 
     def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
         """The name of the state."""

@@ -19,7 +19,7 @@ def test_what_is_said_of_a_program_is_so(tmp_path: Path) -> None:
     """PyTorch says which line made each node, and what it is."""
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     done = run(tmp_path / "program.py")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, "Traceback" in done.err) == (0, False), done.err
     nodes = {int(number): tuple(of) for number, of in json.loads(done.out).items()}
     recording = read(str(tmp_path / "recording"))
     calls = recording.calls

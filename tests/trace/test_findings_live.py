@@ -35,6 +35,8 @@ def record(folder: Path, source: str) -> None:
     """Run a program."""
     (folder / "program.py").write_text(source, encoding="utf-8")
     done = in_pytorch.run(recorder_command(folder / "r.trace", "program.py"), check=False, folder=folder)
+    if "cannot import name '_setup_privateuseone_for_python_backend'" in done.stderr:
+        pytest.skip("this PyTorch has no backends in Python")
     ended = [done.returncode, json.loads(done.stdout.splitlines()[-1])]
     (folder / "ended").write_text(json.dumps(ended), encoding="utf-8")
     read(folder / "r.trace")  # it is captured what is registered, before the folder gets another name

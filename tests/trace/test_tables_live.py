@@ -30,7 +30,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
     """The recording, and what the program says of itself."""
     folder = tmp_path_factory.mktemp("tables")
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-    done = in_pytorch.run(recorder_command(folder / "r.trace", "program.py"), folder=folder)
+    done = in_pytorch.run(recorder_command(folder / "r.trace", "program.py"), check=False, folder=folder)
+    if "unexpected keyword argument 'allow_override'" in done.stderr:
+        pytest.skip("in this PyTorch, no library overrides the kernel of another one")
     plain = in_pytorch.run([torch_python(), "program.py"], folder=folder)
     assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
     return str(folder / "r.trace"), json.loads(done.stdout)

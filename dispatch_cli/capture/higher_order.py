@@ -1,4 +1,4 @@
-"""The higher-order operators of a recording's state."""
+"""The higher-order operators of a probe's answer, in our types."""
 
 from __future__ import annotations
 
@@ -10,20 +10,9 @@ from dispatch_cli.model.higher_order import FALLTHROUGH, HigherOrderImpl, Higher
 _NAMED = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 
 
-def operators_of(state: Mapping[str, Any]) -> tuple[HigherOrderOperator, ...]:
-    """Every higher-order operator. state: what `dispatch_cli.capture.probe` writes, checked."""
-    imported = frozenset(state["imported_higher_order_operators"])
-    return tuple(
-        HigherOrderOperator(
-            operator["name"],
-            tuple(_impls(operator)),
-            operator["side_effect"],
-            is_own=False,
-            of_pytorch=state["known"] and operator["name"] not in imported,
-            of_unknown=not state["known"],
-        )
-        for operator in state["higher_order_operators"]
-    )
+def higher_order_operator(data: Mapping[str, Any]) -> HigherOrderOperator:
+    """A higher-order operator. data: what `dispatch_cli.capture.probe` writes of it, checked."""
+    return HigherOrderOperator(data["name"], tuple(_impls(data)), data["side_effect"])
 
 
 def _impls(operator: Mapping[str, Any]) -> Iterator[HigherOrderImpl]:
