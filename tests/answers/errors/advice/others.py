@@ -1,6 +1,7 @@
 """Texts that have no known sentence: advice by what was under way."""
 
 import time
+import warnings
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -68,6 +69,7 @@ def second_derivative_that_is_no_number(advice):
 
 @tries("other-text", "Under torch.compile leave out `fullgraph=True`", "can be traced if it is an operator")
 def function_of_an_extension(advice):
+    warnings.simplefilter("ignore")  # of the break in the graph
     f = time.perf_counter
     if "operator" in advice:
         f = define("t::f", "() -> float", CompositeExplicitAutograd=f)
