@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import pytest
 import yaml
@@ -19,42 +17,9 @@ from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from tests.capture.support import torch_python
+from tests.capture.support import live_universe, torch_python
 
 SCRIPT = Path(__file__).with_name("torchgen_registrations.py")
-
-
-class Compared(NamedTuple):
-    """An overlay and torchgen. both: registrations that both have. lacking, added: those of one alone, with the key."""
-
-    name: str
-    both: int
-    lacking: list[tuple[str, str]]
-    added: list[tuple[str, str]]
-
-
-def compare(python: str, backend: str = "MPS") -> Compared:
-    """Compare the overlay for the PyTorch of *python*."""
-    ask = [python, "-c", "import torch.version as version; print(version.__version__)"]
-    version = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
-    name = f"torch-{'.'.join(version.split('.')[:2])}-{backend.lower()}"
-    laid = overlay.load(name)
-    keys = laid.incomplete
-    with TemporaryDirectory() as folder:
-        # torchgen needs PyYAML, which PyTorch's Python may lack; nothing else of ours is lent
-        Path(folder, "yaml").symlink_to(Path(yaml.__file__).parent)
-        environment = {**os.environ, "PYTHONPATH": folder}
-        command = [python, str(SCRIPT), *keys]
-        answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    theirs = {(key, operator) for key, operators in json.loads(answer.stdout).items() for operator in operators}
-    names = bases.load(laid.over).names
-    ours = {(key, operator) for operator in names for key in laid.kernels(operator)}
-    return Compared(name, len(ours & theirs), sorted(theirs - ours), sorted(ours - theirs))
-
-
-if __name__ == "__main__":
-    for found in map(compare, sys.argv[1:]):
-        print(f"{found.name}: {found.both} equal; only torchgen {found.lacking}; only the overlay {found.added}")
 
 
 BY_HAND = (
@@ -103,9 +68,18 @@ def test_autocast_and_autograd_of_mps_are_those_of_the_state() -> None:
 
 @pytest.mark.live
 def test_it_is_what_torchgen_registers() -> None:
-    comparison = compare(torch_python())
-    assert (comparison.lacking, comparison.added) == ([], [])
-    assert comparison.both > 600
+    python = torch_python()
+    name = ".".join(live_universe(python)["name"].split(".")[:2])
+    laid = overlay.load(f"{name}-mps")
+    with TemporaryDirectory() as folder:
+        # torchgen needs PyYAML, which PyTorch's Python may lack; nothing else of ours is lent
+        Path(folder, "yaml").symlink_to(Path(yaml.__file__).parent)
+        command = [python, str(SCRIPT), *laid.incomplete]
+        answer = subprocess.check_output(command, text=True, env={**os.environ, "PYTHONPATH": folder})
+    theirs = {(key, operator) for key, operators in json.loads(answer).items() for operator in operators}
+    ours = {(key, operator) for operator in bases.load(laid.over).names for key in laid.kernels(operator)}
+    assert ours == theirs
+    assert len(ours) > 600
 
 
 def test_what_python_chooses_is_told_where_a_slot_is_not_known() -> None:

@@ -178,11 +178,6 @@ def test_importing_loads_no_universe_and_ending_is_quiet() -> None:
 # ``PythonDispatcher``; its texts are recorded with the other answers of PyTorch.
 
 
-@pytest.fixture
-def dispatcher() -> PythonDispatcher:
-    return Bindings(universes.load("torch-2.15")).PythonDispatcher()
-
-
 def test_the_default_dispatcher_takes_one_at_a_time() -> None:
     first = PythonDispatcher()
     with pytest.raises(RuntimeError, match="multiple times"):

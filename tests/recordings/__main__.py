@@ -33,7 +33,7 @@ SCRIPTS = {
     "histories": ("record_sequences.py", "9215", "250"),
     "calls": ("record_calls.py", "8", "300"),
     "errors": ("record_errors.py",),
-    "fallbacks": ("record_fallbacks.py",),
+    "fallbacks": ("record_sequences.py", "fallbacks"),
     "messages": ("record_messages.py",),
 }
 """Scripts that the Python with PyTorch runs, and their seeds and counts."""

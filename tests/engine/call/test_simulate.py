@@ -12,9 +12,7 @@ from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, TensorSpec
-from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
@@ -33,10 +31,10 @@ def dispatcher_of(*kernels: str, schema: str = "(Tensor x) -> Tensor") -> Dispat
     return dispatcher
 
 
-def call(state: Dispatcher | State, tensors: str = "cpu", *contexts: str, name: OperatorName = NAME) -> Call:
+def call(dispatcher: Dispatcher, tensors: str = "cpu", *contexts: str, name: OperatorName = NAME) -> Call:
     """tensors: divided by commas."""
     specs = [TensorSpec.parse(text) for text in tensors.split(",") if text]
-    return simulate(state, name, specs, [Context.parse(text) for text in contexts])
+    return simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts])
 
 
 def path(result: Call) -> list[str]:
@@ -81,25 +79,6 @@ def test_a_sparse_factory_of_pytorch() -> None:
     assert strided.end.error is not None
     (chosen_by,) = [hop.chosen_by for hop in strided.hops if hop.chosen_by is not None]
     assert [*alternatives(dispatcher, name, chosen_by)] == [Alternative("layout", "sparse", "SparseCPU")]
-
-
-def test_the_python_dispatcher() -> None:
-    dispatcher = dispatcher_of("CPU", "AutogradCPU")
-    kernels = (PythonKernel(NAME, "CPU", "python_cpu"),)
-    state = State(dispatcher, declarations=Declarations(UNIVERSE, python_kernels=kernels))
-    result = call(state, "cpu", "python_dispatcher")
-    assert path(result) == [
-        "PythonDispatcher redispatches",
-        "AutogradCPU redispatches",
-        "PythonDispatcher redispatches",
-        "CPU ends",
-    ]
-    choices = [hop.python and (hop.python.chosen_key, hop.python.kernel) for hop in result.hops]
-    assert choices == [None, ("AutogradCPU", None), None, ("CPU", "python_cpu")]
-    assert path(call(state, "cpu", "python_dispatcher", "no_python_dispatcher")) == [
-        "AutogradCPU redispatches",
-        "CPU ends",
-    ]
 
 
 def test_a_mode_for_pre_dispatch() -> None:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from random import Random
-from typing import NamedTuple
 
 import pytest
 
 from dispatch_cli import bases, universes
-from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.table.registration import Handle
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from tests.engine.dispatcher.random_actions import Action, everything, perform, random_action
+from tests.engine.dispatcher.everything import everything
 from tests.engine.dispatcher.recorded_histories import Replay, replays
 from tests.support import UNIVERSE_OF
 
 NAME = OperatorName("demo::op")
-FRESH = ("demo::a", "demo::b", "other::c")
-CAPTURED = ("aten::add.Tensor", "aten::relu", "aten::mul.Tensor", "demo::a")
 
 
 def seen(replay: Replay) -> tuple[str, str, bool]:
@@ -52,49 +49,26 @@ def test_every_recorded_step_can_be_gone_back_to_and_on_from(version: str) -> No
     assert steps > 600
 
 
-class Point(NamedTuple):
-    """A state on the way: its checkpoint, what led to it, and what came of that."""
-
-    checkpoint: Checkpoint
-    actions: tuple[Action, ...]
-    errors: tuple[str | None, ...]
-    handles: list[tuple[Handle, ...]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("base", "names"), [(None, FRESH), ("torch-2.15", CAPTURED)])
-@pytest.mark.parametrize("seed", range(12))
-def test_every_state_is_that_of_a_fresh_replay(base: str | None, names: tuple[str, ...], seed: int) -> None:
-    """A random tree of states, walked at random: each is what its actions alone lead to, and so is what follows."""
-    random = Random(f"{base} {seed}")
-    dispatcher = _dispatcher(base)
-    points = [Point(dispatcher.checkpoint(), (), (), [])]
-    for _ in range(40):
-        point = random.choice(points)
-        dispatcher.restore(point.checkpoint)
-        actions, errors, handles = list(point.actions), list(point.errors), list(point.handles)
-        for _ in range(random.randrange(1, 5)):
-            action = random_action(random, names, len(actions))
-            came, error = perform(dispatcher, action, handles)
-            actions, errors, handles = [*actions, action], [*errors, error], [*handles, came]
-        points.append(Point(dispatcher.checkpoint(), tuple(actions), tuple(errors), handles))
-        if len(points) > 8:
-            points.remove(random.choice(points))
-    for point in random.choices(points, k=12):
-        dispatcher.restore(point.checkpoint)
-        fresh, handles = _dispatcher(base), []
-        for action, error in zip(point.actions, point.errors, strict=True):
-            came, again = perform(fresh, action, handles)
-            assert again == error
-            handles.append(came)
-        assert everything(dispatcher, names) == everything(fresh, names)
-
-
-def _dispatcher(base: str | None) -> Dispatcher:
-    if base is None:
-        return Dispatcher(universes.load("torch-2.15"))
-    source = bases.load(base)
-    return Dispatcher(source.universe, base=source)
+def test_a_state_over_a_captured_one_is_brought_back_whole() -> None:
+    """It is that of a dispatcher to which the same was done, and to which nothing else was."""
+    names = ("aten::add.Tensor", "aten::relu", "demo::op")
+    used, fresh = (Dispatcher(base.universe, base=base) for base in [bases.load("torch-2.15")] * 2)
+    for dispatcher in (used, fresh):
+        dispatcher.implement(OperatorName.parse(names[0]), "PrivateUse1", Kernel("mine"))
+    before, untouched = everything(used, names), used.checkpoint()
+    handle = used.implement(OperatorName.parse(names[1]), "CompositeImplicitAutograd", Kernel("math"))
+    used.fall_back("PrivateUse1", Kernel("fallback"))
+    used.implement(NAME, "CPU", Kernel("cpu"))
+    after = used.checkpoint()
+    used.drop(handle)
+    assert everything(used, names) != before
+    used.restore(untouched)
+    assert everything(used, names) == before == everything(fresh, names)
+    used.restore(after)
+    fresh.implement(OperatorName.parse(names[1]), "CompositeImplicitAutograd", Kernel("math"))
+    fresh.fall_back("PrivateUse1", Kernel("fallback"))
+    fresh.implement(NAME, "CPU", Kernel("cpu"))
+    assert everything(used, names) == everything(fresh, names)
 
 
 def test_the_cause_is_the_change_after_which_the_tables_differed() -> None:

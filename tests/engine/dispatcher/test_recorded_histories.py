@@ -7,7 +7,6 @@ import lzma
 import os
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -84,8 +83,7 @@ def test_every_version_has_a_recording() -> None:
 @pytest.mark.live
 def test_every_step_is_as_in_a_live_pytorch(tmp_path: Path) -> None:
     out = tmp_path / "fallbacks.json.xz"
-    script = RECORDINGS / "record_fallbacks.py"
-    in_pytorch.run([torch_python(), str(script), str(out)])
+    in_pytorch.run([torch_python(), str(RECORDINGS / "record_sequences.py"), str(out), "fallbacks"])
     with lzma.open(out, "rt") as file:
         recording = json.load(file)
     universe = universes.from_data(live_universe())
@@ -96,25 +94,8 @@ def test_every_step_is_as_in_a_live_pytorch(tmp_path: Path) -> None:
 # New random histories of a live PyTorch of any version, whose universe is captured first.
 
 
-COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "500"))
+COUNT = 300
 """Histories of a live test; ``DISPATCH_CLI_LIVE_SEED`` repeats a run."""
-
-RUN = """
-import gc, runpy, sys
-import torch
-gc.collect()
-gc.freeze()  # the recorders collect garbage at every step; without PyTorch's own objects that is quick
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-
-
-def record(script: str, out: Path, *arguments: str) -> Any:
-    """Run a recorder with the live PyTorch; what it wrote."""
-    command = [torch_python(), "-c", RUN, str(RECORDINGS / script), str(out), *arguments]
-    done = in_pytorch.run(command, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(out.read_text(encoding="utf-8"))
 
 
 @pytest.mark.live
@@ -122,7 +103,9 @@ def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
     data = live_state()["universe"]
     print(f"PyTorch {data['torch']}, seed {seed}")
-    histories = record("record_sequences.py", tmp_path / "histories.json", seed, str(COUNT))["histories"]
+    out = tmp_path / "histories.json"
+    in_pytorch.run([torch_python(), str(RECORDINGS / "record_sequences.py"), str(out), seed, str(COUNT)])
+    histories = json.loads(out.read_text(encoding="utf-8"))["histories"]
     assert len(histories) == COUNT
     steps, problems = differing_steps(universes.from_data(data), histories)
     assert problems == [], f"seed {seed}: {len(problems)} of {steps} steps differ"

@@ -14,7 +14,7 @@ from dispatch_cli.engine.history.apply import apply_blocks
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from tests.engine.dispatcher.random_actions import everything
+from tests.engine.dispatcher.everything import everything
 from tests.engine.live_cases import LiveCase, Side, answers_to
 
 NAMES = ("demo::op", "demo::other", "aten::add.Tensor")

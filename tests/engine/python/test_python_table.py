@@ -8,8 +8,7 @@ from dispatch_cli import bases, universes
 from dispatch_cli.crossref.compare import resolve_answer
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.python import table as python_table
-from dispatch_cli.engine.python.table import Divergence, Reason
-from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.python.table import Reason
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
@@ -71,30 +70,6 @@ def dispatcher_with(*keys: str) -> Dispatcher:
     for key in keys:
         dispatcher.implement(NAME, key, Kernel(debug=key))
     return dispatcher
-
-
-def answers(found: list[Divergence]) -> set[tuple[str, str, str, Reason, tuple[str, ...]]]:
-    return {
-        (
-            divergence.key,
-            resolve_answer(divergence.key, divergence.cpp),
-            resolve_answer(divergence.key, divergence.python),
-            divergence.reason,
-            divergence.because,
-        )
-        for divergence in found
-    }
-
-
-def test_rule_five_gives_way_in_python_alone() -> None:
-    nested, kernel = "CompositeImplicitAutogradNestedTensor", "NestedTensorCUDA"
-    dispatcher = dispatcher_with(nested, kernel)
-    key = "AutogradNestedTensor"
-    assert dispatcher.table(NAME)[key].decision.source == nested
-    assert python_table.resolve_key(dispatcher, NAME, key).rule is Rule.MISSING
-    assert answers(list(python_table.divergences(dispatcher, NAME))) == {
-        (key, nested, "missing", Reason.NESTED_RULE, (kernel,)),
-    }
 
 
 def test_python_kernels_that_stand_in_for_one_another() -> None:

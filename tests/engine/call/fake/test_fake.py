@@ -35,24 +35,6 @@ def end_of(operator: str, *tensors: str, state: State | None = None) -> tuple[Fa
 
 
 @pytest.mark.parametrize(
-    ("operator", "tensors", "devices"),
-    [
-        (ADD, ("cuda", "cuda:0"), None),
-        (ADD, ("xla", "vulkan"), ("xla", "vulkan")),
-        ("aten::_foreach_add.List", ("cpu", "cuda", "cpu", "cuda"), None),
-        ("aten::_foreach_add.List", ("cpu", "cpu", "cpu", "cuda"), ("cpu", "cuda:0")),
-    ],
-)
-def test_two_devices(operator: str, tensors: tuple[str, ...], devices: tuple[str, str] | None) -> None:
-    error = end_of(operator, *(f"{text} fake" for text in tensors))[1].error
-    if devices is None:
-        assert error is None
-    else:
-        assert error is not None
-        assert (error.type, error.text) == ("FakeTensorDeviceMismatchError", NEWER.format(*devices))
-
-
-@pytest.mark.parametrize(
     ("operator", "tensors", "works"),
     [
         (ADD, ("cpu", "cuda"), True),
