@@ -37,14 +37,6 @@ def test_mistakes_of_reading_and_refusals_come_together_in_order_of_place(tmp_pa
     ]
 
 
-def test_a_block_that_is_wrong_is_reported_once(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text(
-        "dispatch: 1\nlibraries:\n  - {kind: IMPL, namespace: a, define: ['b() -> ()']}\n", encoding="utf-8"
-    )
-    with pytest.raises(InputError) as raised:
-        load_state([str(path)])
-    assert [problem.code for problem in raised.value.problems] == ["block-misuse"]
 
 
 def test_thousands_of_refusals_are_counted(tmp_path: Path) -> None:

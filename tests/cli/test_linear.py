@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.support import call
-from tests.steps import counted
+from tests.ends import counted
 from tests.trace.support import Writer
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,10 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.failed_view import FailedView
-from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.session import PaneAnswer, Session
+from dispatch_cli.render.data import json_text
 from dispatch_cli.whatif.shared import Shared
+from tests.cli.support import call
 
 _Result = TypeVar("_Result")
 
@@ -93,3 +95,11 @@ def screen_text(app: ExploreApp) -> str:
     width, height = app.size
     lines = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in lines[:height]) if width else ""
+
+
+def assert_prints(answer: PaneAnswer | None) -> None:
+    """The command line of an answer prints it."""
+    assert answer is not None
+    result = call(*answer.command, "--format", "json")
+    assert result.code in (0, 1), result.err
+    assert result.out == "".join(json_text(answer.report))

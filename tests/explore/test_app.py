@@ -20,7 +20,6 @@ from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, PaneEntry
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 
@@ -205,31 +204,6 @@ def test_a_screen_in_front_keeps_all_keys(opening: list[str]) -> None:
         await pilot.press("escape")
         await pilot.pause(0.1)
         assert app.screen is app.screen_stack[0]
-
-    drive(session(), steps)
-
-
-def test_x_on_the_page_of_an_alias_key_switches_its_kernel_off_and_on() -> None:
-    linear = OperatorName("aten::linear")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(linear, "CompositeImplicitAutograd"), "slot")
-        await until(pilot, lambda: "CompositeImplicitAutograd has the kernel" in flat(screen_text(app)))
-        await pilot.press("x")
-        await until(pilot, lambda: app.session.has_tried)
-        (change,) = app.session.whatif.changes
-        assert isinstance(change, Removal)
-        assert (change.which.operator, change.which.key) == (linear, "CompositeImplicitAutograd")
-        await until(pilot, lambda: "Switched off on trial" in screen_text(app))
-        assert not [notice.message for notice in app._notifications]
-        await pilot.press("x")
-        await until(pilot, lambda: not app.session.whatif.changes)
-        await app.go(Spot(linear, "CompositeExplicitAutograd"), "slot")
-        await pilot.press("x")
-        await until(pilot, lambda: [notice.message for notice in app._notifications])
-        assert [notice.message for notice in app._notifications] == [
-            "Nothing is registered at CompositeExplicitAutograd: there is nothing to switch off."
-        ]
 
     drive(session(), steps)
 

@@ -11,9 +11,8 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.changes import ChangesPane
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.data import json_text
 from tests.cli.support import call
 from tests.explore.support import drive, newest, until
 
@@ -142,23 +141,6 @@ def test_moving_a_registration_makes_slots_stale() -> None:
     text = drive(session, steps, WIDE)
     assert "stale: it should hold" in text and "stale-live-table" in text
     assert session.state.dispatcher.stale_slots(OperatorName.parse("stale::fine"))
-
-
-def test_the_answer_is_what_the_command_line_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    session = Session(newest(), ("--base", "torch-2.15"))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> PaneAnswer | None:
-        await go_to(app, pilot, "aten::mul.Tensor")
-        await switch_off(app, pilot, "CPU")
-        await pilot.press("w", "enter")
-        await until(pilot, lambda: pane_of(app).answer is not None and not session.unsaved)
-        return pane_of(app).answer
-
-    answer = drive(session, steps, WIDE)
-    assert answer is not None and answer.command[0] == "diff"
-    ran = call(*answer.command, "--format", "json")
-    assert ran.out == "".join(json_text(answer.report))
 
 
 def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from dispatch_cli import api
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.history import HistoryPane
@@ -61,36 +59,6 @@ def test_a_finding_leads_to_its_slot(keys: tuple[str, ...]) -> None:
         assert (str(app.spot.operator), app.spot.key) == ("aten::to.dtype", "AutogradPrivateUse1")
 
     drive(of_scenario(), steps)
-
-
-def _says(app: ExploreApp, text: str) -> bool:
-    return text in screen_text(app)
-
-
-def test_a_cell_of_all_backends_lists_the_operators_of_its_group() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("7")
-        pane = app.query_one(CoveragePane)
-        await until(pilot, lambda: pane.overview.place is not None)
-        assert command(pane) == "coverage --base torch-2.15"
-        groups = {group.name: group for group in pane.answer.report.groups}  # type: ignore[union-attr]
-        for name, options in (("core", "--tag core"), ("sparse", "--op sparse::*")):
-            targets = pane.overview.cells.targets
-            wanted = ("CUDA", groups[name].chosen_by)
-            at = next(number for number, one in enumerate(targets) if one.place.row.target == wanted)
-            pane.overview.move_to(at)
-            cell = next(cell for cell in groups[name].cells if cell.backend == "CUDA")
-            text = f"CUDA: {cell.served:,} of {groups[name].operators:,} served"
-            await until(pilot, partial(_says, app, text))
-            await pilot.press("enter")
-            await until(pilot, lambda: pane.list.has_focus)
-            assert command(pane) == f"coverage CUDA --base torch-2.15 {options}"
-            assert len(pane.list.rows) == groups[name].operators
-            assert sum(row.served is True for row in pane.list.rows) == cell.served
-            await pilot.press("escape")
-            await until(pilot, lambda: command(pane) == "coverage --base torch-2.15" and pane.overview.has_focus)
-
-    drive(of_newest(), steps)
 
 
 def test_keys_and_the_operators_there() -> None:
@@ -217,24 +185,3 @@ def assert_prints_the_findings(app: ExploreApp) -> None:
     shown = [finding.message for row in pane.list.rows for finding in row.findings]
     assert shown
     assert sorted(shown) == sorted(finding["message"] for finding in json.loads(printed)["findings"])
-
-
-def test_registrations_in_order_and_fallbacks() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("4")
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --view order"))
-        await pilot.press("b")
-        await until(pilot, lambda: app.command_bar.line.endswith("register examples/stale.yaml --view fallbacks"))
-        await pilot.press("x")
-        await until(pilot, lambda: "diff examples/stale.yaml examples/stale.yaml --new" in app.command_bar.line)
-        view = app.query_one(ChangesPane).view
-        await until(pilot, lambda: "Findings are being looked for" not in view.text, seconds=60)
-        rows = [view.choice(number).target for number in range(view.choices())]
-        kinds = [type(row).__name__ for row in rows]
-        assert kinds[0] == "MadeChange"
-        view.move_to(kinds.index("NamedRegistration"))
-        await until(pilot, lambda: app.command_bar.line.endswith("whatif.yaml --view fallbacks"))
-        view.move_to(0)
-        await until(pilot, lambda: "diff" in app.command_bar.line)
-
-    drive(Session(load_state([STALE]), (STALE,)), steps)

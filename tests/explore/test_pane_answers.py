@@ -22,20 +22,16 @@ from dispatch_cli.explore.answers.findings import findings_answer, new_findings,
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.answers.sides import Old, old_state, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.data import json_text
+from tests.explore.support import assert_prints
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = Path("examples")
-FILES = (
-    "scenarios/01_composite_override.yaml",
-    "scenarios/10_sparse_bypass.yaml",
-    "out_of_tree_backend.yaml",
-)
+FILE = "scenarios/01_composite_override.yaml"
 SEED = 15
 
 
@@ -44,18 +40,10 @@ def loaded(*files: str, base: str | None = None) -> Session:
     return Session(api.load_state(files, bases=(base,) if base else ()), arguments)
 
 
-@pytest.fixture(params=[*FILES, None])
+@pytest.fixture(params=[FILE, None])
 def session(request: pytest.FixtureRequest) -> Session:
     """Over files, and over an embedded state alone."""
     return loaded(base="torch-2.15") if request.param is None else loaded(str(EXAMPLES / request.param))
-
-
-def assert_prints(answer: PaneAnswer | None) -> None:
-    """The command of an answer prints it."""
-    assert answer is not None
-    result = CliRunner().invoke(cli, [*answer.command, "--format", "json"])
-    assert result.exit_code in (0, 1), result.stderr
-    assert result.stdout == "".join(json_text(answer.report))
 
 
 def test_findings(session: Session) -> None:
@@ -118,14 +106,12 @@ def test_history() -> None:
     assert history_answer(Spot(OperatorName.parse("my::own")), versions) is None
 
 
-@pytest.mark.parametrize("file", [None, FILES[0]])
-def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_what_is_being_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that is named has what is being tried, once it is written."""
-    if file is not None:
-        (tmp_path / EXAMPLES / file).parent.mkdir(parents=True)
-        copy(EXAMPLES / file, tmp_path / EXAMPLES / file)
+    (tmp_path / EXAMPLES / FILE).parent.mkdir(parents=True)
+    copy(EXAMPLES / FILE, tmp_path / EXAMPLES / FILE)
     monkeypatch.chdir(tmp_path)
-    session = loaded(base="torch-2.15") if file is None else loaded(str(EXAMPLES / file))
+    session = loaded(str(EXAMPLES / FILE))
     name = OperatorName.parse("aten::to.dtype")
     session.whatif.apply(Addition(name, "AutogradPrivateUse1", Kernel("tried")))
     effect = session.whatif.search()()
@@ -133,7 +119,7 @@ def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch:
     answer = findings_answer(session, state_to_check(session))
     assert_prints(answer)
     assert_prints(original_search(session)(lambda *_: None))
-    plain = loaded(base="torch-2.15") if file is None else loaded(str(EXAMPLES / file))
+    plain = loaded(str(EXAMPLES / FILE))
     before = {finding.fingerprint for finding in findings_answer(plain).report.findings}
     after = {finding.fingerprint for finding in answer.report.findings}
     assert new_findings(answer.report, effect.new) == after - before
@@ -151,7 +137,7 @@ def test_with_what_is_being_tried(file: str | None, tmp_path: Path, monkeypatch:
 
 def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its settings, guards and baseline count as for the command."""
-    (tmp_path / "decl.yaml").write_text((EXAMPLES / FILES[0]).read_text())
+    (tmp_path / "decl.yaml").write_text((EXAMPLES / FILE).read_text())
     (tmp_path / "guards.yaml").write_text(
         "dispatch: 1\nguards:\n  - {op: aten::to.dtype, key: PrivateUse1, rule: math}\n"
     )

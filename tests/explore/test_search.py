@@ -13,9 +13,8 @@ from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.explore.likely_keys import likely_keys
 from dispatch_cli.explore.nearest import nearest
 from tests.cli.support import call
-from tests.ends import ends
+from tests.ends import counted, ends
 from tests.explore.support import newest
-from tests.steps import counted
 from tests.support import MISSPELT
 
 NAMES = list(newest().dispatcher.names())

@@ -19,13 +19,12 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.slot_blocks import ToRegistration
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.data import json_text
-from tests.cli.support import ROOT, call
-from tests.explore.support import drive, newest, screen_text, until
+from tests.cli.support import ROOT
+from tests.explore.support import assert_prints, drive, newest, screen_text, until
 
 BASE = ("--base", "torch-2.15")
 SOURCES: dict[str, tuple[str, ...]] = {
@@ -48,14 +47,6 @@ def session_of(name: str) -> Session:
 @pytest.fixture(autouse=True)
 def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-
-
-def assert_prints(answer: PaneAnswer | None) -> None:
-    """The command line of an answer prints it."""
-    assert answer is not None
-    result = call(*answer.command, "--format", "json")
-    assert result.code == 0, result.err
-    assert "".join(json_text(answer.report)) == result.out
 
 
 def spots(session: Session, count: int) -> Iterator[Spot]:

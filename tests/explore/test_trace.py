@@ -19,10 +19,8 @@ from dispatch_cli.explore.panes.trace import TracePane
 from dispatch_cli.explore.session import Session
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.trace.facts import CallFact
-from tests.cli.support import call
 from tests.cli.test_taint import TAINTS
-from tests.explore.support import drive, screen_text, until
-from tests.explore.test_pane_answers import assert_prints
+from tests.explore.support import assert_prints, drive, screen_text, until
 from tests.trace.support import Writer
 from tests.trace.test_recording import REAL
 
@@ -180,21 +178,3 @@ def test_texts_of_a_recording_are_shown_as_they_are(taint: str, tmp_path: Path) 
         assert pane.is_attached
 
     drive(session_of(tmp_path / "t.trace"), steps)
-
-
-def test_bad_recordings_are_met_as_trace_meets_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dispatch_cli.cli import explore
-
-    monkeypatch.setattr(explore, "_refuse_without_terminal", lambda _: None)
-    (tmp_path / "bad.trace").write_text('{"dispatch_cli_trace":1,"torch":"2.13"}\n["c",5]\n')
-    bad, none = str(tmp_path / "bad.trace"), str(tmp_path / "none.trace")
-    results = [call(*command, bad) for command in (("trace",), ("explore", "--trace"))]
-    assert [result.code for result in results] == [2, 2]
-    assert results[0].err == results[1].err
-    for file, text in ((none, "no such file"), ("examples/add.yaml", "not a recording of `dispatch-cli trace`")):
-        result = call("explore", "--trace", file)
-        assert result.code == 2
-        assert text in result.err
-    result = call("explore", "--trace", str(OWN), "--base", "torch-2.15")
-    assert result.code == 2
-    assert "--trace has a state of its own" in result.err

@@ -7,7 +7,7 @@ import pytest
 from dispatch_cli.audit import audit
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.model.span import Span
-from tests.steps import counted
+from tests.ends import counted
 
 BLOCK = 'TORCH_LIBRARY_IMPL(mylib, CPU, m) {\n  m.impl("f", f);  \n}\n'
 

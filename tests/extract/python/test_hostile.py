@@ -15,9 +15,9 @@ from dispatch_cli.extract import work
 from dispatch_cli.extract.python import extract_python
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, NotUnderstood, SourceKind
+from tests.ends import counted
 from tests.extract.python.reading import read_files, read_text
 from tests.fuzz.hostile import HEAD, OPERATOR, PYTHON
-from tests.steps import counted
 
 OF_REPORT = list(PYTHON)[:4]
 LOOPS = "for i in range(1000):\n    for j in range(1000):\n        for k in range(1000):\n            x = i\n"

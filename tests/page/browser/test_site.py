@@ -14,7 +14,6 @@ from dispatch_cli.answers.history.report import HistoryReport, history_report
 from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.page.versions import versions_data
 from dispatch_cli.page.write import versions_html
-from tests.cli.support import call
 from tests.page.browser.tab import Tab
 from tests.page.browser.test_hostile import MARKUP, NAMES
 from tests.page.browser.test_look import COLORS, complaints
@@ -44,28 +43,6 @@ def test_an_operator_is_found_and_its_page_opened(tab: Tab) -> None:
     assert tab.text("h1") == GONE
     follow(tab, ".views a[href='index.html']", "index.html")
     assert [(trouble.kind, Path(trouble.text).name) for trouble in tab.troubles()] == [("request", f"torch-{OLD}.html")]
-
-
-def test_what_changed_in_an_operator_is_what_history_prints(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dispatch_cli.bases.names", lambda: SITE_VERSIONS)
-    tab.open(site() / "index.html", "q=add_relu")
-    tab.evaluate(
-        f"[...document.querySelectorAll('#rows th a')].find(one => one.innerText === {json.dumps(ADD_RELU)}).click()"
-    )
-    tab.wait("document.querySelector('#operator table') !== null")
-    printed = call("history", ADD_RELU).out
-    assert tab.text("#operator h2") == ADD_RELU
-    rows = tab.rows("#operator table")
-    assert rows
-    for row in rows:
-        line = [value for head, value in row.items() if value and head != "Since"]
-        assert any(all(part in printed_line for part in line) for printed_line in printed.splitlines()), line
-    since = [line.split()[0] for line in printed.splitlines() if line[:1].isdigit()]
-    assert [*dict.fromkeys(row["Since"] for row in rows)] == since
-    assert tab.text("#operator p") in printed
-    assert tab.evaluate("document.activeElement.id") == "shown"
-    tab.go("op=no::such")
-    assert tab.text("#operator h2") == "No such operator"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -154,34 +154,4 @@ def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
     assert f"{OVERRIDE}:" in " ".join(row["Declared at"] for row in shown)
 
 
-def test_stale_slots_are_marked(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(STALE), "stale::explicit")
-    (table,) = [
-        operator for operator in answer("table", STALE)["operators"] if operator["operator"] == "stale::explicit"
-    ]
-    stale = [row["key"] for row in table["entries"] if row["stale"]]
-    assert len(stale) > 10
-    assert set(tab.evaluate(_SLOTS % ".slot.stale")) == set(stale)
-    tab.click(slot("AutogradCPU"))
-    shown = dict(zip(tab.texts(".slot-view dt"), tab.texts(".slot-view dd"), strict=True))
-    assert "explicit_math" in shown["Live table"]
-
-
 _SLOTS = "[...document.querySelectorAll('%s')].flatMap(e => JSON.parse(e.dataset.slots))"
-
-
-def test_what_a_page_cannot_have_is_printed_by_commands_that_it_names(tab: Tab, page_of: Pages) -> None:
-    """A simulated call, the versions of an operator, changes that are tried out, the keys of a tensor."""
-    name = "aten::linear"
-    tab.open(page_of(OVERRIDE), name)
-    named = commands(tab)[-3:]
-    assert named == [
-        f"dispatch-cli resolve {name} {OVERRIDE} --tensor cpu",
-        f"dispatch-cli history {name}",
-        f"dispatch-cli explore {OVERRIDE}",
-    ]
-    tab.go("!keys")
-    named = [*named[:2], *[command for command in commands(tab) if "--tensor" in command]]
-    assert len(named) == 3
-    for one in named:
-        assert len(lines(*shlex.split(one)[1:])) > 3, one

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import call
 from tests.page.browser.tab import Tab
 
 STALE = "examples/stale.yaml"
@@ -153,30 +151,3 @@ def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab], page_o
     assert tab.text("main .lead") == lead + "backward pass raises, or gradients are wrong"
     assert tab.text("main .command code").startswith("dispatch-cli resolve pylib::normalize examples/custom_ops.yaml ")
     assert tab.texts(".slot[aria-current]") == tab.texts(".slot[aria-current]")[:1] != []
-
-
-def test_a_cell_of_the_overview_opens_the_list_of_its_operators(new_tab: Callable[..., Tab], page_of: Pages) -> None:
-    """The first screen where there are no files; backend and group are in the address, and in the command."""
-    tab = new_tab()
-    tab.open(page_of("--base", "torch-2.15"))
-    assert [row for row in tab.texts("main .grid tbody th") if row in ("all", "aten")] == ["all", "aten"]
-    tab.go("!coverage")
-    assert tab.text("main .command code") == "dispatch-cli coverage --base torch-2.15"
-    for group, option in (("core", "--tag"), ("schema:view", "--tag"), ("sparse", "--op")):
-        chosen = f"{group}::*" if option == "--op" else group
-        tab.go("!coverage")
-        rows = "[...document.querySelectorAll('main .grid tbody tr')]"
-        row = f"{rows}.find(row => row.textContent.startsWith({json.dumps(group)}))"
-        tab.evaluate(f"{row}.querySelectorAll('a')[1].click()")
-        listed = json.loads(call("coverage", "CUDA", "--base", "torch-2.15", option, chosen, "--format", "json").out)
-        command = ["dispatch-cli", "coverage", "CUDA", "--base", "torch-2.15", option, chosen]
-        assert shlex.split(tab.text("main .command code")) == command
-        assert tab.text("main .lead").startswith(f"CUDA: {listed['served']} of {listed['chosen']} served; ")
-        is_chosen = f"one => page.isIn(one.operator, {json.dumps(chosen)})"
-        names = tab.evaluate(f"page.coverage('CUDA').operators.filter({is_chosen})")
-        assert [name["operator"] for name in names] == [operator["operator"] for operator in listed["operators"]]
-        assert tab.texts("main caption")[-1] == f"{listed['chosen']} operators"
-        address = str(tab.evaluate("location.hash"))
-        tab.go("!about")
-        tab.go(address[1:])
-        assert tab.text("h1") == f"Coverage of CUDA, {chosen}"
