@@ -37,8 +37,6 @@ def test_mistakes_of_reading_and_refusals_come_together_in_order_of_place(tmp_pa
     ]
 
 
-
-
 def test_thousands_of_refusals_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("dispatch: 1\noperators:\n" + "  - func: a::b() -> ()\n" * 5_000, encoding="utf-8")

@@ -4,9 +4,9 @@ Runs COUNT random cases, a few hundred in each of some processes, whose memory i
 found, and figures at the end; exits with 1 when a case failed. --first is the number of the first case. --case runs one
 again and shows its files, command line and output.
 
-`words` makes texts, `code` sources, `documents` declarations by their JSON Schema.
-`inputs` writes the files of a case, `arguments` its command line, `cases` runs it, `verdict` judges what it left
-behind. `hostile` has sources that ask for very much, for tests of the readers.
+`words` makes texts, `documents` declarations by their JSON Schema, `arguments` command lines out of good ones and their
+files; `cases` runs a case, `verdict` judges what it left behind. `hostile` has sources that ask for very much, for
+tests of the readers.
 """
 
 from __future__ import annotations

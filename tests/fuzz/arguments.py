@@ -1,109 +1,44 @@
-"""The command line of a case, by what click says that the command takes. A new option must be named in `OPTIONS`."""
+"""The command line of a case: a good one, in which files are broken, words replaced and options added."""
 
 from __future__ import annotations
 
-import os
+import json
 import random
-from collections.abc import Callable
+import shutil
 from functools import cache
+from pathlib import Path
 
 import click
+import yaml
 
 from dispatch_cli.cli import cli
-from dispatch_cli.trace.recording import begins_so
-from tests.fuzz import words
-from tests.fuzz.inputs import OUT, PAGE, Inputs
+from tests.cli.support import ROOT
+from tests.cli.transcripts import CASES
+from tests.fuzz import documents, words
 
-LEFT_OUT = ("capture", "crossref", "explore", "help")
+LEFT_OUT = ("capture", "explore", "help")
 """Commands that need a PyTorch, or a terminal; `HELP` asks for help."""
-NOT_GIVEN = {
-    "trace": {"python", "is_module", "last"},
-    "resolve": {"tensors"},
-    "keys": {"tensors"},
-    "page": {"all_versions"},
-}
-"""Parameters that ask a PyTorch, run a program, or take long; and tensors, which `_call` and `_keys` choose."""
+NOT_GIVEN = ("format_", "help", "python", "is_module", "modules", "last", "save", "all_versions", "output", "file")
+"""Parameters that ask a PyTorch, run a program, write a file or take half a minute."""
 COMPLETE, HELP = "complete", "help"
 EXTRA = {COMPLETE: words.SHELLS, HELP: ("",)}
 """Requests that are no command, and that the program answers as well."""
-Maker = Callable[[Inputs], str]
-
-
-def _words(make: words.Maker) -> Maker:
-    return lambda inputs: make(inputs.dice)
-
-
-CHOICES = ("A", "C=2", "C=undefined", "B=0", "=", "nothing=1", "or", "C=\x1b[31m", "defined(A)=false")
-"""Choices for names in conditions; the conditions of random files have some of these names."""
-OPTIONS: dict[str, tuple[float, Maker]] = {
-    "keys": (0.04, _words(words.key)),
-    "bases": (0.12, lambda inputs: words.base(inputs.dice) if inputs.dice.random() < 0.9 else inputs.trace()),
-    "universe": (0.05, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
-    "against": (0.2, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
-    "privateuse1": (0.06, lambda inputs: "npu" if inputs.careful else words.backend_name(inputs.dice)),
-    "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
-    "when": (0.06, _words(lambda dice: dice.choice(CHOICES))),
-    "further_old": (0.1, lambda inputs: inputs.declarations()),
-    "further_new": (0.1, lambda inputs: inputs.declarations()),
-    "key_globs": (0.3, _words(words.key_glob)),
-    "tensors": (0.1, _words(words.tensor)),
-    "contexts": (0.4, _words(words.context)),
-    "options": (0.2, _words(words.argument)),
-    "keyset": (0.1, _words(words.expression)),
-    "devices": (0.3, _words(words.key)),
-    "source_url": (
-        0.2,
-        lambda inputs: inputs.dice.choice(["https://github.com/a/b", "https://u:p@github.com/a", "file:///x", "[->["]),
-    ),
-    "select": (0.3, _words(words.check)),
-    "ignore": (0.1, _words(words.check)),
-    "guards": (0.15, lambda inputs: inputs.guards()),
-    "baseline": (0.1, lambda inputs: inputs.baseline()),
-    "config": (0.08, lambda inputs: inputs.settings()),
-    "output": (0.04, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt", "a.yaml", ".", "", "-"])),
-    "step_summary": (0.1, lambda inputs: inputs.dice.choice([PAGE, PAGE, PAGE, "no/such/folder/out.md", "a.yaml", ""])),
-    "file": (0.1, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt"])),
-    "error_file": (0.01, lambda inputs: inputs.error_text()),
-    "source_defines": (0.03, _words(words.macro)),
-    "source_undefines": (0.03, _words(words.macro)),
-    "source_include": (0.02, lambda inputs: inputs.dice.choice([".", ".", "no/such/folder", "a.yaml"])),
-    "source_values": (0.03, _words(words.value_of_name)),
-    "source_exclude": (0.03, _words(words.file_glob)),
-    "tags": (0.2, lambda inputs: inputs.dice.choice(["core", "pointwise", "generated", "nosuch", "\x1b[31m"])),
-    "fail_under": (
-        0.2,
-        lambda inputs: inputs.dice.choice(["0", "50.5", "100"] if inputs.careful else ["-1", "nan", "x"]),
-    ),
-    "older": (0.1, _words(words.base)),
-    "lines": (0.1, _words(lambda dice: dice.choice(("train.py", "train.py:1", "me/train.py:4", "x", ":", "\x1b[31m")))),
-    "where": (
-        0.1,
-        _words(lambda dice: dice.choice(("cpu->*", "*->npu", "CPU->CPU", "cpu->nosuch", "cpu", "->", "[->["))),
-    ),
-    "depth": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
-    "explain": (0.2, lambda inputs: str(inputs.dice.choice([0, 1, 5] if inputs.careful else [-1, 10**9]))),
-    "limit": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 5]))),
-    "trace": (0.15, lambda inputs: inputs.trace()),
-    "save": (0.02, lambda inputs: inputs.dice.choice([OUT, "no/such/folder/out.trace", "."])),
-    "max_size": (0.02, lambda inputs: str(inputs.dice.choice([1, 256, 0, 10**9]))),
-    "kernels": (0.1, lambda inputs: inputs.declarations()),
-}
-"""Option → how often it is given, and what it takes. A flag and a choice say so themselves.
-
-Tensors are given by `_call` and `_keys`.
-"""
-SOURCES = 0.15
-"""Share of cases with sources beside declarations."""
-FLAG = 0.12
-CHOICE = 0.25
-
-
-@cache
-def report_names() -> list[str]:
-    """The reports that have a JSON Schema."""
-    from dispatch_cli.cli.report_schemas import report_types
-
-    return [*report_types(), "nosuch"]
+SEEDS = (
+    *CASES.values(),
+    *(("bases",), ("schema",), ("schema", "table"), ("page", "examples/stale.yaml"), ("page", "--trace", "TRACE")),
+    *(("guards", "examples/stale.yaml"), ("check-invariants", "examples/custom_ops.yaml", "--select", "all")),
+    *(("check-invariants", "examples/stale.yaml", "--baseline", "baseline.json"), ("table", "examples/add.yaml")),
+    *(("extract", "examples/extension"), ("check-invariants", "examples/backend"), ("resolve", "a::f", "DECLARED")),
+    *(("register", "DECLARED"), ("table", "DECLARED"), ("support", "DECLARED"), ("diff", "DECLARED", "DECLARED")),
+    *(("check-invariants", "DECLARED", "--config", "SETTINGS"), ("explain", "--from-error", "ERROR", "DECLARED")),
+)
+"""Good command lines. A word in capitals is a file of that kind that the case makes."""
+TRACE, ERROR = "tests/trace/recordings/own.trace", "tests/cli/error.txt"
+SETTINGS = '[tool.dispatch-cli]\nselect = ["DC1", "guard"]\nfail-on = "error"\nseverity = {guard = "info"}\n'
+CAREFUL = 0.5
+"""Share of cases in which nothing is broken: their options go together, mostly."""
+OPTIONS = 0.4
+"""Share of cases with one more option."""
 
 
 @cache
@@ -126,121 +61,77 @@ def formats(command: str) -> tuple[str, ...]:
     return ("",)
 
 
-def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
-    """The arguments of a case, without its command and its format."""
-    if command == HELP:
-        return help_line(inputs.dice, inputs.dice.choice([*commands()]))
-    if command == COMPLETE:
-        its = inputs.dice.choice([*commands()])
-        line = [its, *command_line(its, formats(its)[0], inputs)]
-        inputs.asked = completion(inputs.dice, format_, line, inputs.careful)
-        return []
-    dice, arguments = inputs.dice, _positional(command, inputs)
-    options = [param for param in commands()[command].params if isinstance(param, click.Option)]
-    given: list[list[str]] = []
-    for option in options:
-        if option.name not in {"format_", "help", *NOT_GIVEN.get(command, ())}:
-            given += _given(option, inputs)
-    if inputs.careful:  # of many options, two seldom go together
-        given = dice.sample(given, min(len(given), dice.choice([0, 1])))
-    if "--baseline" not in [option[0] for option in given]:
-        given = [option for option in given if option != ["--update-baseline"]]
-    if not inputs.operators and ["--op"] not in [option[:1] for option in given] and inputs.seldom():
-        given = [option for option in given if option[0] != "--base"]
+def command_line(command: str, dice: random.Random, folder: Path) -> list[str]:
+    """The arguments of a case, without its command and its format; its files are written to the folder."""
+    careful = dice.random() < CAREFUL
+    seed = dice.choice([seed for seed in SEEDS if seed[0] == command])
+    line = [_argument(dice, word, folder, careful) for word in seed[1:]]
+    if line and not careful and dice.random() < 0.5:
+        at = dice.randrange(len(line))
+        line[at] = dice.choice([words.any_word(dice), words.broken(dice, line[at]), dice.choice(words.HARMFUL)])
+    if dice.random() < OPTIONS:
+        line += _option(dice, commands()[command], careful)
     # no system can give a process a null character
-    return [part.replace("\0", "") for part in (*arguments, *(part for option in given for part in option))]
+    return [word.replace("\0", "") for word in line]
 
 
-def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
-    """Arguments for an option: nothing, or a flag, or a flag with a value, perhaps twice."""
-    dice, flag = inputs.dice, option.opts[0]
+def _argument(dice: random.Random, word: str, folder: Path, careful: bool) -> str:
+    """A word as it is, or a copy of the file or folder that it names, in the folder of the case, perhaps broken."""
+    kinds = {"TRACE": TRACE, "ERROR": ERROR}
+    source = ROOT / kinds.get(word, word)
+    if word in ("DECLARED", "SETTINGS"):
+        name = dice.choice(words.FILES) if word == "DECLARED" else "pyproject.toml"
+        text = SETTINGS if word == "SETTINGS" else _declared(dice, careful)
+        (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+    elif source.is_dir():
+        name = source.name
+        shutil.copytree(source, folder / name, dirs_exist_ok=True)
+    elif source.is_file() and "/" in str(kinds.get(word, word)):
+        name = source.name
+        shutil.copyfile(source, folder / name)
+    else:
+        return word
+    files = [path for path in (folder / name).rglob("*") if path.is_file()] or [folder / name]
+    if not careful and word != "DECLARED":
+        _break(dice, dice.choice(sorted(files)))
+    elif not careful and dice.random() < 0.1:
+        _break(dice, folder / name)
+    return name
+
+
+def _declared(dice: random.Random, careful: bool) -> str:
+    """A document of declarations, as YAML or as JSON, which is YAML too."""
+    data = documents.document(dice, careful)
+    written = json.dumps(data)
+    if "\\udcff" in written or dice.random() < 0.3:  # no YAML has a half of a character
+        return written
+    flow = dice.choice([None, True, False])
+    return yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False, default_flow_style=flow, allow_unicode=True)
+
+
+def _break(dice: random.Random, path: Path) -> None:
+    raw = path.read_bytes()
+    if dice.random() < 0.2:
+        path.write_bytes(words.odd_bytes(dice, raw))
+        return
+    text = raw.decode("utf-8", "replace")
+    for _ in range(dice.randrange(1, 4)):
+        text = words.broken(dice, text)
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _option(dice: random.Random, command: click.Command, careful: bool) -> list[str]:
+    """An option of the command, with a value, which is any word where no care is taken."""
+    options = [param for param in command.params if isinstance(param, click.Option) and param.name not in NOT_GIVEN]
+    if not options:
+        return []
+    option = dice.choice(options)
     if option.is_flag:
-        return [[flag]] if dice.random() < FLAG else []
+        return [option.opts[0]]
     if isinstance(option.type, click.Choice):
-        return [[flag, str(dice.choice(option.type.choices))]] if dice.random() < CHOICE else []
-    assert option.name in OPTIONS, f"say in OPTIONS what {flag} takes"
-    chance, make = OPTIONS[option.name]
-    times = dice.choice([1, 1, 2]) if option.multiple else 1
-    if flag == "--op" and not inputs.operators and inputs.seldom():
-        make = _words(words.operator)
-    values = [make(inputs) for _ in range(times) if dice.random() < chance]
-    return [
-        [flag, inputs.word(value)]
-        for value in values
-        if not inputs.careful or value not in words.WRONG or flag[2:4] == "pr"
-    ]
-
-
-def _call(inputs: Inputs, files: list[str]) -> list[str]:
-    operator = inputs.operator()
-    tensors = [part for text in inputs.tensors(operator) for part in ("--tensor", inputs.word(text))]
-    return [inputs.word(operator), *files, *tensors]
-
-
-def _question(inputs: Inputs, files: list[str]) -> list[str]:
-    operator = inputs.operator()
-    make = words.place if "::" not in operator and inputs.dice.random() < 0.7 else words.key
-    return [inputs.word(operator), inputs.word(make(inputs.dice)), *files]
-
-
-def _keys(inputs: Inputs) -> list[str]:
-    dice = inputs.dice
-    kind = dice.choice(["universe", "expression", "expression", "call"])
-    if kind == "call":
-        return [part for text in inputs.tensors("") for part in ("--tensor", inputs.word(text))]
-    make = words.expression if inputs.careful or dice.random() < 0.7 else words.odd_expression
-    return [inputs.word(make(dice))] if kind == "expression" else []
-
-
-def _history(inputs: Inputs) -> list[str]:
-    dice = inputs.dice
-    make = words.embedded_operator if inputs.careful or dice.random() < 0.7 else words.operator_glob
-    key = dice.choice(("CPU", "Meta", "Autograd", "Dense", "Named")) if inputs.careful else words.key(dice)
-    return [inputs.word(make(dice)), *([inputs.word(key)] if dice.random() < 0.5 else [])]
-
-
-def _sides(inputs: Inputs, files: list[str]) -> list[str]:
-    """Arguments of ``diff``: two sides; now and then another number of them."""
-    dice = inputs.dice
-    others = [inputs.declarations() if dice.random() < 0.6 else words.base(dice) for _ in range(2)]
-    sides = (files + others)[:2]
-    dice.shuffle(sides)
-    return sides if inputs.careful or dice.random() < 0.9 else sides[: dice.randrange(2)]
-
-
-def _trace(inputs: Inputs) -> str:
-    """A recording, or a script that is not there: any other file would be run."""
-    file = inputs.trace()
-    if begins_so(os.fspath(inputs.folder / file)) and (inputs.careful or inputs.dice.random() < 0.9):
-        return file
-    return inputs.dice.choice(["no/such/program.py", "program", "-", ".", "no\x1b[31m.py"])
-
-
-def _positional(command: str, inputs: Inputs) -> list[str]:
-    dice = inputs.dice
-    count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
-    files = [inputs.declarations() for _ in range(count if not inputs.careful else 1)]
-    files += [inputs.sources()] if dice.random() < SOURCES else []
-    rule = words.rule_number if inputs.careful else words.rule
-    if command in ("explain", "resolve") and inputs.careful and not inputs.operators:
-        files = []
-    makers: dict[str, Callable[[], list[str]]] = {
-        "extract": lambda: [inputs.sources()],
-        "explain": lambda: _question(inputs, files),
-        "resolve": lambda: _call(inputs, files),
-        "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
-        "keys": lambda: _keys(inputs),
-        "coverage": lambda: [inputs.word(words.backend(dice)), *files],
-        "history": lambda: _history(inputs),
-        "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
-        "bases": list,
-        "schema": lambda: [dice.choice(report_names())] if dice.random() < 0.8 else [],
-        "diff": lambda: _sides(inputs, files),
-        "trace": lambda: [_trace(inputs)],
-    }
-    if command == "explain" and dice.random() < 0.3:
-        return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]
-    return makers.get(command, lambda: files)()
+        return [option.opts[0], str(dice.choice(option.type.choices))]
+    make = words.OF_OPTION.get(option.name or "", words.any_word) if careful else words.any_word
+    return [option.opts[0], make(dice)]
 
 
 # requests without a command: completion in each shell, help, the version, commands that there are not
@@ -248,38 +139,21 @@ def _positional(command: str, inputs: Inputs) -> list[str]:
 VARIABLE, LINE, WORD = "_DISPATCH_CLI_COMPLETE", "_DISPATCH_CLI_LINE", "_DISPATCH_CLI_WORD"
 
 
-def completion(dice: random.Random, shell: str, line: list[str], careful: bool) -> dict[str, str]:
+def completion(dice: random.Random, shell: str) -> dict[str, str]:
     """The variables of the environment with which a shell asks: for a line that is cut somewhere."""
-    words_ = [*line[: dice.randrange(1, len(line) + 1)], dice.choice(_starts(dice))] if line else [""]
-    if not careful:
-        words_ = [words.sometimes_harmful(dice, word, 0.1) for word in words_]
-    quote = dice.choice(["", "", "", "'", '"'])
-    last = words_[-1][: dice.randrange(len(words_[-1]) + 1)]
-    asked = " ".join(["dispatch-cli", *words_[:-1], quote + last]).replace("\0", "")
+    line = list(dice.choice(SEEDS))
+    line = [*line[: dice.randrange(1, len(line) + 1)], dice.choice([*words.STARTS, words.any_word(dice)])]
+    line = [words.sometimes_harmful(dice, word, 0.05) for word in line]
+    last = line[-1][: dice.randrange(len(line[-1]) + 1)]
+    asked = " ".join(["dispatch-cli", *line[:-1], dice.choice(["", "", "'", '"']) + last]).replace("\0", "")
     return {VARIABLE: f"{shell}_complete", LINE: asked, WORD: last.rpartition(":")[2].replace("\0", "")}
 
 
-def _starts(dice: random.Random) -> list[str]:
-    """Texts whose beginnings are completed."""
-    places = ["higher_order::", "mode=", "transform=", "aten::", "torch.ops.", "--", "-", "", "a.y", "--op=aten::", "@"]
-    some = [words.operator(dice), words.key(dice), words.check(dice), words.base(dice), words.universe(dice)]
-    return [*places, *some, words.tensor(dice), words.context(dice), words.device(dice), f"--key={words.key(dice)}"]
-
-
-def help_line(dice: random.Random, command: str) -> list[str]:
+def help_line(dice: random.Random) -> list[str]:
     """The arguments of a question about the program itself."""
-    lines = [
-        ["--help"],
-        ["-h"],
-        ["--version"],
-        [command, "--help"],
-        [command, "-h"],
-        ["--traceback", command, "--help"],
-        ["help"],
-        ["help", command],
-        ["help", dice.choice(("input", "sources", "output"))],
-    ]
-    odd = [[], [command[:-1]], [f"{command}s"], ["--nosuch"], ["-x"], ["--version=1"], [command, "--nosuch"]]
-    odd.append(["help", f"{command}s"])
+    command = dice.choice([*commands()])
+    lines = [["--help"], ["-h"], ["--version"], [command, "--help"], ["help"], ["help", command], ["help", "input"]]
+    lines += [["--traceback", command, "--help"], [command, "-h"]]
+    odd = [[], [command[:-1]], [f"{command}s"], ["--nosuch"], ["-x"], [command, "--nosuch"], ["help", f"{command}s"]]
     odd.append([dice.choice(words.HARMFUL).replace("\0", "")])
-    return dice.choice(lines if dice.random() < 0.85 else odd)
+    return dice.choice(lines if dice.random() < 0.8 else odd)

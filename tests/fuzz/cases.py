@@ -20,11 +20,10 @@ from unittest.mock import patch
 
 from dispatch_cli.cli import output
 from tests.cli.support import Result, call
-from tests.fuzz import inputs, verdict
-from tests.fuzz.arguments import EXTRA, command_line, commands, formats
-from tests.fuzz.inputs import Inputs
+from tests.fuzz import verdict
+from tests.fuzz.arguments import COMPLETE, EXTRA, HELP, command_line, commands, completion, formats, help_line
 
-SECONDS = 5
+SECONDS = 10
 LONGEST = 60
 WIDTHS = (40, 80, 120, 200)
 OUTPUT = 5 << 20
@@ -33,6 +32,8 @@ WRAPPED = 1 << 20
 """The same for an answer that is wrapped for a terminal."""
 BYTES = 1 << 30
 """Memory of a process that runs so many cases."""
+VARIABLES = (("NO_COLOR", "1"), ("FORCE_COLOR", "1"), ("TERM", "dumb"), ("SOURCE_DATE_EPOCH", "x"))
+"""Variables of the environment that the program looks at."""
 ALL_FORMATS = 0.07
 """Share of cases that are asked for in every format, and whose answers are compared."""
 
@@ -72,7 +73,6 @@ class Case(NamedTuple):
     format: str
     arguments: tuple[str, ...]
     compare: bool
-    stdin: bytes
     variables: tuple[tuple[str, str], ...]
     columns: int | None
 
@@ -98,12 +98,13 @@ def make_case(seed: int, number: int, folder: Path) -> Case:
     """Make a case, with its files in a folder."""
     dice = random.Random(f"{seed}:{number}")
     command, format_ = pairs()[number % len(pairs())]
-    given = Inputs(dice, folder)
-    arguments = command_line(command, format_, given)
+    asked = completion(dice, format_) if command == COMPLETE else {}
+    arguments = help_line(dice) if command == HELP else [] if asked else command_line(command, dice, folder)
     compare = dice.random() < ALL_FORMATS and command not in EXTRA
-    columns = dice.choice(WIDTHS) if dice.random() < 0.2 and (given.operators or command != "table") else None
-    variables = (*given.variables(), ("DISPATCH_CLI_CACHE_DIR", "cache"))
-    return Case(seed, number, command, format_, tuple(arguments), compare, given.stdin, variables, columns)
+    columns = dice.choice(WIDTHS) if dice.random() < 0.2 else None
+    odd = [item for item in VARIABLES if dice.random() < 0.03]
+    variables = (*asked.items(), *odd, ("DISPATCH_CLI_CACHE_DIR", "cache"))
+    return Case(seed, number, command, format_, tuple(arguments), compare, variables, columns)
 
 
 @contextlib.contextmanager
@@ -123,7 +124,7 @@ def case_in_folder(seed: int, number: int) -> Iterator[Case]:
 def try_case(case: Case, counts: Counts) -> None:
     """Run a case, and judge it."""
     wanted = [case.format]
-    alone = {"-o", "--update-baseline", "--record"}.intersection(case.arguments)
+    alone = {"--update-baseline", "--record"}.intersection(case.arguments)
     if case.compare and not alone:
         wanted = list(formats(case.command))
     results, failures = {}, []
@@ -160,13 +161,12 @@ class Tried(NamedTuple):
 
 def run(case: Case, format_: str) -> Tried:
     """Run a case in this process, and judge what it prints and writes."""
-    _clean()
     before = signal.signal(signal.SIGPROF, _too_slow)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     start = time.process_time()
     try:
         with patch.dict(os.environ, dict(case.variables)), _terminal(case.columns):
-            result = call(*case.line(format_), stdin=case.stdin)
+            result = call(*case.line(format_))
     except TooSlow:
         return Tried(Result(-1, "", ""), f"over {LONGEST} s of processor time", LONGEST)
     except Exception as error:
@@ -193,24 +193,10 @@ def _terminal(columns: int | None) -> Iterator[None]:
         yield
 
 
-WRITTEN = {inputs.OUT: None, inputs.PAGE: "markdown", inputs.NEW_BASELINE: "json"}
-"""The files that a run may write → their format; None: that of the answer."""
-
-
 def _wrong(case: Case, format_: str, result: Result) -> str | None:
-    """The fault in what a run printed or wrote, if any."""
+    """The fault in what a run printed, if any."""
     colored = "--color" in case.arguments or "FORCE_COLOR" in dict(case.variables)
-    problem = verdict.wrong(result, case.command, format_, colored)
-    for name, its in WRITTEN.items():
-        if problem is None and (path := Path(name)).is_file():
-            problem = verdict.unreadable(path.read_bytes().decode(), case.command, its or format_, colored)
-            problem = problem and f"{name}: {problem}"
-    return problem
-
-
-def _clean() -> None:
-    for name in WRITTEN:
-        Path(name).unlink(missing_ok=True)
+    return verdict.wrong(result, case.command, format_, colored)
 
 
 def run_chunk(seed: int, first: int, count: int) -> Counts:

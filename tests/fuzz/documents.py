@@ -181,29 +181,6 @@ def document(dice: random.Random, careful: bool) -> Any:
     return changed
 
 
-def operators_of(data: Any) -> dict[str, int]:
-    """The names of the operators of a document, as far as it has such, and how many tensors each takes."""
-    results = {}
-    for section, fields in (("operators", ("func", "custom_op", "triton_op")), ("higher_order_operators", ("name",))):
-        entries = data.get(section) if isinstance(data, dict) else None
-        for entry in entries if isinstance(entries, list) else ():
-            texts = [entry.get(field) for field in fields] if isinstance(entry, dict) else []
-            for text in texts:
-                if isinstance(text, str) and "[" not in text.partition("(")[0]:
-                    name, _, arguments = text.partition("->")[0].partition("(")
-                    results[name] = arguments.count("Tensor")
-    return results
-
-
-def other_file(dice: random.Random, data: Any) -> Any:
-    """No declarations: a file of torchgen, another version, one value."""
-    functions = [{"func": words.schema(dice), "variants": "function", "dispatch": {"CPU": "f"}}]
-    backend = {"backend": "XLA", "cpp_namespace": "torch_xla", "supported": ["abs"]}
-    return dice.choice(
-        [functions, backend, {**data, "dispatch": dice.choice([0, 2, "1", 1.5, None])}, [data], "x", None]
-    )
-
-
 def _sections(dice: random.Random) -> list[str]:
     names = [name for name in schema()["properties"] if name not in ("dispatch", "snapshot", "pytorch", "imported")]
     return dice.sample(names, dice.randrange(1, 5))

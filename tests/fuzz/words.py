@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from dispatch_cli import bases, universes
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 
 Dice = random.Random
@@ -18,7 +17,6 @@ OPERATORS = (
     *("a::f", "a::f", "a::g", "a::g.out", "b::h.Tensor", "m::a", "m::made", "mylib::norm2", "aten::add.Tensor"),
     *("aten::add_.Tensor", "aten::randn_like", "aten::empty.memory_format", "aten::sum", "call_torchbind", "cond"),
 )
-OF_PYTORCH = tuple(text for text in OPERATORS if text.startswith("aten::") or ":" not in text)
 HARMFUL = (
     *("", " ", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\u202eb\u2066c", "a\u200bb\ufeff", "::error::x"),
     *("\n::error file=a::x", "[bold red]x[/] [link=http://a.b]y[/link]", "<script>alert(1)</script>"),
@@ -33,8 +31,9 @@ YAML_SIGNS = (
 )
 DEVICES = ("cpu", "cuda", "meta", "xla", "mps", "hpu", "xpu", "privateuseone", "npu", "cuda:0", "undefined", "none")
 SHELLS = ("bash", "zsh", "fish")
-WRONG = frozenset({"nosuch", "nosuch.json", "torch-2.99", "npu", "none", "undefined", "hpu:99"})
-"""Texts that an option seldom takes."""
+FILES = ("a.yaml", "b.yaml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
+STARTS = ("higher_order::", "mode=", "transform=", "aten::", "torch.ops.", "--", "-", "", "a.y", "--op=aten::", "@")
+"""Beginnings of words that are completed."""
 
 
 def one_of(*texts: str | Maker) -> Maker:
@@ -88,30 +87,11 @@ def keys(dice: Dice) -> str:
 key_glob = one_of(key, keys, "*", "Autograd*", "*CPU", "[A-C]*", "?PU", "*, Meta", "[!A]*")
 operator = one_of(*OPERATORS)
 operator_glob = one_of(operator, "*", "a::*", "*::f*", "aten::ad?.Tensor", "higher_order::*", "[ab]::[!g]*", "*[*")
-embedded_operator = one_of(
-    *("aten::add.Tensor", "aten::align_as", "aten::_scaled_mm", "cond", "higher_order.while_loop", "aten::qr*"),
-    *("aten::sof[st]max", "cond*", "torch.ops.aten.sin.default", "aten::squeeze_"),
-)
-"""Names and globs that find few operators of PyTorch."""
 base = one_of(*["torch-2.15"] * 6, *["torch-2.4"] * 4, *bases.names(), "torch-2.15-mps", "torch-2.9.1", "torch-2.99")
 universe = one_of(*universes.names(), *universes.names(), "torch-2.9.1", "torch-2.99", "nosuch.json")
-backend = one_of(
-    *("PrivateUse1", "privateuseone", "xla", "MPS", "HPU", "cpu", "SparseCUDA", "Meta", "MkldnnCPU") * 2,
-    *(key, any_key, "npu", "x" * 300, "\x1b[31m"),
-)
 backend_name = one_of("npu", "my_dev", "privateuseone", "cuda", "NPU", "", "\x1b[31mx", "n\u202epu", "x" * 300)
-macro = one_of("USE_X", "USE_X=2", "USE_ROCM=", "TORCH_EXTENSION_NAME=_C", "1X", "", "F(x)=x", "A=A", "A=(", "\x1b")
-value_of_name = one_of("platform.key=CUDA", "key=CPU", "x", "=", "key=", "torch.cuda.is_available()=True", "\u202e=1")
-file_glob = one_of("*.cu", "sub/**", "**/er/", "!a", "[", "\\", "", "*" * 50, "a" * 5000, "src")
 kernel = one_of("fallthrough", "f_cpu", "f_cuda", "autograd_f", "g", "h", "registered at a/b.cpp:12", "mylib.ops.f")
 word = one_of("x", "a.b", "pt2_compliant_tag", "a.py:12", "some reason", "float16", "cuda", key)
-place = one_of(
-    *("FakeTensorMode", "ProxyTorchDispatchMode", "mode=MyMode", "mode=Other", "FakeTensor", "subclass=MyTensor"),
-    *("Vmap", "transform=Grad", "transform=Functionalize", "transform=Nosuch", "nosuch", "Autograd", key),
-)
-"""Places where an implementation of a higher-order operator can be asked for."""
-rule_number = one_of(*map(str, range(1, 11)))
-rule = one_of(*map(str, range(-1, 14)), *(each_rule.value for each_rule in Rule))
 device = one_of(*DEVICES)
 layout = one_of("strided", "sparse", "torch.sparse_csr", "mkldnn", "jagged", "nosuch")
 dtype = one_of("float32", "qint8", "torch.quint4x2", "int64", "nosuch")
@@ -202,11 +182,6 @@ def expression(dice: Dice) -> str:
     return text
 
 
-def odd_expression(dice: Dice) -> str:
-    """One with signs that mean nothing in it."""
-    return dice.choice([f"~{expression(dice)}", f"{key(dice)} ^ {key(dice)}", f"({key(dice)}", f"{key(dice)} |"])
-
-
 def _term(dice: Dice) -> str:
     calls = [f"FULL_AFTER({key(dice)})", f"runtime({alias(dice)})", f"DispatchKeySet({keys(dice)})", "autograd(CPU)"]
     named = dice.choice(["FULL", "Dense", "CPUBit", "after_autograd", "default_included", "autogradother_backends"])
@@ -218,20 +193,6 @@ def tensor(dice: Dice) -> str:
     """A tensor as `resolve` takes it."""
     chosen = [_named(dice, each) for each in dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))]
     return " ".join([dice.choice(DEVICES), *chosen])
-
-
-LAYOUTS = ("strided", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "jagged")
-OTHERS = tuple(word for word in TENSOR_WORDS if word not in (*LAYOUTS, "undefined", "none"))
-
-
-def good_tensor(dice: Dice) -> str:
-    """One that there is, mostly."""
-    if dice.random() < 0.05:
-        return dice.choice(["undefined", "none"])
-    parts = [dice.choice(LAYOUTS[:3])] if dice.random() < 0.1 else []
-    parts += [_named(dice, each) for each in dice.sample(OTHERS, dice.choice([0, 0, 0, 0, 1, 1, 1, 2]))]
-    dice.shuffle(parts)
-    return " ".join([dice.choice(("cpu", "cpu", "cuda", "cuda:0", "meta", "privateuseone", "xla", "mps")), *parts])
 
 
 def _named(dice: Dice, text: str) -> str:
@@ -249,3 +210,25 @@ def context(dice: Dice) -> str:
     }
     choice = dice.choice(CONTEXT_WORDS)
     return choice + takes.get(choice, "")
+
+
+any_word = one_of(
+    *(key, keys, key_glob, operator, operator_glob, base, universe, device, tensor, context, expression, argument),
+    *(check, condition, schema, word, source_place, "1", "0", "-1", "1e9", "nosuch", "a.yaml", ".", "-", "=", "C=2"),
+    *("train.py:1", "cpu->*", "[->[", "https://github.com/a/b", "file:///x", "USE_X=2", "F(x)=x", "sub/**", "HEAD:x"),
+)
+"""Any text that a command or one of its options takes."""
+OF_OPTION = {
+    **dict.fromkeys(("keys", "devices", "key_globs"), key),
+    **dict.fromkeys(("ops",), operator),
+    **dict.fromkeys(("bases", "older"), base),
+    **dict.fromkeys(("universe", "against"), universe),
+    **dict.fromkeys(("select", "ignore"), check),
+    **dict.fromkeys(("depth", "explain", "limit", "fail_under"), one_of("1", "5")),
+    "tensors": tensor,
+    "contexts": context,
+    "options": argument,
+    "keyset": expression,
+    "privateuse1": one_of("npu"),
+}
+"""Option → what it takes."""
