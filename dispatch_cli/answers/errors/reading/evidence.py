@@ -50,7 +50,8 @@ _CALL = re.compile(
     r"([\w.]{1,120})"
 )
 _PRINTED = re.compile(
-    r"\w+\((?:\.\.\., |FakeTensor)[^()]*(?:\([^()]*\)[^()]*)*\)|\n\s*(?:target|args\[\d+\]|kwargs): .*", re.DOTALL
+    r"\b\w{1,60}\((?:\.\.\., |FakeTensor)[^()]{0,2000}(?:\([^()]{0,200}\)[^()]{0,200}){0,40}\)|"
+    r"\n[ \t]{0,40}(?:target|args\[\d{1,3}\]|kwargs): [\s\S]*"
 )
 """Arguments that are printed with a call."""
 _REFUSES = re.compile(
@@ -122,7 +123,7 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     message = _message(shown.text, begin)
     near = shown.text[max(begin - NEAR, 0) : begin + NEAR]
     layers = layers_of(shown.text, begin)
-    sentence = _PRINTED.sub("", message)[:SENTENCE]
+    sentence = _PRINTED.sub("", message[: 8 * SENTENCE])[:SENTENCE]
     subjects = [name for name, sign in SUBJECTS.items() if sign.pattern.search(sentence)]
     operator = _first(_OPERATORS, message) or _first(_OPERATORS, near)
     is_error = bool(raised) and "Warning" not in shown.text[raised[-1] : raised[-1] + len("DeprecationWarning")]
