@@ -192,11 +192,6 @@ class ExploreApp(Going, Trying, Opening):
         self.show_command()
         self.refresh_bindings()
 
-    def on_operators_slots_known(self, message: Operators.SlotsKnown) -> None:
-        message.stop()
-        self.stage.open_all(self.spot)
-        self.operators.marks_changed()
-
     def files_read(self, other_keys: bool) -> None:
         self.operators.read_again()
         self.catalogue = self.operators.catalogue

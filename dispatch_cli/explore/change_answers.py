@@ -7,6 +7,7 @@ from typing import Any
 
 from textual.message_pump import MessagePump
 
+from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.explore.answers.changes import changes_answer, finding_answer, registrations_answer, wanted_diff
 from dispatch_cli.explore.answers.findings import state_before, state_to_check
 from dispatch_cli.explore.background import Background, Step
@@ -41,6 +42,14 @@ class ChangeAnswers:
         """True while the two states are being compared."""
         return self._comparing.busy
 
+    def diff(self, session: Session) -> DiffReport | None:
+        """What the changes lead to; None while that is looked for, and without changes."""
+        if session.state is not self._state:
+            self._state, self._finding = session.state, None
+            self._comparing.stop()
+            self._compare(session)
+        return None if self._diff is None else self._diff.report
+
     def of(
         self, session: Session, target: Any, owner: OperatorName | None, there: Sequence[NamedRegistration]
     ) -> PaneAnswer | None:
@@ -49,14 +58,10 @@ class ChangeAnswers:
 
         owner, there: whose registrations are listed, and which.
         """
-        tried = session.whatif
-        if session.state is not self._state:
-            self._state, self._finding = session.state, None
-            self._comparing.stop()
-            self._compare(session)
+        self.diff(session)
         if not isinstance(target, FindingChange):
             self._checking.stop()
-        if not tried.changes or isinstance(target, NamedRegistration):
+        if not session.whatif.changes or isinstance(target, NamedRegistration):
             return registrations_answer(session, owner, there)
         if isinstance(target, FindingChange):
             return self._of_finding(session, target)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.answers.diff.document import WAYS
+from dispatch_cli.answers.diff.report import DiffReport
+from dispatch_cli.answers.diff.rows import DiffSlots
+from dispatch_cli.answers.diff.sections_document import Fold
+from dispatch_cli.answers.diff.slots_document import slots as changed_slots
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.explore import change_slots
-from dispatch_cli.explore.change_slots import MOST, SlotLine
 from dispatch_cli.explore.change_words import change_text
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Change
@@ -29,9 +32,10 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.words import place_cell, plural, short_kernel
-from dispatch_cli.whatif.effect import SlotPlace
 from dispatch_cli.whatif.findings import FindingsEffect
 
+MOST = 300
+"""Findings that are listed; the command line has all."""
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
 
 
@@ -51,8 +55,8 @@ class FindingChange(NamedTuple):
 
 def slot_spot(item: Any) -> Spot | None:
     """The slot that a part leads to."""
-    if isinstance(item, SlotLine):
-        return Spot(*item.first.place)
+    if isinstance(item, DiffSlots):
+        return Spot(OperatorName.parse(item.operators[0].operator), item.keys[0])
     if isinstance(item, FindingChange) and item.finding.operator is not None and "::" in item.finding.operator:
         return Spot(OperatorName.parse(item.finding.operator), item.finding.key)
     return None
@@ -64,14 +68,15 @@ def place_of(item: Any) -> Span | None:
         return item.span
     if isinstance(item, FindingChange):
         return item.finding.span
-    if isinstance(item, SlotLine):
-        return item.span
+    if isinstance(item, DiffSlots):
+        kernel = item.operators[0].after or item.operators[0].before
+        return None if kernel is None else kernel.span
     return None
 
 
 def is_choice(item: Any) -> Any:
     """The row itself if it can be chosen, else None."""
-    kinds = (MadeChange, NamedRegistration, SlotLine, FindingChange)
+    kinds = (MadeChange, NamedRegistration, DiffSlots, FindingChange)
     return item if isinstance(item, kinds) else None
 
 
@@ -79,13 +84,13 @@ def blocks(
     session: Session,
     owner: OperatorName | None,
     there: Sequence[NamedRegistration],
+    diff: DiffReport | None,
     effect: FindingsEffect | None,
-    opened: Container[SlotPlace] = (),
 ) -> Iterator[Block]:
     """The whole view.
 
-    owner, there: whose registrations are listed; None for the backend fallbacks. effect: None while findings are
-    looked for. opened: the first slots of rows whose slots are listed one by one.
+    owner, there: whose registrations are listed; None for the backend fallbacks. diff, effect: the differences and the
+    findings that the changes bring about; None while they are looked for.
     """
     tried = session.whatif
     changes = [MadeChange(number, change) for number, change in enumerate(tried.changes, start=1)]
@@ -102,15 +107,17 @@ def blocks(
         yield Paragraph("There are none.")
     if not changes:
         return
-    yield Gap()
-    if not tried.has_slots:
+    if diff is None:
+        yield Gap()
         yield Paragraph("Slots that change are being looked for…")
-        return
-    slots, python_slots = tried.slots, tried.python_slots
-    places = {slot.place for slot in slots} | {slot.place for slot in python_slots}
-    operators = plural(len({operator for operator, _ in places}), "operator")
-    yield _section(f"{plural(len(places), 'slot')} of {operators} changed" if places else "No slot changed")
-    yield from change_slots.blocks(session.state.dispatcher.universe, slots, python_slots, opened)
+    elif diff.slots:
+        fold = Fold(each=False)
+        yield from changed_slots(diff, fold, (session.original.dispatcher.universe, tried.state.dispatcher.universe))
+        if fold.left_out:
+            yield Paragraph(Run(f"Not all is listed: {WAYS}", Tone.DIM))
+    else:
+        yield Gap()
+        yield _section("No slot changed")
     yield Gap()
     yield from _findings(effect)
 

@@ -30,7 +30,7 @@ _OF_TEXTUAL = (
 )
 _MARKS = (
     (OWN, "the files register something for the operator, or change it"),
-    (TRIED, "a change on trial changes one of its slots"),
+    (TRIED, "a change on trial is about the operator"),
     ("2E 1W 3i", "its findings: 2 errors, 1 warning, 3 notes"),
     (
         "[all 12] +3 …",

@@ -23,12 +23,9 @@ _PAUSE = 0.002
 
 
 def tried_operators(session: Session) -> frozenset[str]:
-    """The operators of which a change on trial changes a slot; these have to be known (`WhatIf.has_slots`)."""
-    if not session.has_tried:
-        return frozenset()
-    tried = session.whatif
-    slots = {slot.operator for slot in tried.slots} | {slot.operator for slot in tried.python_slots}
-    return frozenset(map(str, slots))
+    """The operators that a change on trial is about; a backend fallback is about none of its own."""
+    touched = session.whatif.touched if session.has_tried else ()
+    return frozenset(str(name) for change in touched for name in change.operators)
 
 
 def original_findings(session: Session) -> Callable[[Step], Found]:

@@ -21,7 +21,6 @@ from dispatch_cli.explore.text_input import TextInput
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
     from dispatch_cli.explore.marks import Found
-    from dispatch_cli.whatif.effect import SlotsFound
     from dispatch_cli.whatif.findings import FindingsEffect
 
 _CHECKED_AFTER = 1.5
@@ -59,9 +58,6 @@ class OperatorInput(TextInput):
 class Operators(Vertical):
     """Search, filter and list."""
 
-    class SlotsKnown(Message):
-        """It is known which slots the changes on trial change."""
-
     DEFAULT_CSS = """
     Operators { width: 36; border-right: vkey $panel; }
     """
@@ -79,7 +75,6 @@ class Operators(Vertical):
         self.catalogue = catalogue = self._catalogue()
         self._original: Found | None = None
         self._work: Background | None = None
-        self._looking: Background | None = None
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
@@ -166,9 +161,6 @@ class Operators(Vertical):
         """The state is another one, or its findings are known now."""
         from dispatch_cli.explore.marks import tried_operators
 
-        if self.session.has_tried and not self.session.whatif.has_slots:
-            self._look_for_slots()
-            return
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
             self._repaint(before ^ self.catalogue.tried)
@@ -178,20 +170,6 @@ class Operators(Vertical):
             self._mark_findings()
         else:
             self.call_after_refresh(self._mark_findings)
-
-    def _look_for_slots(self) -> None:
-        """Look for the slots that the changes on trial change, where all operators have to be compared for that."""
-        from dispatch_cli.explore.background import Background
-
-        tried = self.session.whatif
-        changes, look = tried.changes, tried.look()
-
-        def done(slots: SlotsFound) -> None:
-            if tried.take_slots(changes, slots):
-                self.post_message(self.SlotsKnown())
-
-        self._looking = self._looking or Background(self)
-        self._looking.start(lambda _: look(), done, self._not_checked, _untold)
 
     def _repaint(self, names: frozenset[str] | None) -> None:
         """Draw operators whose marks changed; None for all."""

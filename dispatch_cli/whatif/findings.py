@@ -15,8 +15,8 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.whatif.effect import Touched
 from dispatch_cli.whatif.suppressions import unused_effect
+from dispatch_cli.whatif.touched import Touched
 
 
 class FindingsEffect(NamedTuple):

@@ -14,20 +14,10 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex, operator_of
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.whatif.additions import addition_places
-from dispatch_cli.whatif.effect import (
-    PythonSlotEffect,
-    SlotEffect,
-    SlotsFound,
-    Touched,
-    python_slot_changes,
-    slot_changes,
-)
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
 from dispatch_cli.whatif.shared import Shared
+from dispatch_cli.whatif.touched import Touched
 from dispatch_cli.whatif.written import FIRST_SECTION, change_places
-
-MANY = 500
-"""Operators that are compared in a moment."""
 
 
 class TriedChanges:
@@ -97,33 +87,9 @@ class TriedChanges:
         return touched
 
     @cached_property
-    def slots(self) -> tuple[SlotEffect, ...]:
-        """The slots that are different from the original state."""
-        return tuple(slot_changes(self.original, self.state, self.all_touched))
-
-    @cached_property
-    def python_slots(self) -> tuple[PythonSlotEffect, ...]:
-        """Slots for which Python's choice is different from the original state."""
-        return tuple(python_slot_changes(self.original, self.state, self.all_touched))
-
-    @cached_property
     def findings(self) -> FindingsEffect:
         """The findings that come and go."""
         return findings_effect(self.original, self.state, self.all_touched) if self.changes else FindingsEffect()
-
-    @property
-    def has_slots(self) -> bool:
-        """True if the slots are known, or found in a moment."""
-        return "slots" in vars(self) or self.compared <= MANY
-
-    @property
-    def compared(self) -> int:
-        """Number of operators that have to be compared for the slots."""
-        return len(self.original.dispatcher) if self.all_touched.keys else len(self.all_touched.operators)
-
-    def take(self, result: SlotsFound) -> None:
-        """Note the slots that a thread has found."""
-        vars(self).update(result._asdict())
 
     @cached_property
     def takes_long(self) -> bool:

@@ -16,10 +16,10 @@ from dispatch_cli.model.change import (
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.model.registrations_at_key import NamedRegistration
-from dispatch_cli.whatif.effect import PythonSlotEffect, SlotEffect, SlotsFound, Touched, changed_slots
 from dispatch_cli.whatif.exact import exact, without_registration
 from dispatch_cli.whatif.file import ChangesFile
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
+from dispatch_cli.whatif.touched import Touched
 from dispatch_cli.whatif.tried import TriedChanges
 from dispatch_cli.whatif.written import text_of
 
@@ -131,16 +131,6 @@ class WhatIf:
         return self._at + 1 < len(self._versions)
 
     @property
-    def slots(self) -> tuple[SlotEffect, ...]:
-        """The slots that are different from the original state; without looking for findings."""
-        return self._now.slots
-
-    @property
-    def python_slots(self) -> tuple[PythonSlotEffect, ...]:
-        """The slots for which Python chooses something else."""
-        return self._now.python_slots
-
-    @property
     def findings(self) -> FindingsEffect | None:
         """The findings that come and go; None where so much has to be checked for that that `search` is to do it."""
         now = self._now
@@ -150,23 +140,6 @@ class WhatIf:
     def has_findings(self) -> bool:
         """True if these findings have been looked for already."""
         return "findings" in vars(self._now)
-
-    @property
-    def has_slots(self) -> bool:
-        """True if `slots` and `python_slots` are known, or found in a moment; otherwise, `look` is to find them."""
-        return self._now.has_slots
-
-    def look(self) -> Callable[[], SlotsFound]:
-        """A function that looks for these slots, and may run in a thread: it uses states of its own."""
-        copies, touched = self.copies(), self._now.all_touched
-        return lambda: changed_slots(*copies(), touched)
-
-    def take_slots(self, changes: tuple[Change, ...], result: SlotsFound) -> bool:
-        """Note what `look` has found for these changes; true if they are those in effect."""
-        if self.changes != changes:
-            return False
-        self._now.take(result)
-        return True
 
     def search(self) -> Callable[[], FindingsEffect]:
         """A function that looks for these findings, and may run in a thread: it uses states of its own.

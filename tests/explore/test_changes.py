@@ -114,7 +114,7 @@ def test_what_is_under_the_cpu_kernel() -> None:
         return text, pane_of(app).view.text
 
     text, undone = drive(session, steps, WIDE)
-    assert "RegisterCompositeExplicitAutogradNonFunctional_0.cpp" in text and "1 slot of 1 operator changed" in text
+    assert "RegisterCompositeExplicitAutogradNonFunctional_0.cpp" in text and "1 slot with another answer" in text
     assert "Nothing is changed" in undone and session.state is session.original
     session.whatif.redo()
     assert session.state.dispatcher.table(operator)["CPU"].rule is Rule.DEFAULT
@@ -139,7 +139,7 @@ def test_moving_a_registration_makes_slots_stale() -> None:
         return text
 
     text = drive(session, steps, WIDE)
-    assert "stale: it should hold" in text and "stale-live-table" in text
+    assert "stale" in text.partition("with another answer")[2] and "stale-live-table" in text
     assert session.state.dispatcher.stale_slots(OperatorName.parse("stale::fine"))
 
 

@@ -8,6 +8,8 @@ from random import Random
 
 import pytest
 
+from dispatch_cli.answers.diff.parts import DiffChoice
+from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.api import load_state
 from dispatch_cli.checks import CHECKS
@@ -33,11 +35,12 @@ def test_a_captured_kernel_is_switched_off() -> None:
     """torchgen registers add.Tensor at CPU, and its structured kernel for all other backends."""
     tried = WhatIf(load_state([], bases=["torch-2.15"]))
     tried.apply(Removal(RegistrationName(ADD, "CPU")))
-    slots = tried.slots
-    assert [(slot.key, slot.before.rule, slot.after.rule) for slot in slots] == [("CPU", Rule.KERNEL, Rule.DEFAULT)]
+    after = tried.state
+    (group,) = diff_report(tried.original, after, ((), ()), DiffChoice(frozenset((str(ADD),)), frozenset())).slots
+    assert (group.keys, group.before.rule, group.after.rule) == (("CPU",), Rule.KERNEL, Rule.DEFAULT)
     assert tried.original.dispatcher.table(ADD)["CPU"].rule is Rule.KERNEL
-    assert tried.undo() and tried.state is tried.original and not tried.slots and tried.findings == FindingsEffect()
-    assert tried.redo() and tried.slots is slots and not tried.redo()
+    assert tried.undo() and tried.state is tried.original and tried.findings == FindingsEffect()
+    assert tried.redo() and tried.state is after and not tried.redo()
 
 
 def test_moving_a_registration_makes_a_slot_stale() -> None:
@@ -52,8 +55,7 @@ def test_moving_a_registration_makes_a_slot_stale() -> None:
     effect = tried.search()()
     assert {finding.check for finding in effect.gone} == {"order-sensitive"}
     assert {finding.check for finding in effect.new} == {"stale-live-table"}
-    assert all(answer(slot.before) == answer(slot.after) and slot.live_after is not None for slot in tried.slots)
-    assert tried.slots
+    assert tried.state.dispatcher.stale_slots(FINE) and not tried.original.dispatcher.stale_slots(FINE)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +100,13 @@ def check_effect(tried: WhatIf, what: object) -> None:
     before, after = slots(tried.original), slots(tried.state)
     missing = answer(TableEntry("", MISSING, None))
     different = {
-        place for place in before.keys() | after.keys() if before.get(place, missing) != after.get(place, missing)
+        place for place in before.keys() & after.keys() if before.get(place, missing) != after.get(place, missing)
     }
-    assert {slot.place for slot in tried.slots} == different, what
+    groups = diff_report(tried.original, tried.state, ((), ())).slots
+    slots_of = (
+        (OperatorName.parse(row.operator), key) for group in groups for row in group.operators for key in group.keys
+    )
+    assert set(slots_of) == different, what
     has_files = View(tried.original, ()).has_files
     old, new = findings(tried.original, has_files), findings(tried.state, has_files)
     counts = Counter(map(Entry.of, effect.new)), Counter(map(Entry.of, effect.gone))

@@ -12,7 +12,6 @@ from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.change_answers import ChangeAnswers
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
-from dispatch_cli.explore.change_slots import SlotLine
 from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
@@ -22,7 +21,6 @@ from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 from dispatch_cli.render.document import Column, TableBlock
-from dispatch_cli.whatif.effect import SlotPlace
 from dispatch_cli.whatif.findings import FindingsEffect
 
 _KEYS: tuple[Column[LikelyKey], ...] = (
@@ -73,9 +71,7 @@ class ChangesPane(Pane):
         self._of_fallbacks = False
         self._shown: tuple[Any, ...] = ()
         self._listed: list[NamedRegistration] = []
-        self._has_findings = self._follows = False
-        self._opened = set[SlotPlace]()
-        """The first slots of rows whose slots are listed below them."""
+        self._follows = False
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="change-blocks")
@@ -104,14 +100,13 @@ class ChangesPane(Pane):
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
         self._spot = spot
-        shown = (spot.operator, self._of_fallbacks, self.session.state, self.session.whatif.has_slots)
+        shown = (spot.operator, self._of_fallbacks, self.session.state)
         if shown == self._shown:
             return
         keep = bool(self._shown) and self._shown[:2] == shown[:2]
         if self._shown[2:3] != shown[2:3]:
             self._searching.stop()
             self._follows = False
-            self._opened.clear()
         self._shown = shown
         self._listed = self.there
         self._show(keep)
@@ -119,13 +114,9 @@ class ChangesPane(Pane):
             self._search()
 
     def _show(self, keep: bool) -> None:
-        effect = self.session.whatif.findings
-        self.view.show(
-            [*change_blocks.blocks(self.session, self.owner, self._listed, effect, self._opened)],
-            change_blocks.is_choice,
-            keep,
-        )
-        self._has_findings = effect is not None
+        effect, diff = self.session.whatif.findings, self._answers.diff(self.session)
+        blocks = change_blocks.blocks(self.session, self.owner, self._listed, diff, effect)
+        self.view.show([*blocks], change_blocks.is_choice, keep)
         self._say_command()
 
     def _say_command(self) -> None:
@@ -134,11 +125,9 @@ class ChangesPane(Pane):
         self.answered(self._answers.of(self.session, target, self.owner, self._listed))
 
     def _answer_came(self) -> None:
-        self._say_command()
+        self._show(keep=True)
         if self.session.whatif.findings is None:
             self._search()
-        elif not self._has_findings:  # looked for by others meanwhile
-            self._show(keep=True)
 
     def _search(self) -> None:
         """Look for findings in a thread, where many operators have to be checked."""
@@ -159,14 +148,8 @@ class ChangesPane(Pane):
     # the part under the cursor
 
     def on_lines_view_opened(self, event: Blocks.Opened) -> None:
-        """Go to the slot, or to the place, that a part is about; a row of several slots lists them, or no longer."""
+        """Go to the slot, or to the place, that a part is about."""
         event.stop()
-        if isinstance(event.target, SlotLine) and len(event.target.slots) > 1:
-            self._opened ^= {event.target.first.place}
-            self._show(keep=True)
-            if event.target.first.place in self._opened:  # what is listed now is in sight
-                self.view.scroll_to(y=self.view.choice(self.view.cursor).first, animate=False)
-            return
         spot = change_blocks.slot_spot(event.target)
         if spot is not None:
             self.post_message(self.Went(spot, "slot"))
