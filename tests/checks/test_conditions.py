@@ -42,14 +42,6 @@ CONDITIONAL = """\
   - {func: "m::either(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}
   - {name: "m::lost", when: "C >= 2", dispatch: {CPU: f}}
 """
-REFUSED = """\
-dispatch: 1
-extracted: true
-libraries:
-  - kind: FRAGMENT
-    namespace: m
-    define: [{func: "a() -> ()", when: A}, {func: "a(int x) -> ()", when: B}]
-"""
 
 
 def checked(path: Path, when: dict[str, str] | None = None) -> FindingsReport:
@@ -97,12 +89,6 @@ def test_a_finding_of_any_of_several_registrations_says_so_shortly(tmp_path: Pat
     file = write(tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: [{names}]}}}}\n')
     ((_, when),) = rows(checked(file), "no-autograd-kernel")
     assert when is not None and when.startswith("C00 or C01") and len(when) <= 240
-
-
-def test_refusals_hold_under_conditions_too(tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    file.write_text(REFUSED)
-    assert rows(checked(file), "refused-registration") == [("m::a", "A and B")]
 
 
 def test_comments_in_sources_accept_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,31 +190,12 @@ def test_a_universe_in_the_file_is_the_universe(tmp_path: Path, name: str) -> No
     assert universes.differences(state.dispatcher.universe, universes.load(name)) == []
 
 
-def test_files_with_the_same_universe_agree_however_they_name_it(tmp_path: Path) -> None:
-    inline = json.loads((EMBEDDED / "torch-2.4.json").read_text(encoding="utf-8"))
-    first = written(tmp_path, "one.json", universe=inline)
-    assert (
-        load_state([first, written(tmp_path, "two.json", universe="torch-2.4")]).dispatcher.universe.name == "torch-2.4"
-    )
-    with pytest.raises(InputError) as raised:
-        load_state([first, written(tmp_path, "three.json", universe="torch-2.15")])
-    assert [problem.code for problem in raised.value.problems] == ["universe-conflict"]
-
-
 def test_the_live_tables_of_a_snapshot_are_in_order(tmp_path: Path) -> None:
     name = OperatorName("demo::op")
     history = load_state([written(tmp_path, operators=[STALE])])
     assert [entry.canonical.key for entry in history.dispatcher.stale_entries(name)] == ["AutogradOther"]
     snapshot = load_state([written(tmp_path, snapshot=True, operators=[STALE])])
     assert snapshot.dispatcher.stale_entries(name) == []
-
-
-def test_a_snapshot_names_keys_as_the_enum_does(tmp_path: Path) -> None:
-    operator = {"func": OPERATOR, "dispatch": {"QuantizedHIP": "op_hip"}}
-    with pytest.raises(InputError):
-        load_state([written(tmp_path, operators=[operator])])
-    state = load_state([written(tmp_path, snapshot=True, operators=[operator])])
-    assert state.dispatcher.operator(OperatorName("demo::op")).has_kernel("QuantizedHIP")
 
 
 def test_what_is_imported_is_laid_over_the_rest_of_a_snapshot(tmp_path: Path) -> None:

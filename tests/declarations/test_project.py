@@ -51,13 +51,6 @@ def test_what_a_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
-def test_a_project_that_says_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    for text in ("", "[tool]\n", "[tool.other]\nselect = 1\n", "tool = 1\n"):
-        path.write_text(text, encoding="utf-8")
-        assert read_project(path) == CheckSettings()
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -228,12 +221,6 @@ def test_files(project: Path, file: str, text: str) -> None:
 def test_what_is_no_requirement_on_a_version(project: Path, text: str) -> None:
     (project / "requirements.txt").write_text(text, "utf-8")
     assert allowed(project) == ("torch-2.15", None, True)
-
-
-def test_the_most_permissive_of_several_counts(project: Path) -> None:
-    (project / "requirements.txt").write_text("torch==2.9.0\n", "utf-8")
-    (project / "requirements_2.13.txt").write_text("torch==2.13.0\n", "utf-8")
-    assert allowed(project) == ("torch-2.13", "==2.13.0", True)
 
 
 @pytest.mark.parametrize(

@@ -143,27 +143,6 @@ def test_moving_a_registration_makes_slots_stale() -> None:
     assert session.state.dispatcher.stale_slots(OperatorName.parse("stale::fine"))
 
 
-def test_what_is_refused_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    session = Session(newest(), ("--base", "torch-2.15"))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse("aten::add.Tensor"), "CPU"), "changes")
-        await pilot.pause()
-        await pilot.press("b", "a")
-        await pilot.pause()
-        await pilot.press(*"AutogradXLA", "enter")
-        await pilot.pause()
-        await pilot.press("enter")
-        await pilot.pause()
-        # PyTorch's text: c10/core/dispatch/Dispatcher.cpp, registerFallback
-        refused = "Tried to register multiple backend fallbacks for the same dispatch key AutogradXLA"
-        await until(pilot, lambda: any(refused in notification.message for notification in app._notifications))
-
-    drive(session, steps, WIDE)
-    assert not session.whatif.changes
-
-
 def test_leaving_without_the_changes_is_asked_for_twice() -> None:
     session = Session(newest(), ("--base", "torch-2.15"))
 

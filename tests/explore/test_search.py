@@ -95,26 +95,6 @@ def test_a_glob_finds_what_it_finds_for_op(glob: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("aten::ad.Tensro", "aten::add.Tensor"),
-        ("sofmtax", "aten::softmax.int"),
-        ("aten::adf", "aten::add.Scalar"),
-        ("aten::convolution_bakward", "aten::convolution_backward"),
-        ("torch.ops.aten.sofmtax.int", "aten::softmax.int"),
-        ("matmull", "aten::matmul"),
-        ("ad Tensro", "aten::add.Tensor"),
-        ("aten::ADD.T*", "aten::add.Tensor"),
-    ],
-)
-def test_the_nearest_comes_first(query: str, first: str) -> None:
-    numbers, _ = nearest(NAMES, query)
-    assert numbers
-    assert len(numbers) == len(set(numbers))
-    assert first in [NAMES[number] for number in numbers[:2]]
-
-
-@pytest.mark.parametrize(
     ("query", "name", "key"),
     [
         ("add.Tensor AutogradCUDA", "aten::add.Tensor", "AutogradCUDA"),

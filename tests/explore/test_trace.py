@@ -57,9 +57,8 @@ ASKED = (
 
 
 @pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("file", [REAL, OWN])
-def test_what_is_shown_is_what_the_command_prints(file: Path, asked: AskedCalls) -> None:
-    shown = calls_answer(session_of(file), asked, told)
+def test_what_is_shown_is_what_the_command_prints(asked: AskedCalls) -> None:
+    shown = calls_answer(session_of(OWN), asked, told)
     assert shown is not None
     assert not shown.cut
     assert_prints(shown.answer)
@@ -69,17 +68,6 @@ def test_operators_are_counted_as_they_were_called() -> None:
     view = session_of(OWN).trace
     assert view is not None
     assert called_operators(view) == recorded_counts(OWN)
-
-
-def test_the_registry_of_the_program_is_the_state_and_files_come_over_it(tmp_path: Path) -> None:
-    (tmp_path / "d.yaml").write_text(
-        "dispatch: 1\noperators:\n  - {func: 'mylib::thrice(Tensor x) -> Tensor', dispatch: {CUDA: thrice}}\n"
-    )
-    session = session_of(OWN, str(tmp_path / "d.yaml"))
-    names = session.state.dispatcher.names()
-    assert {*recorded_counts(OWN), "mylib::thrice"} == {*names}
-    assert session.state.dispatcher.fallbacks["PrivateUse1"].kernel.debug == "registered at mylib.py:6"
-    assert {str(operator) for operator in session.state.own_operators()} == {"mylib::thrice"}
 
 
 # the view

@@ -49,7 +49,7 @@ def printed(recorded: Path) -> Any:
     return json.loads(result.out)
 
 
-def test_the_lines_are_those_of_the_command(script: Script, printed: Any) -> None:
+def test_lines_findings_and_counts_are_those_of_the_command(script: Script, printed: Any) -> None:
     shown = script.ask("trace")
     rows = [(thread["name"], row) for thread in printed["threads"] for row in thread["rows"]]
     assert len(shown["rows"]) == len(rows)
@@ -65,20 +65,12 @@ def test_the_lines_are_those_of_the_command(script: Script, printed: Any) -> Non
         assert text.endswith("(calls again)") or all(kernel["key"] in text for kernel in kernels)
         place = row["place"]
         assert page_row["place"] == (place and [Path(place["file"]).name, place["line"], place["function"]])
-
-
-def test_the_findings_are_those_of_the_command(script: Script, printed: Any) -> None:
     fields = ("kind", "operator", "key", "first", "more_places")
-    shown = [tuple(finding[field] for field in fields) for finding in script.ask("trace")["findings"]]
-    assert shown == [tuple(finding[field] for field in fields) for finding in printed["findings"]]
-    assert shown
-
-
-def test_operators_are_counted(script: Script, printed: Any) -> None:
+    findings = [tuple(finding[field] for field in fields) for finding in shown["findings"]]
+    assert findings == [tuple(finding[field] for field in fields) for finding in printed["findings"]] != []
     for operator in printed["operators"]:
         assert script.ask("callsOf", operator["operator"]) == operator["calls"]
-        rows = script.ask("traceRows", operator["operator"])
-        assert sum(row["all"] for row in rows) == operator["calls"]
+        assert sum(row["all"] for row in script.ask("traceRows", operator["operator"])) == operator["calls"]
 
 
 def test_commands(script: Script, recorded: Path) -> None:
