@@ -25,12 +25,7 @@ from tests.explore.support import drive, newest, screen_text, until
 
 pytestmark = pytest.mark.slow
 
-SCENARIO = Path("examples/scenarios/01_composite_override.yaml")
 BACKEND = Path("examples/out_of_tree_backend.yaml")
-
-
-def of_scenario() -> Session:
-    return Session(api.load_state((str(SCENARIO),)), (str(SCENARIO),))
 
 
 def of_newest() -> Session:
@@ -44,21 +39,6 @@ def of_backend() -> Session:
 
 def command(pane: Pane) -> str:
     return " ".join(pane.answer.command) if pane.answer is not None else ""
-
-
-@pytest.mark.parametrize("keys", [("enter",), ("tab", "down", "down", "enter")])
-def test_a_finding_leads_to_its_slot(keys: tuple[str, ...]) -> None:
-    """By enter on it, and by the line in its details."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("5")
-        pane = app.query_one(FindingsPane)
-        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
-        await pilot.press(*keys)
-        await until(pilot, lambda: app.front == "slot")
-        assert (str(app.spot.operator), app.spot.key) == ("aten::to.dtype", "AutogradPrivateUse1")
-
-    drive(of_scenario(), steps)
 
 
 def test_keys_and_the_operators_there() -> None:

@@ -1,5 +1,6 @@
 """Tasks as a user would do them, with their keys. What is seen is held against what PyTorch does, which the scenarios
-and recordings say, and against what the command line prints that is shown. Tasks 1, 6 and 7 are in test_changes.py.
+and recordings say, and against what the command line prints that is shown. Tasks 1, 6 and 7 are in test_changes.py,
+4 in test_lists.py.
 """
 
 from __future__ import annotations
@@ -126,22 +127,6 @@ def test_3_what_a_sparse_tensor_runs() -> None:
         assert selected(shown) == ["SparseCPU"]
 
     drive(of_newest(), steps)
-
-
-def test_4_what_a_backend_has_a_kernel_for() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press(*"7b", *"privateuse1", "enter")
-        shown = await answered(app, pilot, "coverage", "PrivateUse1")
-        assert shown["backend"]["key"] == "PrivateUse1"
-        services = {operator["operator"]: operator["service"] for operator in shown["operators"]}
-        text = Path("examples/out_of_tree_backend.yaml").read_text(encoding="utf-8")
-        own = {name for name, service in services.items() if service == "kernel"}
-        assert own
-        assert all(name.removeprefix("aten::") in text or name in text for name in own)
-        await pilot.press("n")
-        await until(pilot, lambda: "that are not" in screen_text(app))
-
-    drive(of_file("examples/out_of_tree_backend.yaml"), steps)
 
 
 def test_5_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:

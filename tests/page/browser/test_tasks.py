@@ -109,30 +109,6 @@ def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     assert tab.evaluate(_SLOTS % ".slot.changed") == changed
 
 
-def test_what_a_backend_lacks(tab: Tab, page_of: Pages) -> None:
-    tab.open(page_of(OVERRIDE), "!coverage/PrivateUse1")
-    covered = answer("coverage", "PrivateUse1", OVERRIDE)
-    first, served_by, *_ = lines("coverage", "PrivateUse1", OVERRIDE)
-    assert f"PrivateUse1: {tab.text('main .lead')}" == first
-    assert tab.text("main .lead + p") == served_by and "0 by own kernels" in served_by
-    counts = {row["Served by"]: row["Operators"] for row in tab.rows("main table")}
-    assert list(counts.values()) == [f"{service['operators']:,}" for service in covered["services"]]
-    missing = [operator["operator"] for operator in covered["operators"] if operator["service"] == "nothing"]
-    (option,) = [text for text in tab.texts("#served-by option") if text.endswith(f" ({len(missing):,})")]
-    choose(tab, "#served-by", option)
-    assert [row["Operator"] for row in tab.rows("main table", last=True)][:200] == missing[:200]
-    command = shlex.split(tab.text("main .command code"))
-    assert command == ["dispatch-cli", "coverage", "PrivateUse1", OVERRIDE, "--served-by", "nothing"]
-    assert [operator["operator"] for operator in answer(*command[1:])["operators"]] == missing
-
-
-def choose(tab: Tab, selector: str, option: str) -> None:
-    tab.evaluate(
-        f"(e => {{ e.selectedIndex = [...e.options].findIndex(o => o.innerText === {json.dumps(option)});"
-        f" e.dispatchEvent(new Event('change')) }})(document.querySelector({json.dumps(selector)}))"
-    )
-
-
 def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("3")
