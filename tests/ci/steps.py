@@ -60,8 +60,6 @@ def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] =
     known = action["inputs"]
     if unknown := [name for name in inputs if name not in known]:
         raise ValueError(f"the action has no input {unknown}")
-    if missing := [name for name, one in known.items() if one.get("required") and name not in inputs]:
-        raise ValueError(f"the action needs the input {missing}")
     values = {name: inputs.get(name, one.get("default", "")) for name, one in known.items()}
     summary = folder / "temp" / "summary.md"
     summary.parent.mkdir(exist_ok=True)
@@ -82,7 +80,7 @@ def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] =
         variables = {name: _with_inputs(text, values) for name, text in step.get("env", {}).items()}
         if "${{" in step["run"]:
             raise ValueError("an expression in a script is an injection of what it stands for")
-        ran.append(_run(step["name"], _BASH, step["run"], folder, {**runner, **variables}))
+        ran.append(_run(step["name"], step["run"], folder, {**runner, **variables}))
     return Job(next((step.code for step in ran if step.code), 0), tuple(ran), summary.read_text(encoding="utf-8"))
 
 
@@ -121,13 +119,8 @@ def run_recipe(folder: Path, variables: Mapping[str, str], installed: Path | Non
     lines = [*start, *job["script"]]
     temporary = folder / "temp"
     temporary.mkdir(exist_ok=True)
-    ran = _run(
-        "dispatch-cli",
-        _BASH,
-        "\n".join(lines),
-        folder,
-        {**job["variables"], **variables, "CI": "true", "TMPDIR": str(temporary)},
-    )
+    values = {**job["variables"], **variables, "CI": "true", "TMPDIR": str(temporary)}
+    ran = _run("dispatch-cli", "\n".join(lines), folder, values)
     return Job(ran.code, (ran,))
 
 
@@ -137,8 +130,6 @@ def run_pages(folder: Path, variables: Mapping[str, str], skipped: Sequence[str]
     Its ``$RUNNER_TEMP`` is the folder ``temp``. Errors: ValueError for what a runner would not understand.
     """
     job: dict[str, Any] = yaml.safe_load(PAGES.read_text(encoding="utf-8"))["jobs"]["build"]
-    if unknown := [name for name in variables if name not in job["env"]]:
-        raise ValueError(f"the workflow has no variable {unknown}")
     temporary = folder / "temp"
     temporary.mkdir(exist_ok=True)
     ran: list[Ran] = []
@@ -147,20 +138,19 @@ def run_pages(folder: Path, variables: Mapping[str, str], skipped: Sequence[str]
             continue
         if step["shell"] != "bash" or "${{" in step["run"]:
             raise ValueError("a step of the workflow is a script for bash without expressions")
-        ran.append(
-            _run(step["name"], _BASH, step["run"], folder, {**job["env"], **variables, "RUNNER_TEMP": str(temporary)})
-        )
+        values = {**job["env"], **variables, "RUNNER_TEMP": str(temporary)}
+        ran.append(_run(step["name"], step["run"], folder, values))
         if ran[-1].code:
             break
     return Job(ran[-1].code, tuple(ran))
 
 
-def _run(name: str, command: Sequence[str], script: str, folder: Path, variables: Mapping[str, str]) -> Ran:
+def _run(name: str, script: str, folder: Path, variables: Mapping[str, str]) -> Ran:
     with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as file:
         file.write(script)
     try:
         done = subprocess.run(
-            [*command, file.name],
+            [*_BASH, file.name],
             cwd=folder,
             env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,

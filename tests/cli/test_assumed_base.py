@@ -140,10 +140,6 @@ library.impl("add.Tensor", add)
         Path("csrc/backend.py").write_text(text.replace("import torch_npu\n", ""), "utf-8")
         assert "refused-registration" in checks()
 
-    def test_comments_name_nothing(self) -> None:
-        Path("csrc/backend.py").write_text('# torch.utils.rename_privateuse1_backend("npu")\n', "utf-8")
-        assert "PrivateUse1" not in call("table", "csrc").err
-
 
 class TestNothingIsChecked:
     """A run that looked at no operator does not pass where the sources may register some."""

@@ -164,8 +164,30 @@ def offered(line: str, word: str = "") -> list[str]:
     return result.out.split("\n")[:-1] if result.out.strip() else []
 
 
-def test_operators_of_files() -> None:
-    assert offered("register examples/custom_library.yaml --op mylib::n", "n") == ["plain\tnorm2"]
+OFFERED = [
+    ("register examples/custom_library.yaml --op mylib::n", "n", ["plain\tnorm2"]),
+    ("keys SparseCsrM", "SparseCsrM", [f"plain\tSparseCsr{backend}" for backend in ("MPS", "MTIA", "MAIA", "Meta")]),
+    ("keys --universe torch-2.4 Nam", "Nam", ["plain\tNamed"]),
+    ("resolve aten::ones --argument la", "la", ["part\tlayout="]),
+    (
+        *("resolve aten::ones --argument device=m", "device=m"),
+        [f"plain\tdevice={device}" for device in ("maia", "mps", "meta", "mtia")],
+    ),
+    (
+        *("resolve aten::mm --tensor 'cuda spa", "cuda spa"),
+        [f"plain\tcuda sparse{layout}" for layout in ("", "_csr", "_csc", "_bsr", "_bsc")],
+    ),
+    ("resolve aten::mm --context 'autocast c", "c", ["plain\tautocast cpu", "plain\tautocast cuda"]),
+    ("support --context tr", "tr", ["plain\ttrain"]),
+    ("support --context incl", "incl", ["part\tinclude="]),
+    ("table --universe nowhere --key CP", "CP", []),  # nothing is said where completion fails
+    ("table nowhere.yaml --op aten::softm", "softm", ["part\tsoftmax."]),
+]
+
+
+@pytest.mark.parametrize(("line", "word", "expected"), OFFERED)
+def test_what_is_offered(line: str, word: str, expected: list[str]) -> None:
+    assert offered(line, word) == expected
 
 
 @pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e"])
@@ -174,31 +196,6 @@ def test_control_characters_of_the_line_are_not_printed(sign: str) -> None:
     assert offered(f"register --output=x{sign}", f"x{sign}") == ["file\t"]
     assert offered(f"check-invariants --select {sign},gua", f"{sign},gua") == []
     assert offered(f"resolve aten::mm --tensor 'cuda {sign} spa", f"cuda {sign} spa") == []
-
-
-def test_keys_of_a_universe() -> None:
-    keys = [f"plain\tSparseCsr{backend}" for backend in ("MPS", "MTIA", "MAIA", "Meta")]
-    assert offered("keys SparseCsrM", "SparseCsrM") == keys
-    assert offered("keys --universe torch-2.4 Nam", "Nam") == ["plain\tNamed"]
-
-
-def test_options_of_factories() -> None:
-    assert offered("resolve aten::ones --argument la", "la") == ["part\tlayout="]
-    devices = [f"plain\tdevice={device}" for device in ("maia", "mps", "meta", "mtia")]
-    assert offered("resolve aten::ones --argument device=m", "device=m") == devices
-
-
-def test_tensors_and_contexts() -> None:
-    layouts = [f"plain\tcuda sparse{layout}" for layout in ("", "_csr", "_csc", "_bsr", "_bsc")]
-    assert offered("resolve aten::mm --tensor 'cuda spa", "cuda spa") == layouts
-    assert offered("resolve aten::mm --context 'autocast c", "c") == ["plain\tautocast cpu", "plain\tautocast cuda"]
-    assert offered("support --context tr", "tr") == ["plain\ttrain"]
-    assert offered("support --context incl", "incl") == ["part\tinclude="]
-
-
-def test_nothing_is_said_where_completion_fails() -> None:
-    assert offered("table --universe nowhere --key CP", "CP") == []
-    assert offered("table nowhere.yaml --op aten::softm", "softm") == ["part\tsoftmax."]
 
 
 @pytest.mark.parametrize(

@@ -43,15 +43,6 @@ def test_kinds_of_schemas_agree_with_tags() -> None:
             assert ("out" in tags, "inplace" in tags) == (kind is SchemaKind.OUT, kind is SchemaKind.INPLACE), schema
 
 
-@pytest.mark.parametrize("format_", ["text", "markdown", "html", "csv", "svg"])
-def test_the_overview_in_every_format(format_: str) -> None:
-    result = call("coverage", f"./{BACKEND}", "--format", format_)
-    assert result.code == 0
-    assert "PrivateUse1" in result.out
-    if format_ != "csv":
-        assert "schema:functional" in result.out
-
-
 def test_tags() -> None:
     core = data("PrivateUse1", "--base", "torch-2.15", "--tag", "core")
     assert (core["chosen"], core["tags"]) == (193, ["core"])

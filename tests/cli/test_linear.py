@@ -72,20 +72,6 @@ OPERATORS = within(
     "dispatch: 1\noperators:\n", each("- func: demo::op@(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"), ""
 )
 CONDITIONAL = each('- {func: "demo::op.o@(Tensor x@) -> Tensor", when: A@}\n')
-SEVERAL = within(
-    f"{HEAD}libraries:\n",
-    each("- {kind: IMPL, namespace: demo, dispatch_key: CUDA, impl: {op: {kernel: k@, at: 'd@/a.py:1'}}}\n"),
-    "",
-)
-"""Registrations of one operator at one key, all on the first line of a file of the same name."""
-
-
-def changes(template: str) -> Callable[[int], str]:
-    """As many changes of these registrations, which come in the place of the sign ``%``."""
-    entry = template.replace("%", "operator: 'demo::op', dispatch_key: CUDA")
-    return both(SEVERAL, within("changes:\n", each(f"- {{{entry}}}\n")))
-
-
 CONFIG = ("check-invariants", "y.yaml", "--config", "x.yaml")
 KINDS = (
     Kind("guards", within(f"{HEAD}guards:\n", each(f"- {GUARD}\n"))),
@@ -99,8 +85,6 @@ KINDS = (
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),
         size=40,
     ),
-    Kind("changes of one operator", changes("remove: {%, kernel: k@}"), size=40),
-    Kind("moves", changes("move: {%, kernel: k@}, before: {operator: 'demo::op', dispatch_key: CPU}"), size=40),
     Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=20),
     Kind("comments", lambda count: OPERATORS(count).replace("}\n", "} # dispatch-cli: ignore[all] x\n"), size=40),
     Kind("arguments", schema(each("Tensor x@", ", "))),

@@ -51,17 +51,9 @@ def test_register_csv(file: str) -> None:
 
 
 def test_table_summary(file: str) -> None:
-    result = call("table", file, "--view", "summary", "--format", "json")
-    slots = {"kernel": 1, "default": 0, "nested": 0, "ambiguous": 0, "math": 0, "autograd": 0, "batched": 0}
-    document = json.loads(result.out)
-    assert (document["schema_version"], document["report"]) == (3, "table-summary")
-    assert document["operators"][0] == {
-        "operator": "demo::lost",
-        "declared_at": None,
-        "slots": {**slots, "fallback": 39, "missing": 97, "not-known": 0},
-        "stale": 0,
-        "changed": 0,
-    }
+    document = json.loads(call("table", file, "--view", "summary", "--format", "json").out)
+    slots = {rule: count for rule, count in document["operators"][0]["slots"].items() if count}
+    assert (document["operators"][0]["operator"], slots) == ("demo::lost", {"kernel": 1, "fallback": 39, "missing": 97})
     assert call("table", file, "--view", "summary", "--format", "csv").out.splitlines()[1] == (
         "demo::lost,1,0,0,0,0,0,0,39,97,0,0,0,"
     )

@@ -40,15 +40,6 @@ def changed(change: Callable[[Data], object]) -> Data:
     return data
 
 
-def more_backends(data: Data) -> None:
-    """One more than the 16 there are."""
-    data["backends"].append("Mine")
-    for functionality, keys in data["per_backend"].items():
-        keys.append(functionality.replace("Dense", "").replace("Functionality", "") + "Mine")
-    data["per_backend"]["Dense"] = data["backends"]
-    more_keys(data, [keys[-1] for keys in data["per_backend"].values()])
-
-
 def more_keys(data: Data, keys: list[str]) -> None:
     data["ids"].update({key: 1000 + number for number, key in enumerate(keys)})
     data["runtime"] = [key for name in data["functionalities"] for key in data["per_backend"].get(name, [name])]
@@ -89,7 +80,6 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "an alias that is a key": (lambda data: data["aliases"].update(CPU=["CPU"]), "CPU is an alias key, but"),
     "no id": (lambda data: data["ids"].pop("CPU"), "field 'ids' does not have 'CPU'"),
     "a boolean": (lambda data: data["ids"].update(CPU=True), "field 'ids' must map keys to numbers"),
-    "more backends": (more_backends, "field 'backends' has 17 keys; PyTorch cannot have more than 16"),
     "more functionalities": (functionalities(2), "'backends' have 48 and 16 keys; PyTorch cannot have more than 63"),
     "a name": (lambda data: data.update(name="x\n::error::y"), "cannot be the name of a universe"),
     "a version": (lambda data: data.update(torch="\x1b[31m"), "cannot be a version"),

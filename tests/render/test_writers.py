@@ -216,17 +216,6 @@ def cell(position: int) -> Callable[[tuple[str, ...], bool], Inline]:
     return lambda row, short: f"{row[position][:3] if short else row[position]}"
 
 
-@pytest.mark.parametrize("width", range(12, 40, 5))
-def test_nothing_is_lost_where_columns_have_no_room(width: int) -> None:
-    columns: list[Column[Any]] = [Column("Operator", lambda row, _: row[0])]
-    columns += [Column(head, lambda _, __: "123", right=True) for head in ("Kernel", "Default", "Math", "Missing")]
-    output = shown(columns, [("aten::a_long_name",), ("b",)], width)
-    words = "".join(output.split())
-    assert "aten::a_long_name" in words and words.count("123") == 8
-    assert all(head in words for head in ("Operator", "Kernel", "Default", "Math", "Missing"))
-    assert max(map(len, output.splitlines())) <= width
-
-
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PROBE = """<script>
 const root = document.documentElement;
