@@ -36,17 +36,9 @@ def test_a_file_that_declares_the_same() -> None:
     result = call("crossref", "a.cpp", "--against", "state.yaml", "--format", "json")
     assert result.code == 0
     report = json.loads(result.out)
-    assert (report["report"], report["equal"], report["state"], report["differences"]) == (
-        "against",
-        True,
-        "state.yaml",
-        [],
-    )
-    assert [(count["registered"], count["same"]) for count in report["counts"]] == [
-        ("definition", 1),
-        ("kernel", 1),
-        ("fallback", 0),
-    ]
+    assert (report["report"], report["equal"], report["state"]) == ("against", True, "state.yaml")
+    counts = {count["registered"]: count["same"] for count in report["counts"]}
+    assert (counts, report["differences"]) == ({"definition": 1, "kernel": 1, "fallback": 0}, [])
 
 
 def test_what_the_sources_lack() -> None:
@@ -71,5 +63,3 @@ def test_only_the_operators_that_are_chosen() -> None:
         file.write("  - func: demo::g() -> ()\n")
     line = ("crossref", "a.cpp", "--against", "state.yaml", "--op")
     assert (call(*line, "demo::f").code, call(*line, "demo::g").code) == (0, 1)
-    refused = call(*line, "demo::nosuch")
-    assert (refused.code, "no operator matches 'demo::nosuch'" in refused.err) == (2, True)

@@ -64,16 +64,11 @@ def test_in_a_pipe() -> None:
     assert "`dispatch-cli table`, `explain` and the other commands print their answers anywhere." in output
 
 
-def test_in_a_terminal_that_cannot_place_text() -> None:
+def test_what_explore_needs() -> None:
     code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TERM="dumb")
-    assert code == 2
-    assert "explore needs a terminal that can place text; TERM is 'dumb'" in output
-
-
-def test_without_textual() -> None:
+    assert (code, "explore needs a terminal that can place text; TERM is 'dumb'" in output) == (2, True)
     code, output = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
-    assert code == 2
-    assert "explore needs textual, which is not installed: pip install 'dispatch-cli[explore]'" in output
+    assert (code, "explore needs textual, which is not installed: pip install " in output) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -66,10 +66,6 @@ def test_every_option_can_be_found(command: str) -> None:
         assert {*option.opts} <= explained, option.name
 
 
-def test_help_about_everything() -> None:
-    assert call("help").out == call("--help").out
-
-
 @pytest.mark.parametrize(("option", "command"), [(row[0], command) for row in REMOVED for command in row[1]])
 def test_a_removed_option_says_what_to_write(option: str, command: str) -> None:
     assert option not in names_of(command)

@@ -109,7 +109,6 @@ SOURCES: dict[str, Callable[[int], str]] = {
     "conditions": each(f"#if defined(X@) && Y > 1\n{BLOCK}#else\n#define Z@ 1\n#endif\n"),
     "nested conditions": both(each("#ifdef X@\n"), within(BLOCK, each("#endif\n"))),
     "open braces": within(BODY[0], each("{")),
-    "a string in parts": within(BODY[0] + "m.def(", each('"a@" '), ");\n" + BODY[1]),
     "open comments": within(BLOCK, each("/* ")),
     "includes": within("", each('#include "a@.h"\n'), BLOCK),
     "templates": within(BODY[0] + 'm.impl("f", k', each("<a@"), ");\n" + BODY[1]),
@@ -120,10 +119,8 @@ PYTHON_SOURCES: dict[str, Callable[[int], str]] = {
     "functions": within(TORCH, each("@torch.library.impl('my::f@', 'CPU')\ndef f@(x):\n    return x\n\n")),
     "conditions": within(TORCH, each("if c@:\n    library.define('f@() -> ()')\n")),
     "a loop": within(TORCH + "for n in [", each("'f@', "), "]:\n    library.define(n + '() -> ()')\n"),
-    "a sum": within(TORCH + "x = ", each("'a' + "), "''\nlibrary.define(x)\n"),
     "helpers": within(TORCH + "def d(n):\n    library.define(n)\n", each("d('f@() -> ()')\n")),
     "helpers of helpers": within(TORCH + "def d0(n):\n    library.define(n)\n", each("d@ = d0\nd@('f@() -> ()')\n")),
-    "names": within(TORCH, each("x@ = library\nx@.impl('f@', k, 'CPU')\n")),
 }
 YAML_SOURCES: dict[str, Callable[[int], str]] = {
     "native functions": each("- func: f@(Tensor x) -> Tensor\n  dispatch:\n    CPU: k\n"),

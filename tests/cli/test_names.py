@@ -52,12 +52,6 @@ def test_a_name_without_overload(name: str) -> None:
     assert "Did you mean aten::add.Scalar or aten::add.Scalar_out" in call("explain", name, "CPU").err
 
 
-@pytest.mark.parametrize("name", ["torch.ops.higher_order.cond", "higher_order::cond"])
-def test_higher_order_operators(name: str) -> None:
-    assert call("explain", name, "cpu") == call("explain", "cond", "CPU")
-    assert call("resolve", name, "--tensor", "cpu") == call("resolve", "cond", "--tensor", "cpu")
-
-
 @pytest.mark.parametrize("version", SOME_UNIVERSES)
 def test_every_key_in_any_case(version: str) -> None:
     universe = universes.load(version)
@@ -100,10 +94,6 @@ def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pyt
     refusal = "error[backend-name]: Cannot register privateuse1 backend with in-tree device name: cuda"
     for command in (("explain", ADD[0], "CPU"), ("keys",)):
         assert f"../pyproject.toml:2:16: {refusal}" in call(*command).err
-    text = '[tool.dispatch-cli]\nselect = 1\nguards = ["none.yaml"]\nprivateuse1 = "npu"\n'
-    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    (tmp_path / "below" / "pyproject.toml").write_text("[project]\nname = 'dispatch-cli'\n", encoding="utf-8")
-    assert call("keys", "--tensor", "npu").out == keys
 
 
 def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

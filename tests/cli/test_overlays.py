@@ -53,10 +53,6 @@ def test_names_that_do_not_go_together_are_refused(names: tuple[str, ...], by: s
     assert (problems[0]["declared_at"] is not None) is (by == "file")
 
 
-def test_the_order_of_state_and_overlay_does_not_matter() -> None:
-    assert rows("aten::abs", *BOTH) == rows("aten::abs", *BOTH[2:], *BOTH[:2])
-
-
 def test_what_is_not_known_is_neither_missing_nor_certain() -> None:
     svd = rows("aten::linalg_svd", *BOTH)
     assert {key for key, row in svd.items() if row["rule"] == "not-known"} == {

@@ -1,4 +1,4 @@
-"""Places of registrations, how much of a long error is shown, and what a screen shows first."""
+"""Places of registrations, and how much of a long error is shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.support import call, in_terminal
+from tests.cli.support import call
 
 LONG = ("resolve", "aten::relu", "--tensor", "fpga")
 """A call whose error lists every registration of the operator, in 7,000 characters."""
@@ -107,13 +107,3 @@ def test_places_are_the_same_everywhere(tmp_path: Path) -> None:
         assert position is not None
         output = call("explain", operator, key, str(file)).out
         assert f"own.yaml:{position[0]}:{position[1]}" in output
-
-
-LINES = 24
-
-
-def screen(*args: str) -> tuple[list[str], int]:
-    """Screen of a terminal when a command has ended, and the number of lines printed; the last line is the prompt's."""
-    result = in_terminal(80, *args, NO_COLOR="1")
-    lines = (result.err + result.out).splitlines()
-    return lines[1 - LINES :], len(lines)

@@ -70,12 +70,6 @@ def test_one_large_file_under_many_names_is_read_some_times() -> None:
     assert len(too_large(extraction)) == 400 - count
 
 
-def test_a_name_longer_than_any_file_system_has_is_left_out() -> None:
-    extraction = extracted(hostile.long_name, 300)
-    assert extraction.definitions == 1
-    assert [name for name, _ in extraction.files] and not extraction.left_out
-
-
 def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revision, "MAX_TREE", 10_000)
     hostile.make_repository(Path.cwd(), hostile.many_names, 1000)

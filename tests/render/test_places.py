@@ -92,6 +92,3 @@ def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pyt
     assert set(WHOLE.findall(output)) == set(WHOLE.findall(unlimited)) != set()
     for word in STATED.findall(unlimited):
         assert word in "".join(output.split())
-
-
-PLACE = re.compile(r"\.(?:yaml|cpp|py|h)(?P<number>(?::\d+)*)")

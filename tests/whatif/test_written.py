@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 
-from dispatch_cli.answers.explain.advice import questions
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
@@ -17,15 +16,12 @@ from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.changed import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model import read_files
-from dispatch_cli.model.call import TensorSpec
 from dispatch_cli.model.change import Addition, RegistrationName, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex
 from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import CannotSave
 from tests.whatif.random_changes import make_random_changes
@@ -58,20 +54,6 @@ def seen(state: State, operators: list[OperatorName]) -> list[object]:
     return results
 
 
-def calls(state: State, operators: list[OperatorName]) -> list[object]:
-    """Slots and answers on the way of calls of some operators."""
-    results: list[object] = []
-    for name in operators:
-        for tensor in ("cpu", "cuda", "privateuse1"):
-            if name not in state.dispatcher:
-                continue
-            call = questions.answer(state, name, questions.Question((TensorSpec.parse(tensor),)))
-            if call is not None:
-                results.append([(hop.slot, answer(hop.live)[:3]) for hop in call.hops])
-                results.append(call.end.error)
-    return results
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_over_pytorch(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -82,7 +64,6 @@ def test_over_pytorch(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert tried.write() == "whatif.yaml"
     loaded = load_state(["whatif.yaml"], bases=["torch-2.15"])
     assert seen(loaded, operators) == seen(tried.state, operators)
-    assert calls(loaded, operators) == calls(tried.state, operators)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.name))
@@ -93,7 +74,6 @@ def test_over_examples(path: Path, tmp_path: Path) -> None:
     make_random_changes(dice, tried, operators, 6)
     loaded = load_state([str(path), tried.write(str(tmp_path / "changes.yaml"))])
     assert seen(loaded, operators) == seen(tried.state, operators)
-    assert calls(loaded, operators) == calls(tried.state, operators)
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
@@ -103,22 +83,6 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(CannotSave):
         tried.write(str(pipe))
-
-
-def places(state: State, operators: list[OperatorName]) -> list[object]:
-    """The places of all that the file of changes registers for some operators, and of its backend fallbacks."""
-    names = RegistrationIndex(all_declarations(state), None)
-    names_found = [
-        registration
-        for name in (*operators, None)
-        for python in (False, True)
-        for registration in names.of(name, python)
-    ]
-    return [
-        (registration.name.key, registration.kernel, registration.span, getattr(registration.step, "kernel", None))
-        for registration in names_found
-        if registration.span
-    ]
 
 
 @pytest.mark.parametrize("file", ["01_composite_override.yaml", "08_ambiguous.yaml"])
