@@ -16,7 +16,7 @@ from dispatch_cli import universes
 from tests.answers.random_declarations import changed, declared
 from tests.cli.support import call
 
-DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "8"))
+DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "6"))
 """Number of random declarations that are tried."""
 SLOTS = 4
 """Slots that are asked about of each."""

@@ -49,6 +49,7 @@ def too_large(found: SourceRun) -> list[str]:
     return [f"{part.path}: {part.detail}" for part in found.left_out if part.reason is WhyLeftOut.TOO_LARGE]
 
 
+@pytest.mark.slow
 def test_trees_of_trees_are_listed_some_times(listed: list[int]) -> None:
     work = []
     for count in (10, 14):
