@@ -54,15 +54,6 @@ def test_it_is_understood_and_passes_all_checks(monkeypatch: pytest.MonkeyPatch)
     assert (result.code, result.out.splitlines()[-1]) == (0, "All checks passed: 8 operators, 38 checks (torch-2.15)")
 
 
-def test_its_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its project file, the namespace of its blocks is not known."""
-    monkeypatch.chdir(EXAMPLE)
-    result = call("extract", *SOURCES, "-U", "SCALED_NAMESPACE", "--strict", "--format", "json")
-    undecided = json.loads(result.out)["undecided"]
-    assert {entry["unknown"].get("namespace") for entry in undecided} == {"SCALED_NAMESPACE"}
-    assert {entry["registers"] for entry in undecided} == {"block", "definition", "kernel"}
-
-
 def build(python: str, folder: Path) -> None:
     """A copy of the example, compiled for the PyTorch of *python*: as one file, since PyTorch's headers take long."""
     shutil.copytree(EXAMPLE, folder)

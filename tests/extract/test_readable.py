@@ -17,7 +17,7 @@ from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
-from dispatch_cli.model.declarations import Define, LibraryKind
+from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (
     CustomOperator,
     Extracted,
@@ -212,18 +212,6 @@ def test_a_registration_whose_condition_cannot_be_written_is_left_out() -> None:
         ("y", when[:1]),
         ("its condition cannot be written", when[:1]),
     ]
-
-
-def test_a_schema_on_several_lines_is_one_on_a_line(tmp_path: Path) -> None:
-    """PyTorch reads white space in a schema, line breaks included, as a blank."""
-    schema = 'a(\n\t\tTensor x,\n  str y="b  c"\n) -> Tensor'
-    python = f'import torch\nlib = torch.library.Library("my", "DEF")\nlib.define("""\n  {schema}\n""")\n'
-    cpp = f'TORCH_LIBRARY(my, m) {{ m.def(R"({schema})"); }}'
-    for source, name in ((python, "a.py"), (cpp, "a.cpp")):
-        result = written(tmp_path, source, name)
-        assert (result.definitions, result.not_understood) == (1, ())
-        (defined,) = (step.schema for step in load([str(tmp_path / "written.json")]).steps if isinstance(step, Define))
-        assert str(defined) == 'my::a(Tensor x, str y="b  c") -> Tensor'
 
 
 # YAML of torchgen and build files that ask for very much: where a bound ends the reading, that is said.

@@ -11,7 +11,6 @@ import pytest
 
 from dispatch_cli.answers.trace.command import ONLY
 from dispatch_cli.trace.facts import CallFact
-from dispatch_cli.trace.kept import RecordingPlace, last_recording
 from tests.cli.support import COMMAND, Result, call, environment, process
 from tests.trace.support import every
 from tests.trace.test_recording import REAL
@@ -187,20 +186,3 @@ def test_behind_a_program_no_options_are_completed(line: str, found: str) -> Non
 
 
 # Where the last recording is kept. No PyTorch is needed.
-
-
-def test_runs_at_the_same_time_read_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(tmp_path))
-    first, other = RecordingPlace(), RecordingPlace()
-    Path(first.file).write_text("one", encoding="utf-8")
-    Path(other.file).write_text("other", encoding="utf-8")
-    other.keep()
-    assert Path(first.file).read_text(encoding="utf-8") == "one"
-    assert last_recording() == other.name
-    first.keep()
-    assert last_recording() == first.name
-    assert Path(first.name).read_text(encoding="utf-8") == "one"
-    first.remove()
-    other.remove()
-    assert not Path(first.file).exists()
-    assert not Path(other.file).exists()

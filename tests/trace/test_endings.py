@@ -112,24 +112,6 @@ def test_every_format_shows_what_is_known_to_have_run(name: str, tmp_path: Path)
     assert answer(file, "--explain", "0")["assumed_kernels"] == [*case.assumed]
 
 
-def test_a_kernel_that_raised_itself_is_said_to(tmp_path: Path) -> None:
-    for name, does in (
-        ("as in PyTorch", ["raises"]),
-        ("the second one raises", ["redispatches", "raises"]),
-        ("the first one raises, after the second one", ["redispatches", "redispatches", "ends"]),
-        ("not observed", ["redispatches"]),
-    ):
-        file = recorded(CASES[name], tmp_path)
-        (row,) = answer(file, "--op", "aten::resize_as_")["threads"][0]["rows"]
-        assert [kernel["does"] for kernel in row["path"]["kernels"]] == does, name
-    explained = said(recorded(CASES["the first one raises, after the second one"], tmp_path), "--explain", "0")
-    assert "The call fails at AutogradCPU, after " in explained
-    explained = said(recorded(CASES["not observed"], tmp_path), "--explain", "0")
-    assert "The call raised, at AutogradCPU or after that.\n" in explained
-    assert "It is not known whether the call came to ADInplaceOrView > CPU" in explained
-    assert "this is not what is predicted" not in explained
-
-
 @pytest.mark.live
 def test_calls_that_raise() -> None:
     """A few of PyTorch's samples, made to fail; `python -m tests.trace.judge.endings` judges thousands."""

@@ -4,5 +4,5 @@ The sources and recordings are not part of this repository: the environment vari
 folder with ``NAME.src.tar.xz`` (C++ and Python files) and ``NAME.live.json.xz``: {"torch": version, "note": text,
 "definitions": {operator: {"schema": …, "debug": …}}, "registrations": [[operator, key, inactive, debug, signature]]}.
 
-``python -m tests.extract.projects [NAME…] [--unpacked FOLDER] [--list]`` prints the table.
+``python -m tests.extract.projects [NAME…] [--unpacked FOLDER]`` prints the table.
 """

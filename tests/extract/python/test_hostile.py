@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -122,24 +117,3 @@ def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_pat
     (end,) = bounds(extraction)
     assert (end.at.line, "nest more than 100 deep" in end.why) == (203, True)
     assert not bounds(read_text(tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "x = 1")))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_sigterm_ends_a_run_that_reads(tmp_path: Path) -> None:
-    """While the budget is spent, and not after it."""
-    texts = [PYTHON[name].files(PYTHON[name].size)["a.py"] for name in ("a while that counts", *OF_REPORT)]
-    for number in range(40):
-        (tmp_path / f"m{number}.py").write_text(texts[number % len(texts)])
-    program = subprocess.Popen(
-        [sys.executable, "-m", "dispatch_cli", "extract", ".", "-o", "out.yaml"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    time.sleep(2)
-    program.send_signal(signal.SIGTERM)
-    try:
-        assert program.wait(60) in (128 + signal.SIGTERM, -signal.SIGTERM)
-    finally:
-        program.kill()
-    assert not (tmp_path / "out.yaml").exists()
