@@ -118,24 +118,11 @@ def test_every_change_is_seen(change: str, tree: Path) -> None:
     assert change == "src/new.h" or not same(after, before)
 
 
-def entries(tree: Path) -> list[Path]:
-    return sorted(tree.glob("cache/extract/*.json.z"))
-
-
-@pytest.mark.slow
 def test_damaged_and_foreign_entries_are_passed_over(tree: Path) -> None:
     first = run(["src"], (INCLUDED,), cache="cache")
-    (entry,) = entries(tree)
+    (entry,) = tree.glob("cache/extract/*.json.z")
     good = entry.read_bytes()
-    head, _, packed = good.partition(b"\n")
-    for data in (
-        b"",
-        b"x" * 100,
-        good[:-20],
-        good[:50] + b"\0" + good[51:],
-        packed,
-        head + b"\n" + zlib.compress(b"\0" * (600 << 20), 9),
-    ):
+    for data in (b"", b"x" * 100, good[:-20], good[:50] + b"\0" + good[51:], good.partition(b"\n")[2]):
         entry.write_bytes(data)
         assert same(run(["src"], (INCLUDED,), cache="cache"), first)
         assert entry.read_bytes() == good  # written anew
@@ -149,7 +136,7 @@ def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pyt
         kept.put(key_of(number), [value])
         os.utime(tree / "cache" / "extract" / f"{key_of(number)}.json.z", (number, number))
         time.sleep(0.001)
-    assert sum(path.stat().st_size for path in entries(tree)) <= 200_000
+    assert sum(path.stat().st_size for path in tree.glob("cache/extract/*.json.z")) <= 200_000
     assert kept.get(key_of(7)) == [value] and kept.get(key_of(0)) is None
     assert (tree / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
 
@@ -189,11 +176,6 @@ def test_templates_are_for_the_audit_alone() -> None:
 
 
 KEY = key_of("a")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def entry(folder: str = "cache", key: str = KEY) -> Path:

@@ -11,7 +11,7 @@ import pytest
 
 from dispatch_cli.answers.trace.command import ONLY
 from dispatch_cli.trace.facts import CallFact
-from tests.cli.support import COMMAND, Result, call, environment, process
+from tests.cli.support import COMMAND, Result, call, environment
 from tests.trace.support import every
 from tests.trace.test_recording import REAL
 
@@ -170,19 +170,6 @@ def test_an_ignored_hangup_is_ignored_by_the_program(folder: Path) -> None:
 
 def test_every_fact_of_a_call_can_be_chosen() -> None:
     assert tuple(fact.value for fact in CallFact) == ONLY
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("trace --no-l", "plain\t--no-lines\n"),
-        ("trace -m pytest --no-l", "file\t\n"),
-        (f"trace {REAL} --onl", "plain\t--only\n"),
-    ],
-)
-def test_behind_a_program_no_options_are_completed(line: str, found: str) -> None:
-    asked = {"_DISPATCH_CLI_COMPLETE": "bash_complete", "_DISPATCH_CLI_LINE": f"dispatch-cli {line}"}
-    assert process(**asked, _DISPATCH_CLI_WORD=line.rpartition(" ")[2]).out == found
 
 
 # Where the last recording is kept. No PyTorch is needed.

@@ -41,20 +41,6 @@ def trace(folder: Path, source: str, *options: str, arguments: tuple[str, ...] =
     return Result(done.returncode, done.stdout, done.stderr)
 
 
-def test_an_exception_is_reported_as_by_python(tmp_path: Path) -> None:
-    source = "import torch\ndef inside():\n    torch.ones(2) + torch.ones(3)\ninside()\n"
-    done = trace(tmp_path, source)
-    plain = subprocess.run(
-        [torch_python(), "program.py"], cwd=tmp_path, env=variables(tmp_path), capture_output=True, check=False
-    )
-    assert (done.code, done.out) == (plain.returncode, "") == (1, "")
-    error = plain.stderr.decode()
-    assert error.startswith("Traceback (most recent call last):\n  File ")
-    assert done.err.startswith(f"{error}{HEAD}\n")
-    assert done.err.endswith(NOTE)
-    assert "aten::add.Tensor" in done.err
-
-
 @pytest.mark.parametrize(
     ("end", "code"),
     [

@@ -165,17 +165,6 @@ def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
     assert "other backend fallbacks" in paths[2]["problem"]
 
 
-def test_where_another_state_stands_for_that_of_a_recording_it_is_said(tmp_path: Path) -> None:
-    writer = Writer()
-    writer.call("aten::relu", tensors=(PLAIN,))
-    file = tmp_path / "cut.trace"
-    file.write_text(writer.text(), encoding="utf-8")
-    for arguments in (("table", "--op", "aten::relu", "--base", str(file)), ("diff", str(file), "torch-2.13")):
-        answered = call(*arguments)
-        assert answered.code == 0
-        assert f"note: the registrations of its program are not in {file}: those of torch-2.13 stand" in answered.err
-
-
 def test_a_table_or_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
     """Whatever is left out or put in the place of something else; a table of another PyTorch says nothing."""
     whole = table([["CPU", "registered at /home/me/lib.py:30", False, 1]], {"CPU": 1})

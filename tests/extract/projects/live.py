@@ -49,12 +49,11 @@ class LiveRow(NamedTuple):
 
 
 class Live(NamedTuple):
-    """pytorchs: how many registrations of PyTorch's own Python modules were set aside."""
+    """A recording, without what PyTorch's own Python modules registered."""
 
     torch: str
     rows: tuple[LiveRow, ...]
     schemas: dict[str, str]
-    pytorchs: int
 
 
 def load_live(folder: Path, project: Project) -> Live:
@@ -74,7 +73,7 @@ def load_live(folder: Path, project: Project) -> Live:
         for operator, one in definitions.items()
         if not (_PYTHON.match(one["debug"]) and is_pytorchs(operator))
     }
-    return Live(data["torch"], kept, schemas, len(rows) - len(kept))
+    return Live(data["torch"], kept, schemas)
 
 
 def is_pytorchs(operator: str) -> bool:

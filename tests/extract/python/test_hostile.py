@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from dispatch_cli.extract import work
 from dispatch_cli.extract.python import extract_python
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.extracted import CustomOperator, ExtractedDefinition, Extraction, NotUnderstood, SourceKind
 from tests.ends import counted
-from tests.extract.python.reading import read_files, read_text
 from tests.fuzz.hostile import HEAD, OPERATOR, PYTHON
 
 OF_REPORT = list(PYTHON)[:4]
 LOOPS = "for i in range(1000):\n    for j in range(1000):\n        for k in range(1000):\n            x = i\n"
+
+
+def read_files(folder: Path, files: dict[str, str]) -> Extraction:
+    """Extraction of files below a folder."""
+    for name, text in files.items():
+        (folder / name).write_text(dedent(text), encoding="utf-8")
+    return extract_python(Sources({SourceKind.PYTHON: [str(folder / name) for name in files]}))
+
+
+def read_text(folder: Path, text: str) -> Extraction:
+    return read_files(folder, {"ops.py": text})
 
 
 def read(folder: Path, name: str, count: int) -> tuple[Extraction, Sources]:
@@ -117,3 +128,39 @@ def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_pat
     (end,) = bounds(extraction)
     assert (end.at.line, "nest more than 100 deep" in end.why) == (203, True)
     assert not bounds(read_text(tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "x = 1")))
+
+
+def test_the_body_of_a_large_function_is_read(tmp_path: Path) -> None:
+    body = "".join(f"            y{number} = x.sin()\n" for number in range(60))
+    extraction = read_text(
+        tmp_path,
+        f"""\
+        import torch
+        @torch.library.custom_op("ns::fill", mutates_args=())
+        def fill(x: torch.Tensor) -> None:
+{body}            x.zero_()
+        """,
+    )
+    (operator,) = extraction.found
+    assert isinstance(operator, CustomOperator) and operator.body is not None
+    assert [(use.argument, use.at.line) for use in operator.body.writes] == [("x", 64)]
+
+
+def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
+    extraction = read_files(
+        tmp_path,
+        {
+            "broken.py": "import torch.library\ndef (:\n",
+            "zero.py": "torch.library\0",
+            "deep.py": "torch.library" + "()" * 200_000,
+            "long.py": "torch.library\n" * 300_000,
+            "good.py": "import torch\ntorch.library.define('ns::f', '() -> ()')\n",
+        },
+    )
+    assert [(Path(gap.at.file).name, gap.bound) for gap in extraction.not_understood] == [
+        ("broken.py", False),
+        ("zero.py", False),
+        ("deep.py", True),
+        ("long.py", True),
+    ]
+    assert schemas(extraction) == ["ns::f() -> ()"]

@@ -13,13 +13,11 @@ import pytest
 
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.engine.dispatcher.dump import dump_registrations
-from dispatch_cli.model.extracted import CustomOperator
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
 from tests.extract.cases import cases, write
-from tests.extract.python.reading import places, read_files, read_text
 from tests.extract.test_cases import FOLDER
 
 HERE = Path(__file__).parent
@@ -76,42 +74,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
         dumps = live(sys.argv[1], Path(directory))
     RECORDED.write_text(json.dumps(dumps, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def test_the_body_of_a_large_function_is_read(tmp_path: Path) -> None:
-    body = "".join(f"            y{number} = x.sin()\n" for number in range(60))
-    extraction = read_text(
-        tmp_path,
-        f"""\
-        import torch
-        @torch.library.custom_op("ns::fill", mutates_args=())
-        def fill(x: torch.Tensor) -> None:
-{body}            x.zero_()
-        """,
-    )
-    (operator,) = extraction.found
-    assert isinstance(operator, CustomOperator) and operator.body is not None
-    assert [(use.argument, use.at.line) for use in operator.body.writes] == [("x", 64)]
-
-
-def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
-    extraction = read_files(
-        tmp_path,
-        {
-            "broken.py": "import torch.library\ndef (:\n",
-            "zero.py": "torch.library\0",
-            "deep.py": "torch.library" + "()" * 200_000,
-            "long.py": "torch.library\n" * 300_000,
-            "good.py": "import torch\ntorch.library.define('ns::f', '() -> ()')\n",
-        },
-    )
-    assert [(Path(gap.at.file).name, gap.bound) for gap in extraction.not_understood] == [
-        ("broken.py", False),
-        ("zero.py", False),
-        ("deep.py", True),
-        ("long.py", True),
-    ]
-    assert places(extraction) == [("ExtractedBlock", 2), ("ExtractedDefinition", 2)]
 
 
 # Modules with every way to register, against what live PyTorch registers when it imports them.

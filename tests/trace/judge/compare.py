@@ -53,7 +53,7 @@ class Compared:
 
     seen: calls that the logging kernels saw and PyTorch announced. recorded: of these, those in the recording.
     alike: of these, those that were made with the same. kernels: of these, those with the same kernels.
-    only_recorded: calls of the recording in which no kernel ran. silent: calls that PyTorch does not announce.
+    silent: calls that PyTorch does not announce.
     by_key: kernels that another operator's kernel, or Python, asked for by a key set or a key: no calls.
     """
 
@@ -61,7 +61,6 @@ class Compared:
     recorded: int = 0
     alike: int = 0
     kernels: int = 0
-    only_recorded: int = 0
     silent: Counter[str] = field(default_factory=Counter)
     by_key: Counter[str] = field(default_factory=Counter)
     differences: Causes = field(default_factory=Causes)
@@ -83,7 +82,6 @@ def compare(recorded: Threads, seen: Threads) -> Compared:
 def _add(found: Compared, recorded: Seen | None, seen: Seen | None) -> None:
     if seen is None:
         assert recorded is not None
-        found.only_recorded += 1
         if recorded.kernels:
             found.differences.add("kernels of a call that was not seen", recorded.operator)
         return

@@ -1,4 +1,4 @@
-"""Fake tensors, make_fx in its three ways, functional tensors, and export."""
+"""torch.compile with the backends that need no compiler, fake tensors, make_fx in its three ways, and export."""
 
 import warnings
 
@@ -8,6 +8,21 @@ from torch.func import functionalize, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 
 warnings.simplefilter("ignore")
+
+
+class Compiled(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(4, 8)
+        self.last = torch.nn.Linear(8, 2)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls.add_(1)
+        hidden = torch.nn.functional.gelu(self.first(x))
+        if hidden.sum() > 1e6:  # a break in the graph
+            hidden = hidden * 0
+        return self.last(hidden).softmax(-1)
 
 
 class Net(torch.nn.Module):
@@ -24,6 +39,21 @@ def step(x: torch.Tensor) -> torch.Tensor:
     loss = torch.nn.functional.dropout(y.view(-1).exp(), 0.5).sum()
     (gradient,) = torch.autograd.grad(loss, y)
     return gradient.mul_(2).add(1)
+
+
+def compiled_calls() -> str:
+    net = Compiled()
+    results = []
+    for backend in ("eager", "aot_eager"):
+        torch._dynamo.reset()
+        compiled = torch.compile(net, backend=backend)
+        for rows in (2, 2, 3):
+            result = compiled(torch.ones(rows, 4))
+            result[:, 0].sum().backward()
+            results.append(result.detach().sum())
+    with torch.no_grad():
+        results.append(torch.compile(lambda x: x.sin().add_(1).cos(), backend="aot_eager")(torch.ones(3)).sum())
+    return " ".join([*(f"{result.item():.2f}" for result in results), str(int(net.calls))])
 
 
 def main() -> None:
@@ -43,7 +73,7 @@ def main() -> None:
     results.append(len(make_fx(vmap(torch.sin))(torch.ones(2, 3)).graph.nodes))
     exported = torch.export.export(Net(), (torch.ones(2, 3),))
     results.append(tuple(exported.module()(torch.ones(2, 3)).shape))
-    print(*results)
+    print(*results, compiled_calls())
 
 
 if __name__ == "__main__":
