@@ -107,12 +107,3 @@ def test_what_is_not_there(tmp_path: Path, program: list[str]) -> None:
     without, recorded, _ = both(tmp_path, program)
     assert recorded == without
     assert without[0] != 0
-
-
-def test_a_recording_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("print('ran')", encoding="utf-8")
-    words = command(sys.executable, [str(tmp_path / "program.py")], None, str(tmp_path / "no" / "where"))
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "No such file or directory" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen import extract_torchgen
-from dispatch_cli.model.extracted import ExtractedDefinition, SourceKind
+from dispatch_cli.model.extracted import SourceKind
 from tests.ends import ends
 
 PYTORCH = """\
@@ -101,11 +101,3 @@ def test_many_unknown_operators_take_no_time(tmp_path: Path) -> None:
     text = f"{HEAD}supported:\n" + "".join(f"- functoin_{number}\n" for number in range(5_000))
     with ends():
         assert len(said(tmp_path, native_functions=functions, backend_yaml=text, derivatives="[]\n")) == 5_000
-
-
-def test_there_may_be_more_returns_than_letters(tmp_path: Path) -> None:
-    function = f"- func: f(Tensor x) -> ({', '.join(['Tensor'] * 40)})\n  dispatch:\n    CPU: f\n  autogen: f.out\n"
-    path = tmp_path / "native_functions.yaml"
-    path.write_text(PYTORCH + function, encoding="utf-8")
-    found = extract_torchgen(Sources({SourceKind.NATIVE_FUNCTIONS: [str(path)]}), None).found
-    assert "aten::f.out" in {item.name for item in found if isinstance(item, ExtractedDefinition)}
