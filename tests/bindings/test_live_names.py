@@ -1,4 +1,4 @@
-"""The names and the signatures of ``dispatch_cli.bindings`` against those of a live ``torch._C``."""
+"""Names, signatures and keys of ``dispatch_cli.bindings`` against those of PyTorch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import pytest
 from dispatch_cli import bindings as module
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
+from tests import in_pytorch
 from tests.capture.support import live_universe, torch_python
+from tests.support import UNIVERSE_OF, load_recording
 
 LEFT_OUT = {
     "_dispatch_call_boxed": "it calls an operator, with tensors",
@@ -40,17 +43,9 @@ OF_PYBIND = ("__init__", "__getstate__", "__setstate__")
 """Methods of key sets: they are made and pickled in a way of our own."""
 
 
-@pytest.fixture(scope="module")
-def live() -> Any:
-    script = Path(__file__).with_name("live_names.py")
-    command = [torch_python(), str(script)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def bindings() -> Bindings:
-    return Bindings(universes.from_data(live_universe()))
+    return Bindings(universes.load("torch-2.15"))
 
 
 PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]*?)?(?: = ('[^']*'|\[\]|[\w.]+))?$")
@@ -79,7 +74,9 @@ def own_parameters(function: Any) -> list[tuple[str | None, str | None]]:
 
 
 @pytest.mark.live
-def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
+def test_names_and_signatures() -> None:
+    done = in_pytorch.run([torch_python(), str(Path(__file__).with_name("live_names.py"))])
+    live, bindings = json.loads(done.stdout), Bindings(universes.from_data(live_universe()))
     missing, wrong, seen = [], [], set()
     for name, texts in live.items():
         if name in LEFT_OUT or name in LEFT_OUT_ELSEWHERE:
@@ -132,13 +129,44 @@ def test_a_pickle_of_another_process() -> None:
         pickle.loads(done.stdout)
 
 
-def test_a_tensor_that_can_not_be(bindings_2_15: Bindings) -> None:
+def test_a_tensor_that_can_not_be(bindings: Bindings) -> None:
     for wrong in ("cpuu", "cpu nonsense", 3, "fpga sparse"):
         with pytest.raises(TypeError):
-            bindings_2_15._dispatch_keys(wrong)  # type: ignore[arg-type]
-    assert bindings_2_15._dispatch_key_set("cpu sparse") == str(bindings_2_15._dispatch_keys("cpu sparse"))
+            bindings._dispatch_keys(wrong)  # type: ignore[arg-type]
+    assert bindings._dispatch_key_set("cpu sparse") == str(bindings._dispatch_keys("cpu sparse"))
 
 
-@pytest.fixture
-def bindings_2_15() -> Bindings:
-    return Bindings(universes.load("torch-2.15"))
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_names_and_numbers(version: str) -> None:
+    bindings, recorded = Bindings(universes.load(UNIVERSE_OF[version])), load_recording(f"{version}.state")["universe"]
+    for name, number in recorded["ids"].items():
+        key = bindings.DispatchKey(number)
+        assert key == getattr(bindings.DispatchKey, name)
+        assert (key.name, bindings._dispatch_key_name(key)) == (name, name)
+        assert repr(key) == f"<DispatchKey.{name}: {number}>"
+    assert [name for name in recorded["ids"] if bindings._parse_dispatch_key(name)] == recorded["parseable"]
+    for name in set(recorded["ids"]) - set(recorded["parseable"]):
+        with pytest.raises(RuntimeError, match=f"^could not parse dispatch key: {name}$"):
+            bindings._dispatch_key_parse(name)
+
+
+def test_keys_of_two_universes_do_not_mix(bindings: Bindings) -> None:
+    other = Bindings(universes.load("torch-2.4"))
+    with pytest.raises(TypeError):
+        bindings._dispatch_key_name(other.DispatchKey.CPU)
+    with pytest.raises(TypeError):
+        bindings.DispatchKeySet("CPU") | other.DispatchKeySet("CPU")
+
+
+def test_every_thread_has_a_state_of_its_own(bindings: Bindings) -> None:
+    seen: list[int] = []
+
+    def look() -> None:
+        seen.append(bindings._dispatch_tls_local_include_set().raw_repr())
+        seen.append(bindings._dispatch_tls_local_exclude_set().raw_repr())
+
+    with bindings._AutoDispatchBelowAutograd():
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+    assert seen == [0x404000000, 0x1FF8000000000]

@@ -8,14 +8,12 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.answers.resolve.wording import raised_label
-from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import parse_schema
 
 UNIVERSE = universes.load("torch-2.15")
@@ -63,22 +61,6 @@ def test_whose_backend_chooses_the_mask() -> None:
         dispatcher.implement(NAME, "CPU", Kernel("none", fallthrough=True))
         dispatcher.implement(NAME, "Meta", Kernel("meta"))
         assert call(dispatcher, "cpu", "include=Meta").end.kind is end
-
-
-def test_a_sparse_factory_of_pytorch() -> None:
-    """Live, it is called with a layout: its kernels are at sparse keys only."""
-    base = bases.load("torch-2.15")
-    dispatcher = Dispatcher(base.universe, base=base)
-    name = OperatorName("aten::_sparse_coo_tensor_with_dims_and_tensors")
-    tensors = [TensorSpec.parse("cpu")] * 2
-    assert path(simulate(dispatcher, name, tensors, options=Options(layout="sparse")))[1:] == [
-        "BackendSelect redispatches",
-        "SparseCPU ends",
-    ]
-    strided = simulate(dispatcher, name, tensors)
-    assert strided.end.error is not None
-    (chosen_by,) = [hop.chosen_by for hop in strided.hops if hop.chosen_by is not None]
-    assert [*alternatives(dispatcher, name, chosen_by)] == [Alternative("layout", "sparse", "SparseCPU")]
 
 
 def test_a_mode_for_pre_dispatch() -> None:
