@@ -172,6 +172,7 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f(int[2] x=1.5) -> ()", 11, "a list of int cannot hold 1.5", None),
     ("f(Tensor[] x=[]) -> ()", 13, "only lists of int, float, complex and bool can have a default", None),
     ('f(Device x="gpu") -> ()', 11, "'gpu' is not a device", None),
+    ('f(Device x="cuda:99999999999") -> ()', 11, "the device index 99999999999 is too large", None),
     ("f(Device x=None) -> ()", 11, "expected a string but found 'None'", None),
     ('f(str x="\\x41") -> ()', 8, "the escape '\\x' is not supported in a string", None),
     ('f(str x="a) -> ()', 8, "the string that starts here has no closing quote", None),
