@@ -177,7 +177,7 @@ class TracePane(ListPane):
 
     def opens(self, item: Any) -> Any:
         """The slot of a step, or a line of Python."""
-        if isinstance(item, Fact):
+        if isinstance(item, Fact) and isinstance(item.link, Span):
             return item.link
         target = target_of(item)
         if isinstance(target, CallTarget):
