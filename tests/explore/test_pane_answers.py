@@ -66,7 +66,7 @@ def test_coverage(session: Session) -> None:
     assert whole is not None
     for service in (Service.NOTHING, Service.COMPOSITE):
         answer = served_so(whole, service)
-        assert {row.service for row in answer.report.operators} <= {service}
+        assert {row.covered.service for row in answer.report.operators} <= {service}
         assert_prints(answer)
 
 

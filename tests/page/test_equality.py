@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.coverage.document import words
+from dispatch_cli.answers.coverage.document import trains, words
 from dispatch_cli.answers.coverage.report import coverage_report
-from dispatch_cli.answers.coverage.wording import training_words
 from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
 from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.explain.advice.slot import slot_advice
@@ -97,7 +96,7 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
             for name in ("autocast", "vmap", "needs", "schema", "schema_before"):
                 del row[name]
         answer = script.ask("coverage", key)
-        written = [[words(row), training_words(row.training, row.gradient)] for row in report.operators]
+        written = [[words(row), trains(row)] for row in report.operators]
         yield from differing(f"words of coverage {key}", written, [row.pop("words") for row in answer["operators"]])
         yield from differing(f"coverage {key}", expected, answer)
 

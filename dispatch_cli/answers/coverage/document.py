@@ -28,7 +28,8 @@ from dispatch_cli.answers.coverage.wording import (
     training_words,
 )
 from dispatch_cli.answers.shared.listing import some_of
-from dispatch_cli.engine.coverage.answers import Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.answers import Covered, Passage, Reach, Service, Training
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -150,7 +151,7 @@ def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
 
 def said(row: CoverageRow) -> str:
     """The words of a row: the operator, what serves it, and how it trains."""
-    return f"{row.operator} {words(row)} {row.kernel or ''} {training_words(row.training, row.gradient)}"
+    return f"{row.operator} {words(row)} {row.kernel or ''} {trains(row)}"
 
 
 def about(report: CoverageReport) -> str:
@@ -225,9 +226,9 @@ def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
 def _answer(row: CoverageRow) -> tuple[object, ...]:
     """Values that the operators in one row have in common."""
     place = (row.span is None, row.origin.state)
-    answer = (row.service, row.source, row.lack, row.otherwise, row.training, row.gradient, row.blockers, row.needs)
-    fallback = row.kernel if row.service is Service.FALLBACK else None
-    return (*answer, row.schema_before, row.reach, row.bypassed, row.autocast, row.vmap, fallback, place)
+    fallback = row.kernel if row.covered.service is Service.FALLBACK else None
+    alike = row.covered._replace(slot="", rule=Rule.MISSING, autograd_rule=None, autograd_source=None)
+    return alike, row.needs, row.schema_before, fallback, place
 
 
 def columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
@@ -235,12 +236,12 @@ def columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
     listed: list[Column[OperatorFamily]] = [
         Column("Operator", lambda row, _: row.name),
         Column("Served by", _service),
-        Column("Trains by", lambda row, _: training_words(row.first.training, row.first.gradient)),
+        Column("Trains by", lambda row, _: trains(row.first)),
     ]
     if report.autocast is not None:
-        listed.append(Column("Autocast", _passage_cell(lambda row: row.autocast)))
+        listed.append(Column("Autocast", _passage_cell(lambda row: row.covered.autocast)))
     if report.vmap is not None:
-        listed.append(Column("vmap", _passage_cell(lambda row: row.vmap)))
+        listed.append(Column("vmap", _passage_cell(lambda row: row.covered.vmap)))
     if report.against is not None:
         listed.append(Column("Needed", lambda row, _: ", ".join(NEEDS[need] for need in row.first.needs)))
     listed.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
@@ -269,22 +270,28 @@ def _place(family: OperatorFamily, _: bool) -> Inline:
 
 
 def _service(family: OperatorFamily, short: bool) -> Inline:
-    row = family.first
-    if row.service is Service.FALLBACK and row.kernel is not None:
-        return Run(f"fallback {short_kernel(row.kernel) if short else row.kernel}", SERVICE_TONES[row.service])
-    return Run((_short_words if short else words)(row), SERVICE_TONES[row.service])
+    row, service = family.first, family.first.covered.service
+    if service is Service.FALLBACK and row.kernel is not None:
+        return Run(f"fallback {short_kernel(row.kernel) if short else row.kernel}", SERVICE_TONES[service])
+    return Run((_short_words if short else words)(row), SERVICE_TONES[service])
 
 
 def words(row: CoverageRow) -> str:
     """Words for the service of an operator."""
-    return service_words(row.service, row.source, row.lack, row.otherwise)
+    covered = row.covered
+    return service_words(covered.service, covered.source, covered.lack, covered.otherwise)
+
+
+def trains(row: CoverageRow) -> str:
+    """Words for the way in which an operator trains."""
+    return training_words(row.covered.training, row.covered.gradient)
 
 
 def _short_words(row: CoverageRow) -> str:
-    if row.otherwise is not None:
-        return f"{SERVICE_NAMES[row.otherwise]}?"
-    text = words(row)
-    return text.removeprefix("Composite").replace("Autograd", "") if row.service is Service.COMPOSITE else text
+    if row.covered.otherwise is not None:
+        return f"{SERVICE_NAMES[row.covered.otherwise]}?"
+    text, is_composite = words(row), row.covered.service is Service.COMPOSITE
+    return text.removeprefix("Composite").replace("Autograd", "") if is_composite else text
 
 
 def _short_names(families: Sequence[OperatorFamily]) -> Inline:
@@ -303,20 +310,21 @@ def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[Oper
 
 def _note(family: OperatorFamily, _: bool) -> Inline:
     """Remark beyond the columns."""
-    row = family.first
-    if row.training is Training.BROKEN and row.served is False:
-        why = f"ambiguous: {', '.join(row.blockers)} has a kernel" if row.blockers else "empty"
+    row, covered = family.first, family.first.covered
+    if covered.training is Training.BROKEN and row.served is False:
+        why = f"ambiguous: {', '.join(covered.blockers)} has a kernel" if covered.blockers else "empty"
         return Run(f"the autograd slot is {why}", Tone.WARN)
-    if row.bypassed:
-        return Run(f"only in inference mode: {row.autograd_source} is above it", Tone.WARN)
-    if row.reach is Reach.DEVICE:
+    if covered.bypassed:
+        return Run(f"only in inference mode: {covered.autograd_source} is above it", Tone.WARN)
+    if covered.reach is Reach.DEVICE:
         return Run("by its device argument", Tone.DIM)
-    if row.reach is Reach.NOT and row.served:
+    if covered.reach is Reach.NOT and row.served:
         return Run("takes no tensors", Tone.DIM)
     return ""
 
 
 def sheet(report: CoverageReport) -> Sheet:
     """A row for each operator."""
-    columns = tuple("declared_at" if field == "span" else field for field in CoverageRow._fields[:-1])
-    return Sheet(columns, (row[:-1] for row in report.operators))
+    columns = ("operator", "family", "served", *Covered._fields, "kernel", "needs", "schema", "schema_before")
+    rows = ((*row[:3], *row.covered, *row[4:-1]) for row in report.operators)
+    return Sheet((*columns, "declared_at"), rows)

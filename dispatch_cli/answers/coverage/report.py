@@ -16,7 +16,7 @@ from dispatch_cli.answers.coverage.counts import (
 )
 from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.answers import Covered, Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.coverage.schema_kind import schema_kind
@@ -34,28 +34,14 @@ class CoverageRow(NamedTuple):
     """An operator. family: its name without overload, and without the ``_`` of a variant that works in place.
 
     kernel: the one that serves it; span, origin: its place. needs: what the newer state asks
-    for. schema, schema_before: both, where they differ. The other fields are those of `Covered`.
+    for. schema, schema_before: both, where they differ.
     """
 
     operator: str
     family: str
     served: bool | None
-    service: Service
-    source: str | None
+    covered: Covered
     kernel: str | None
-    slot: str
-    rule: Rule
-    lack: NoService | None
-    reach: Reach
-    training: Training
-    autograd_rule: Rule | None
-    autograd_source: str | None
-    gradient: Gradient | None
-    blockers: tuple[str, ...]
-    bypassed: bool
-    otherwise: Service | None
-    autocast: Passage | None
-    vmap: Passage | None
     needs: tuple[BackendNeed, ...]
     schema: str | None
     schema_before: str | None
@@ -191,22 +177,8 @@ def _row(state: State, name: OperatorName, answer: Covered, needed: Needed) -> C
         operator=operator,
         family=family_of(operator),
         served=answer.served,
-        service=answer.service,
-        source=answer.source,
+        covered=answer,
         kernel=None if kernel is None else kernel.label,
-        slot=answer.slot,
-        rule=answer.rule,
-        lack=answer.lack,
-        reach=answer.reach,
-        training=answer.training,
-        autograd_rule=answer.autograd_rule,
-        autograd_source=answer.autograd_source,
-        gradient=answer.gradient,
-        blockers=answer.blockers,
-        bypassed=answer.bypassed,
-        otherwise=answer.otherwise,
-        autocast=answer.autocast,
-        vmap=answer.vmap,
         needs=needed.needs,
         schema=needed.schema,
         schema_before=needed.before,

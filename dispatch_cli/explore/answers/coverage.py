@@ -19,7 +19,7 @@ def served_so(answer: PaneAnswer, service: Service | None) -> PaneAnswer:
     if service is None:
         return answer
     report: CoverageReport = answer.report
-    rows = tuple(row for row in report.operators if row.service is service)
+    rows = tuple(row for row in report.operators if row.covered.service is service)
     chosen = replace(report, served_by=(service,), operators=rows)
     return PaneAnswer(chosen, (*answer.command, "--served-by", service.value))
 

@@ -17,13 +17,14 @@ from dispatch_cli.answers.coverage.document import (
     counted_blocks,
     overlay_blocks,
     said,
+    trains,
     words,
 )
 from dispatch_cli.answers.coverage.overview import CoverageOverviewReport
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning
 from dispatch_cli.answers.coverage.overview_document import title as overview_title
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
-from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share, training_words
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.engine.coverage.backend import CoveredBackend
 from dispatch_cli.engine.history.state import State
@@ -189,21 +190,20 @@ class CoveragePane(ListPane):
             yield from overlay_blocks(report)
             yield from counted_blocks(report)
             return
-        name, autograd = OperatorName.parse(row.operator), report.backend.autograd
+        name, autograd, covered = OperatorName.parse(row.operator), report.backend.autograd, row.covered
         facts = [(Fact("operator", Run(row.operator, Tone.HEAD)), Spot(name))]
         facts.append(
-            (Fact("served by", (Run(words(row)), Run(f"  {row.kernel or ''}", Tone.DIM))), Spot(name, row.slot))
+            (Fact("served by", (Run(words(row)), Run(f"  {row.kernel or ''}", Tone.DIM))), Spot(name, covered.slot))
         )
-        facts.append((Fact("slot", f"{row.slot} [{row.rule.dump_text}]"), Spot(name, row.slot)))
-        trains = training_words(row.training, row.gradient)
+        facts.append((Fact("slot", f"{covered.slot} [{covered.rule.dump_text}]"), Spot(name, covered.slot)))
         if autograd is not None:
-            rule = "" if row.autograd_rule is None else f" [{row.autograd_rule.dump_text}]"
-            facts.append((Fact("trains by", trains), Spot(name, autograd)))
+            rule = "" if covered.autograd_rule is None else f" [{covered.autograd_rule.dump_text}]"
+            facts.append((Fact("trains by", trains(row)), Spot(name, autograd)))
             facts.append((Fact("autograd slot", f"{autograd}{rule}"), Spot(name, autograd)))
         else:
-            facts.append((Fact("trains by", trains), Spot(name)))
-        if row.blockers:
-            facts.append((Fact("because of", ", ".join(row.blockers)), Spot(name, row.slot)))
+            facts.append((Fact("trains by", trains(row)), Spot(name)))
+        if covered.blockers:
+            facts.append((Fact("because of", ", ".join(covered.blockers)), Spot(name, covered.slot)))
         place: list[tuple[Fact, Any]] = []
         if row.span is not None or row.origin.state is not None:
             place.append((Fact("declared at", place_cell(row.span, row.origin)), row.span))
@@ -253,7 +253,7 @@ class CoveragePane(ListPane):
 
     def spot_at(self, row: Any) -> Spot | None:
         """The operator's slot at the backend."""
-        return Spot(OperatorName.parse(row.operator), row.slot)
+        return Spot(OperatorName.parse(row.operator), row.covered.slot)
 
     # keys
 
