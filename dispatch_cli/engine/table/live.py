@@ -92,9 +92,7 @@ class LiveTable:
         "_seen",
     )
 
-    def __init__(
-        self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, closed: int = 0
-    ) -> None:
+    def __init__(self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, closed: int) -> None:
         self._name = name
         self._layout = layout
         self._history = history

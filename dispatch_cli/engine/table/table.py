@@ -173,14 +173,6 @@ class Table(Mapping[str, TableEntry]):
     def __getitem__(self, key: str) -> TableEntry:
         return entry_for(key, self.plan.decisions[self._slot[key]], self.active, self._fallbacks)
 
-    def looks_like(self, other: Table) -> bool:
-        """True if the slots of a table of the same universe are decided alike, from kernels that look alike."""
-        return (
-            self.plan.decisions == other.plan.decisions
-            and _look_alike(self.active, other.active)
-            and _look_alike(self._fallbacks, other._fallbacks)
-        )
-
     def holding(self, held: Mapping[str, Decision]) -> Table:
         """The same with other decisions in some slots."""
         changed = self.plan.holding({self._slot[key]: decision for key, decision in held.items()})
@@ -211,27 +203,12 @@ def answer(entry: TableEntry) -> tuple[object, ...]:
     """
     kernel = entry.kernel
     otherwise = () if entry.otherwise is None else answer(entry.otherwise)
-    return (entry.rule, *(() if kernel is None else _seen(kernel)), *otherwise)
-
-
-def _seen(kernel: Kernel) -> tuple[object, ...]:
-    return kernel.debug, kernel.fallthrough, kernel.span
-
-
-def _look_alike(some: Mapping[str, Registration], others: Mapping[str, Registration]) -> bool:
-    """True if `answer` sees the same of two lots of registrations, by key."""
-    if some is others:
-        return True
-    return some.keys() == others.keys() and all(
-        entry is others[key] or entry.kernel is others[key].kernel or _seen(entry.kernel) == _seen(others[key].kernel)
-        for key, entry in some.items()
-    )
+    seen = () if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)
+    return (entry.rule, *seen, *otherwise)
 
 
 def changed_slots(before: Table, after: Table) -> Iterator[tuple[TableEntry, TableEntry]]:
     """The slots of two tables of one universe that give different answers, before and after, in table order."""
-    if before.looks_like(after):
-        return
     for was, became in zip(before.values(), after.values(), strict=True):
         if answer(was) != answer(became):
             yield was, became
