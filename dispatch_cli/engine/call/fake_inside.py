@@ -39,7 +39,7 @@ def without_python(maker: TensorMaker, thread: Thread) -> Thread:
 
 def zeros_for(maker: TensorMaker, value: Value, inference: bool) -> Value:
     """The zeros that stand for a fake tensor (``run_fallback_kernel``); any other tensor as it is."""
-    if value.spec is None or value.spec.fake is None or value.wrapper is not None:
+    if value.spec is None or value.spec.fake is None:
         return value
     spec = value.spec._replace(fake=None, requires_grad=False, bits=(), inference=False)
     return maker.make(spec, inference)

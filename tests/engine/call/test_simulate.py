@@ -163,20 +163,27 @@ def test_what_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "text"),
+    ("name", "contexts", "text"),
     [
-        ("aten::sin", 1, "Either your tensor may have escaped from inside a function being vmapped"),
+        ("aten::sin", (), "Either your tensor may have escaped from inside a function being vmapped"),
         (
             "aten::split.Tensor",
-            1,
+            (),
             'maybe_level.has_value() INTERNAL ASSERT FAILED at "LegacyBatchingRegistrations.cpp"',
         ),
-        ("aten::nonzero", 1, "vmap: We do not support batching operators that can output dynamic shape. Attempted to "),
+        ("aten::nonzero", (), "vmap: We do not support batching operators that can output dynamic shape. "),
+        (
+            "prims::sin",
+            ("vmap", "mode=FakeTensorMode"),
+            "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+            "'allow_non_fake_inputs'. Found in aten.",
+        ),
     ],
 )
-def test_a_batched_tensor_of_a_transform_that_is_over(name: str, count: int, text: str) -> None:
+def test_errors_of_a_batched_tensor(name: str, contexts: tuple[str, ...], text: str) -> None:
+    """No transform is active; or the fake mode refuses the slices, before the operator is called on them."""
     base = bases.load("torch-2.15")
     dispatcher = Dispatcher(base.universe, base=base)
-    call = simulate(dispatcher, OperatorName.parse(name), [TensorSpec.parse("cpu batched")] * count)
-    assert call.end.error is not None
-    assert call.end.error.text.startswith(text)
+    result = call(dispatcher, "cpu batched", *contexts, name=OperatorName.parse(name))
+    assert result.end.error is not None
+    assert result.end.error.text.startswith(text)

@@ -70,6 +70,20 @@ def test_kernels_of_sparse_tensors_that_are_not_followed(name: str, tensors: int
     assert end_of(name, *["cpu fake"] * tensors)[0].followed
 
 
+@pytest.mark.parametrize(
+    ("name", "tensors", "called"),
+    [
+        ("aten::bitwise_and.Scalar", ("cpu fake sparse",), "aten::bitwise_and.Tensor"),
+        ("aten::empty_quantized.out", ("cpu fake", "cpu fake sparse"), "aten::empty_quantized"),
+    ],
+)
+def test_the_operator_that_a_generated_kernel_calls(name: str, tensors: tuple[str, ...], called: str) -> None:
+    """It has no kernel for the number that became a tensor, and none for the layout of the result."""
+    error = end_of(name, *tensors)[1].error
+    assert error is not None
+    assert error.text.startswith(f"Could not run '{called}' with arguments from the 'SparseCPU' backend.")
+
+
 @pytest.mark.parametrize("universe", ["torch-2.4", "torch-2.15"])
 @pytest.mark.parametrize("other", ["CPU", "CompositeExplicitAutograd"])
 def test_a_composite_fallthrough(tmp_path: Path, universe: str, other: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -93,6 +94,9 @@ def said(call: HigherOrderCall) -> dict[str, Any]:
         ending: list[str] | None = ["Endless", ""]
     else:
         ending = None if error is None else [error.type, error.text.split("\n")[0]]
+    if fake is not None:
+        places = [f"{origin.words} {origin.number}" for origin in (fake.first, fake.other)]
+        assert re.findall(r"from (.+?)(?: doesn't|$)", fake.error) == places
     return {"ran": rules, "error": ending, "fake": None if fake is None else without_names(fake.error)}
 
 
