@@ -39,11 +39,11 @@ def test_mistakes_of_reading_and_refusals_come_together_in_order_of_place(tmp_pa
 
 def test_thousands_of_refusals_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
-    path.write_text("dispatch: 1\noperators:\n" + "  - func: a::b() -> ()\n" * 5_000, encoding="utf-8")
+    path.write_text("dispatch: 1\noperators:\n" + "  - func: a::b() -> ()\n" * 1_000, encoding="utf-8")
     with pytest.raises(InputError) as raised:
         load_state([str(path)])
     assert len(raised.value.problems) == 101
-    assert raised.value.problems[-1].message == "and 4899 more registrations are refused"
+    assert raised.value.problems[-1].message == "and 899 more registrations are refused"
 
 
 @pytest.mark.parametrize(

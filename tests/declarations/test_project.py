@@ -92,7 +92,7 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
 PIECES = ("[tool.dispatch-cli]", "\n", "select", "severity", "guard", *"=[]'\"{}.1,é\0#")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=30), st.integers(0, len(TEXT)))
 def test_any_text_is_settings_or_a_located_mistake(
     tmp_path_factory: pytest.TempPathFactory, parts: list[str], cut: int
