@@ -21,8 +21,23 @@ class Case(NamedTuple):
     outcome: str
     check: str | None
     source: str
-    body: str = "return op(x)"
-    how: str = "compile"
+    body: str
+    how: str
+
+
+def good(name: str, source: str, body: str = "return op(x)", how: str = "compile") -> Case:
+    """A case that works: no check warns of it."""
+    return Case(name, "same", None, source, body, how)
+
+
+def raises(name: str, check: str, source: str, body: str = "return op(x)", how: str = "compile") -> Case:
+    """A case of which a check warns, and that raises."""
+    return Case(name, "raises", check, source, body, how)
+
+
+def differs(name: str, check: str, source: str, body: str = "return op(x)", how: str = "compile") -> Case:
+    """A case of which a check warns, and whose result is another one than without compilation."""
+    return Case(name, "differs", check, source, body, how)
 
 
 DROPPED, ALIASED, RETURNED, WRITTEN, SIGNATURE = (
@@ -65,128 +80,84 @@ INTO = "return op(x, out=torch.empty(2, 3))"
 NOTHING = "lambda x: None"
 CASES = (
     # a call that returns nothing
-    Case("silent write, with a fake", "differs", DROPPED, library("(Tensor x) -> ()", MASK, NOTHING), WRITES),
-    Case("declared write", "same", None, library("(Tensor(a!) x) -> ()", MASK, NOTHING), WRITES),
-    Case(
-        "silent write that decomposes",
-        "same",
-        None,
-        library("(Tensor x) -> ()", MASK, key="CompositeImplicitAutograd"),
-        WRITES,
-    ),
-    Case(
+    differs("silent write, with a fake", DROPPED, library("(Tensor x) -> ()", MASK, NOTHING), WRITES),
+    good("declared write", library("(Tensor(a!) x) -> ()", MASK, NOTHING), WRITES),
+    good("silent write that decomposes", library("(Tensor x) -> ()", MASK, key="CompositeImplicitAutograd"), WRITES),
+    good(
         "silent write with a side effect",
-        "same",
-        None,
         library("(Tensor x) -> ()", MASK, NOTHING)
         + "torch.fx.node.has_side_effect(getattr(torch.ops, NS).op.default)\n",
         WRITES,
     ),
     # a result that is what was written to
-    Case("in place, untagged", "raises", ALIASED, library(IN_PLACE, "lambda x: x.add_(1)", "lambda x: x")),
-    Case(
-        "in place, tagged",
-        "same",
-        None,
-        library(IN_PLACE, "lambda x: x.add_(1)", "lambda x: x", tags="torch.Tag.inplace"),
-    ),
-    Case("out, untagged", "raises", ALIASED, library(OUT, OUT_KERNEL, OUT_FAKE), INTO),
-    Case("out, tagged", "same", None, library(OUT, OUT_KERNEL, OUT_FAKE, tags="torch.Tag.out"), INTO),
-    Case(
-        "view", "raises", ALIASED, library("(Tensor(a) x) -> Tensor(a)", "lambda x: x.view(-1)", "lambda x: x.view(-1)")
-    ),
+    raises("in place, untagged", ALIASED, library(IN_PLACE, "lambda x: x.add_(1)", "lambda x: x")),
+    good("in place, tagged", library(IN_PLACE, "lambda x: x.add_(1)", "lambda x: x", tags="torch.Tag.inplace")),
+    raises("out, untagged", ALIASED, library(OUT, OUT_KERNEL, OUT_FAKE), INTO),
+    good("out, tagged", library(OUT, OUT_KERNEL, OUT_FAKE, tags="torch.Tag.out"), INTO),
+    raises("view", ALIASED, library("(Tensor(a) x) -> Tensor(a)", "lambda x: x.view(-1)", "lambda x: x.view(-1)")),
     # a kernel that returns its argument
-    Case("returns it", "raises", RETURNED, custom("(x: Tensor) -> Tensor", "return x")),
-    Case("returns a view", "raises", RETURNED, custom("(x: Tensor) -> Tensor", "return x.view(-1).unsqueeze(0)")),
-    Case(
+    raises("returns it", RETURNED, custom("(x: Tensor) -> Tensor", "return x")),
+    raises("returns a view", RETURNED, custom("(x: Tensor) -> Tensor", "return x.view(-1).unsqueeze(0)")),
+    raises(
         "returns another twice",
-        "raises",
         RETURNED,
         custom("(x: Tensor) -> tuple[Tensor, Tensor]", "y = x + 1; return y, y", "lambda x: (x.clone(), x.clone())"),
         "return op(x)[0]",
     ),
-    Case(
-        "returns what it wrote",
-        "raises",
-        RETURNED,
-        custom("(x: Tensor) -> Tensor", "return x.add_(1)", mutates="('x',)"),
-    ),
-    Case("returns a clone", "same", None, custom("(x: Tensor) -> Tensor", "return x.view(-1).clone().view(2, 3)")),
+    raises("returns what it wrote", RETURNED, custom("(x: Tensor) -> Tensor", "return x.add_(1)", mutates="('x',)")),
+    good("returns a clone", custom("(x: Tensor) -> Tensor", "return x.view(-1).clone().view(2, 3)")),
     # a kernel that writes to its argument
     *(
-        Case(
-            f"writes: {write}",
-            "differs",
-            WRITTEN,
-            custom("(x: Tensor) -> Tensor", f"{write}; return x.clone()"),
-            WRITES,
-        )
+        differs(f"writes: {write}", WRITTEN, custom("(x: Tensor) -> Tensor", f"{write}; return x.clone()"), WRITES)
         for write in ("x.add_(1)", "x[0] = 1", "x += 1", "torch.add(x, 1, out=x)", "torch._foreach_add_([x], 1)")
     ),
-    Case("writes to a view", "differs", WRITTEN, custom("(x: Tensor) -> None", "x.view(-1)[0] = 1", NOTHING), WRITES),
-    Case("writes as declared", "same", None, custom("(x: Tensor) -> None", "x.add_(1)", NOTHING, "('x',)"), WRITES),
-    Case(
-        "writes to a clone", "same", None, custom("(x: Tensor) -> Tensor", "x = x.clone(); x.add_(1); return x"), WRITES
-    ),
+    differs("writes to a view", WRITTEN, custom("(x: Tensor) -> None", "x.view(-1)[0] = 1", NOTHING), WRITES),
+    good("writes as declared", custom("(x: Tensor) -> None", "x.add_(1)", NOTHING, "('x',)"), WRITES),
+    good("writes to a clone", custom("(x: Tensor) -> Tensor", "x = x.clone(); x.add_(1); return x"), WRITES),
     # what is not known of a source
-    Case(
+    good(
         "a decorator clones",
-        "same",
-        None,
         "cloning = lambda f: lambda x: f(x.clone())\n@cloning\ndef kernel(x):\n    x.add_(1)\n    return x\n"
         + library("(Tensor x) -> Tensor", "kernel", "torch.empty_like"),
     ),
-    Case(
+    good(
         "fake for some defaults only",
-        "same",
-        None,
         library(
             "(Tensor x, int n=1, int m=2) -> Tensor", "lambda x, n=1, m=2: x * n", "lambda x, n=1: torch.empty_like(x)"
         ),
         "return op(x, 5)",
     ),
-    Case(
+    raises(
         "fake that needs an argument with a default",
-        "raises",
         SIGNATURE,
         library("(Tensor x, int n=1) -> Tensor", "lambda x, n=1: x * n", "lambda x, n: torch.empty_like(x)"),
         "return op(x, 1)",
     ),
     # functions that PyTorch cannot call
-    Case(
-        "fake without n",
-        "raises",
-        SIGNATURE,
-        custom("(x: Tensor, n: int) -> Tensor", "return x * n"),
-        TWICE,
-    ),
-    Case(
+    raises("fake without n", SIGNATURE, custom("(x: Tensor, n: int) -> Tensor", "return x * n"), TWICE),
+    good(
         "fake with another name",
-        "same",
-        None,
         custom("(x: Tensor, n: int) -> Tensor", "return x * n", "lambda a, b: torch.empty_like(a)"),
         TWICE,
     ),
-    Case(
+    raises(
         "kernel without n",
-        "raises",
         SIGNATURE,
         library("(Tensor x, int n) -> Tensor", "lambda x: x + 1", "lambda x, n: torch.empty_like(x)"),
         TWICE,
     ),
-    Case("vmap without in_dims", "raises", SIGNATURE, batched("lambda x, n: (x * n, 0)"), TWICE, "vmap"),
-    Case("vmap", "same", None, batched("lambda info, in_dims, x, n: (x * n, 0)"), TWICE, "vmap"),
-    Case("backward", "same", None, trained("lambda ctx, g: (g * 2, None)"), how="train"),
-    Case("backward, one too few for a default", "same", None, trained("lambda ctx, g: (g * 2,)"), how="train"),
-    Case("backward, one too few", "raises", SIGNATURE, trained("lambda ctx, g: (g * 2,)", n="n: int"), TWICE, "train"),
-    Case("backward, one too many", "raises", SIGNATURE, trained("lambda ctx, g: (g * 2, None, g)"), how="train"),
-    Case("backward, the gradient alone", "raises", SIGNATURE, trained("lambda ctx, g: g", n="n: int"), TWICE, "train"),
-    Case("backward, a call", "same", None, trained("lambda ctx, g: tuple([g * 2, None])", n="n: int"), TWICE, "train"),
-    Case("backward, the gradient for a default", "same", None, trained("lambda ctx, g: g * 2"), how="train"),
-    Case("backward without ctx", "raises", SIGNATURE, trained("lambda g: (g * 2, None)"), how="train"),
-    Case(
+    raises("vmap without in_dims", SIGNATURE, batched("lambda x, n: (x * n, 0)"), TWICE, "vmap"),
+    good("vmap", batched("lambda info, in_dims, x, n: (x * n, 0)"), TWICE, "vmap"),
+    good("backward", trained("lambda ctx, g: (g * 2, None)"), how="train"),
+    good("backward, one too few for a default", trained("lambda ctx, g: (g * 2,)"), how="train"),
+    raises("backward, one too few", SIGNATURE, trained("lambda ctx, g: (g * 2,)", n="n: int"), TWICE, "train"),
+    raises("backward, one too many", SIGNATURE, trained("lambda ctx, g: (g * 2, None, g)"), how="train"),
+    raises("backward, the gradient alone", SIGNATURE, trained("lambda ctx, g: g", n="n: int"), TWICE, "train"),
+    good("backward, a call", trained("lambda ctx, g: tuple([g * 2, None])", n="n: int"), TWICE, "train"),
+    good("backward, the gradient for a default", trained("lambda ctx, g: g * 2"), how="train"),
+    raises("backward without ctx", SIGNATURE, trained("lambda g: (g * 2, None)"), how="train"),
+    raises(
         "setup_context with other names",
-        "raises",
         SIGNATURE,
         trained("lambda ctx, g: (g * 2, None)", "lambda ctx, args, result: None"),
         how="train",
