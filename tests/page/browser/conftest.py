@@ -10,7 +10,6 @@ import pytest
 
 from tests.page.browser.chromium import Chromium, executable, version
 from tests.page.browser.tab import Tab
-from tests.page.support import page_of
 
 _FOUND = executable()
 
@@ -58,11 +57,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session", name="page_of")
-def _page_of() -> Callable[..., Path]:
-    return page_of
 
 
 @pytest.fixture(scope="session")

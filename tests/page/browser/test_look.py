@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
+from tests.page.support import page_of
 
-Pages = Callable[..., Path]
 STALE, OVERLAY = "examples/stale.yaml", "examples/overlay.yaml"
 URL = "https://github.com/someone/something"
 
@@ -22,7 +22,7 @@ URL = "https://github.com/someone/something"
         ("!coverage/CPU", "served-by", "?served=", "main caption"),
     ],
 )
-def test_a_filter_is_in_the_address(tab: Tab, page_of: Pages, address: str, choose: str, kept: str, shown: str) -> None:
+def test_a_filter_is_in_the_address(tab: Tab, address: str, choose: str, kept: str, shown: str) -> None:
     page = page_of(STALE)
     tab.open(page, address)
     tab.evaluate(f"{{ const s = byId('{choose}'); s.selectedIndex = 1; s.dispatchEvent(new Event('change')); }}")
@@ -36,7 +36,7 @@ def test_a_filter_is_in_the_address(tab: Tab, page_of: Pages, address: str, choo
     assert tab.evaluate(f"byId('{choose}').selectedIndex") == 0
 
 
-def test_places_lead_to_the_repository_that_is_named(tab: Tab, page_of: Pages) -> None:
+def test_places_lead_to_the_repository_that_is_named(tab: Tab) -> None:
     tab.open(page_of(STALE, "--source-url", f"{URL}.git"), "stale::explicit")
     links = tab.evaluate("[...document.querySelectorAll('main a.mono')].map(a => a.getAttribute('href'))")
     assert links and all(link.startswith(f"{URL}/blob/main/{STALE}#L") for link in links), links
@@ -109,7 +109,7 @@ def complaints(tab: Tab, only: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(new_tab: Callable[..., Tab], page_of: Callable[..., Path], axe: str, theme: str) -> None:
+def test_axe_finds_nothing(new_tab: Callable[..., Tab], axe: str, theme: str) -> None:
     """Every view; in dark, what depends on colours. The page has no motion then, which would blur contrasts."""
     tab = new_tab()
     tab.media(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
@@ -120,7 +120,7 @@ def test_axe_finds_nothing(new_tab: Callable[..., Tab], page_of: Callable[..., P
         assert complaints(tab, COLORS if theme == "dark" else "") == [], address
 
 
-def test_axe_finds_nothing_on_a_phone(new_tab: Callable[..., Tab], page_of: Callable[..., Path], axe: str) -> None:
+def test_axe_finds_nothing_on_a_phone(new_tab: Callable[..., Tab], axe: str) -> None:
     tab = new_tab(360, 740)
     tab.open(page_of(STALE, BYPASS))
     tab.evaluate(f"{axe}; 0")
@@ -133,7 +133,7 @@ def test_axe_finds_nothing_on_a_phone(new_tab: Callable[..., Tab], page_of: Call
     assert complaints(tab) == []
 
 
-def test_axe_complains_of_what_is_wrong(tab: Tab, page_of: Callable[..., Path], axe: str) -> None:
+def test_axe_complains_of_what_is_wrong(tab: Tab, axe: str) -> None:
     tab.open(page_of(STALE, BYPASS))
     tab.evaluate(f"{axe}; 0")
     tab.evaluate("byId('main').append(document.createElement('img'), make('p', {}, make('a', { href: '#' })))")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +11,10 @@ import yaml
 
 from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
+from tests.page.support import page_of
 
 OVERRIDE = "examples/scenarios/01_composite_override.yaml"
 STALE = "examples/stale.yaml"
-Pages = Callable[..., Path]
 
 
 def answer(*arguments: str) -> Any:
@@ -48,7 +46,7 @@ def commands(tab: Tab) -> list[str]:
     return [line for line in tab.texts("main .command code") if line]
 
 
-def test_why_a_slot_does_not_hold_the_math_kernel(tab: Tab, page_of: Pages) -> None:
+def test_why_a_slot_does_not_hold_the_math_kernel(tab: Tab) -> None:
     """Scenario 1: why to.dtype fails at AutogradPrivateUse1. Trying the way out is for explore: the page says so."""
     name, key = "aten::to.dtype", "AutogradPrivateUse1"
     tab.open(page_of(OVERRIDE))
@@ -91,7 +89,7 @@ def go_and_read(tab: Tab, fragment: str) -> str:
     return tab.text("main")
 
 
-def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
+def test_what_the_files_change(tab: Tab) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("2")
     tab.wait("document.querySelector('h1').innerText === 'What the files change'")
@@ -109,7 +107,7 @@ def test_what_the_files_change(tab: Tab, page_of: Pages) -> None:
     assert tab.evaluate(_SLOTS % ".slot.changed") == changed
 
 
-def test_from_a_finding_to_what_is_registered(tab: Tab, page_of: Pages) -> None:
+def test_from_a_finding_to_what_is_registered(tab: Tab) -> None:
     tab.open(page_of(OVERRIDE))
     tab.press("3")
     printed = "\n".join(lines("check-invariants", "--severity", "info", "--full", OVERRIDE))

@@ -12,13 +12,13 @@ from tests.cli.support import call
 from tests.page.browser.tab import LINKS_STAY, Tab
 from tests.page.browser.test_hostile import MARKUP, NAMES
 from tests.page.browser.test_look import complaints
+from tests.page.support import page_of
 from tests.trace.support import Writer
 
 OWN = "tests/trace/recordings/own.trace"
-Pages = Callable[..., Path]
 
 
-def test_from_a_call_to_its_slot_and_back(tab: Tab, page_of: Pages) -> None:
+def test_from_a_call_to_its_slot_and_back(tab: Tab) -> None:
     tab.open(page_of("--trace", OWN))
     tab.press("8")  # there is no state to compare with, and no view of changes
     tab.wait("document.querySelector('h1').innerText === 'Trace of train.py'")
@@ -42,7 +42,7 @@ def test_from_a_call_to_its_slot_and_back(tab: Tab, page_of: Pages) -> None:
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
-def test_axe_finds_nothing(new_tab: Callable[..., Tab], page_of: Pages, axe: str, theme: str, width: int) -> None:
+def test_axe_finds_nothing(new_tab: Callable[..., Tab], axe: str, theme: str, width: int) -> None:
     tab = new_tab(width, 740)
     tab.media(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
     tab.open(page_of("--trace", OWN), "!trace")

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.page.browser.tab import Tab
+from tests.page.support import page_of
 
 STALE = "examples/stale.yaml"
-Pages = Callable[..., Path]
 VIEWS = ("start", "changes", "findings", "coverage", "keys", "fallbacks", "higher-order", "about")
 NAME = "stale::explicit"
 
 
 @pytest.fixture
-def opened(tab: Tab, page_of: Pages) -> Tab:
+def opened(tab: Tab) -> Tab:
     tab.open(page_of(STALE))
     return tab
 
@@ -26,7 +25,7 @@ def focused(tab: Tab) -> str:
     return str(tab.evaluate("document.activeElement.id || document.activeElement.tagName"))
 
 
-def test_links_back_and_forward(tab: Tab, page_of: Pages) -> None:
+def test_links_back_and_forward(tab: Tab) -> None:
     tab.open(page_of(STALE), f"{NAME}/CUDA")
     assert tab.text("h1") == f"{NAME} at CUDA"
     tab.click("h1 a")
@@ -118,7 +117,7 @@ def test_light_and_dark(opened: Tab) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], page_of: Pages, width: int) -> None:
+def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], width: int) -> None:
     tab = new_tab(width, 740)
     tab.size(width, 740, phone=width == 360)
     tab.open(page_of(STALE))
@@ -136,7 +135,7 @@ def test_the_page_asks_for_nothing(opened: Tab) -> None:
     assert opened.evaluate("performance.getEntriesByType('resource').length") == 0
 
 
-def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab], page_of: Pages) -> None:
+def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab]) -> None:
     """The first view of a page of files: arrows go from cell to cell, enter opens the call with its command."""
     tab = new_tab()
     tab.open(page_of("examples/custom_ops.yaml"))
