@@ -169,7 +169,8 @@ class FakeCall(NamedTuple):
             return self._unsafe(None)
         outcome, error = self._meta()
         if error is not None and error.type == fake_errors.NOT_IMPLEMENTED:
-            return self._unsafe(error)
+            left, error = self._unsafe(error)
+            return left._replace(slots=left.slots or outcome.slots), error
         return self._on_one_device(mismatch, outcome, error)
 
     def _on_one_device(self, judge: Judge, outcome: FakeOutcome, error: Error | None) -> Result:

@@ -34,6 +34,7 @@ LIVE = [
     (f"{FUNCTIONAL} | dispatch: {{CPU: k, Autograd: g}} | fake: f", "WWWWWEEWW"),
     (f"{FUNCTIONAL} | dispatch: {{Autograd: g}}", "WW??WEEWE"),
     (f"{FUNCTIONAL} | dispatch: {{BackendSelect: k, Meta: m}}", "W???WLLWW"),
+    (f"{FUNCTIONAL} | dispatch: {{BackendSelect: k}}", "W???WLLWW"),
     (f"{FUNCTIONAL} | dispatch: {{CPU: k, FuncTorchBatched: fallthrough}} | fake: f", "W?WWELLWW"),
     (f"{SILENT} | dispatch: {{CPU: k}} | fake: f", "W?WXE??WW"),
     (f"{SILENT} | dispatch: {{CPU: k}}", "W?EEE??WW"),
