@@ -53,13 +53,18 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.call.fake_dispatch import CONSTRUCTORS
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.support.cell import Cell, Column, Reason, Verdict
+from dispatch_cli.engine.support.verdicts import Judge, Judges
 from dispatch_cli.model.edit import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import SupportContext
 from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
 
 PT2_COMPLIANT = "pt2_compliant_tag"
+_COMPARED = (SupportContext.EAGER, SupportContext.FAKE)
 ONE_IN = 6
 """If at most one in so many operators of a library fails on fake tensors, that is taken for an oversight."""
 
@@ -87,10 +92,11 @@ def _failing(view: View) -> _Failing:
     failing = _FAILING.get(view)
     if failing is None:
         by_library: dict[str | None, list[OperatorName]] = {}
+        judges = Judges(view.state)
         for pattern in view.patterns:
             suspects = pattern.operators if _may_fail(pattern) else _placeholders(view, pattern)
             for name in suspects:
-                if _written(view, name) and _fails(view, pattern, name):
+                if _written(view, name) and not _calls_others(view, name) and _fails(judges.new(name), view, pattern):
                     by_library.setdefault(name.namespace, []).append(name)
         failing = _FAILING[view] = by_library
     return failing
@@ -112,11 +118,22 @@ def _written(view: View, name: OperatorName) -> bool:
     return is_known and view.concerns(name, view.active(name))
 
 
-def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:
-    """True if a call works with real tensors, and does not with fake ones."""
-    from dispatch_cli.engine.call.fake_calls import failure_on_fake_tensors
+def _fails(judge: Judge, view: View, pattern: Pattern) -> bool:
+    """True if a call works with real tensors on some backend, and does not with fake ones."""
+    universe = view.universe
+    parts = (universe.runtime_parts.get(key, (None, None)) for key in pattern.keys)
+    backends = {component for _, component in parts if component is not None and component != META} or {"CPU"}
+    for device, key in universe.devices.items():
+        if key in backends:
+            real, fake = (judge.cell(Column(key, device, context)) for context in _COMPARED)
+            if real.verdict.works and _has_no_kernel(fake):
+                return True
+    return False
 
-    return not _calls_others(view, name) and failure_on_fake_tensors(view.state, name, pattern.keys) is not None
+
+def _has_no_kernel(fake: Cell) -> bool:
+    """True if a call raises because nothing is there for fake tensors, or for the device that a factory is given."""
+    return fake.reason is Reason.NO_FAKE or (fake.verdict is Verdict.RAISES and fake.kernel == CONSTRUCTORS)
 
 
 def _calls_others(view: View, name: OperatorName) -> bool:
