@@ -63,7 +63,7 @@ HOLES = {
     "not_saved": r"(?!\s*Serialized)",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
-    "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?)))",
+    "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
     "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|signed char|unsigned char)",
     "number_type": r"(?P<dtype>[\w:]{1,30})",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",

@@ -23,7 +23,7 @@ PYTORCHS = ("aten", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
 TRACERS = frozenset(("dynamo", "inductor", "aot", "compile", "fake", "traced", "vmap", "transform"))
 """Layers whose frames go through torch.library, too."""
-_NO_DISPATCH = re.compile(r"(?:Import|ModuleNotFound|FileNotFound|Permission|OS|Syntax|Connection)Error")
+_NO_DISPATCH = re.compile(r"(?:Import|ModuleNotFound|Name|FileNotFound|Permission|OS|Syntax|Connection)Error")
 """Errors that no call of an operator and no registration raises."""
 OF_PYTORCH = frozenset(("exported", "layout", "autocast", "twice", "script"))
 """Layers for which it does not matter who wrote an operator."""

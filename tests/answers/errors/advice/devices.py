@@ -27,10 +27,12 @@ SECOND = "needs a second device with data"
 OTHER_BUILD = "needs another build"
 BACKEND = "needs the package of a backend"
 untried("no-dtype", "torch.cuda.is_available() says", "something to look at; needs a GPU")
+untried("no-dtype", "Or run the part that needs", SECOND)
 untried("no-dtype", "to the kernel's AT_DISPATCH macro", "needs C++")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-stub", "Move the model and its inputs to a device for which it has code", SECOND)
 untried("no-strides", "This PyTorch was built without MKL", "an explanation")
+untried("no-library-file", "If the package compiles it at first use", "needs nvcc")
 untried("no-library-file", "Install the release of torchcodec", OTHER_BUILD)
 untried("not-defined", "import the package that registers the class", OTHER_BUILD)
 untried("other-text", "import their package before `torch.jit.load`", OTHER_BUILD)
