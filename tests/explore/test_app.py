@@ -8,51 +8,20 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import pytest
-from textual.app import ComposeResult
 from textual.pilot import Pilot
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from dispatch_cli import explore
-from dispatch_cli.explore import stage
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.bars import CommandBar
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.panes import PANES, PaneEntry
+from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 
 ADD = Spot(OperatorName("aten::add", "Tensor"))
-
-
-class StandIn(Pane):
-    """A view that shows where it was opened."""
-
-    can_focus = True
-    TITLE = "Stand-in"
-    opened: list[Spot]
-
-    def compose(self) -> ComposeResult:
-        yield Static("", markup=False)
-
-    def open(self, spot: Spot) -> None:
-        self.opened = [*getattr(self, "opened", ()), spot]
-        words = (str(spot.operator), *filter(None, (spot.key,)))
-        self.query_one(Static).update(" ".join(words))
-        self.answered(PaneAnswer(spot, ("explain", *words)))
-
-
-@pytest.fixture
-def panes(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[Pane]]:
-    """Stand-ins for all views, which a test can replace."""
-    classes: dict[str, type[Pane]] = {entry.id: StandIn for entry in PANES}
-
-    def pane_class(entry: PaneEntry) -> type[Pane]:
-        return classes[entry.id]
-
-    monkeypatch.setattr(stage, "pane_class", pane_class)
-    return classes
 
 
 def session() -> Session:
@@ -63,13 +32,12 @@ def shown_command(app: ExploreApp) -> str:
     return app.query_one(CommandBar).line
 
 
-@pytest.mark.usefixtures("panes")
 def test_typing_finds_an_operator_and_the_view_follows() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("slash", *"addten", "down", "up")
         await pilot.pause(0.1)
         assert app.spot == ADD
-        assert shown_command(app) == "dispatch-cli explain aten::add.Tensor"
+        assert shown_command(app).startswith("dispatch-cli table --base torch-2.15 --op aten::add.Tensor")
         await pilot.press("enter")
         await pilot.pause()
         assert app.stage.id_of(app.focused or app.stage) == "table"
@@ -77,12 +45,11 @@ def test_typing_finds_an_operator_and_the_view_follows() -> None:
         await pilot.pause()
         assert app.focused is app.operators.list
         await pilot.press("y")
-        assert app.clipboard == "dispatch-cli explain aten::add.Tensor"
+        assert app.clipboard == shown_command(app)
 
     drive(session(), steps)
 
 
-@pytest.mark.usefixtures("panes")
 def test_back_and_forward() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(ADD, "table")
@@ -100,22 +67,18 @@ def test_back_and_forward() -> None:
     drive(session(), steps)
 
 
-class Failing(StandIn):
-    """A view that fails while it is told to."""
-
-    fails = True
-
-    def open(self, spot: Spot) -> None:
-        if self.fails:
-            raise ValueError("broken [red]here\x1b[31m")
-        super().open(spot)
-
-
 SHOWN = "ValueError: broken [red]here\\x1b[31m"
 
 
-def test_an_error_in_a_view_is_shown_and_the_program_goes_on(panes: dict[str, type[Pane]]) -> None:
-    kind = panes["call"] = type("FailingCall", (Failing,), {})
+def test_an_error_in_a_view_is_shown_and_the_program_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    fails, opened = [True], CallPane.open
+
+    def open_or_fail(pane: CallPane, spot: Spot) -> None:
+        if fails:
+            raise ValueError("broken [red]here\x1b[31m")
+        opened(pane, spot)
+
+    monkeypatch.setattr(CallPane, "open", open_or_fail)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("3")
@@ -124,14 +87,13 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(panes: dict[str, ty
         await pilot.pause(0.1)
         assert app.front == "table"
         assert app.spot == spot_of(app.catalogue.entries[1])
-        kind.fails = False  # type: ignore[attr-defined]
+        fails.clear()
         await pilot.press("3")
-        await until(pilot, lambda: shown_command(app) == f"dispatch-cli explain {app.spot.operator}")
+        await until(pilot, lambda: shown_command(app).startswith(f"dispatch-cli resolve {app.spot.operator}"))
 
     drive(session(), steps, fails=True, painted=True)
 
 
-@pytest.mark.usefixtures("panes")
 def test_names_are_no_markup() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         spot = Spot(OperatorName("my[red]::lib[/]\x1b[31m\u202e"))
@@ -150,12 +112,10 @@ def best_command(app: ExploreApp) -> str:
     return str(options.first().get_option_at_index(0).prompt) if options and options.first().option_count else ""
 
 
-@pytest.mark.usefixtures("panes")
 def test_help_and_palette() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("question_mark")
-        await pilot.pause()
-        assert "Marks in the view" in screen_text(app)
+        await until(pilot, lambda: "Keys everywhere" in screen_text(app))
         assert "To the list of operators" in screen_text(app)
         await pilot.press("escape", "ctrl+p", *"addten")
         await until(pilot, lambda: best_command(app).startswith("aten::add.Tensor"))
@@ -169,7 +129,6 @@ def test_help_and_palette() -> None:
     drive(session(), steps)
 
 
-@pytest.mark.usefixtures("panes")
 def test_messages_are_no_markup() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         app.stage.views["table"].notify("a [red]kernel[/]\x1b[31m\u202e")

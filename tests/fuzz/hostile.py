@@ -338,22 +338,10 @@ def one_file_often(folder: Path, count: int) -> None:
     committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k in range(count)]))
 
 
-def long_name(folder: Path, count: int) -> None:
-    """A name of *count* bytes."""
-    blob = written(folder, b"blob", (HEAD + OPERATOR).encode())
-    committed(folder, tree(folder, [("100644", b"a.py", blob), ("100644", b"b" * count + b".py", blob)]))
-
-
 def many_names(folder: Path, count: int) -> None:
     """A folder of very many files."""
     blob = written(folder, b"blob", b"x = 1\n")
     committed(folder, tree(folder, [("100644", b"f%06d.py" % k, blob) for k in range(count)]))
-
-
-def large_links(folder: Path, count: int) -> None:
-    """Links whose targets are large."""
-    blob = written(folder, b"blob", b"a/" * 10_000_000)
-    committed(folder, tree(folder, [("120000", b"l%05d.py" % k, blob) for k in range(count)]))
 
 
 def pipe(folder: Path, count: int) -> None:
