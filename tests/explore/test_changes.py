@@ -85,7 +85,7 @@ def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest
         await pilot.press(*"AutocastPrivateUse1", "enter")
         await pilot.pause()
         await pilot.press("down", "enter")
-        await found(session, pilot)
+        await until(pilot, lambda: "findings gone" in pane_of(app).view.text, seconds=60)
         text = pane_of(app).view.text
         await pilot.press("w", "enter")
         return text

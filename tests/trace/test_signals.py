@@ -68,10 +68,14 @@ class Started:
         code = self.process.wait(20)
         return lines, 128 - code if code < 0 else code
 
-    def stopped(self) -> int | None:
-        """The signal that has stopped it; None where it runs."""
-        pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
-        return os.WSTOPSIG(status) if pid and os.WIFSTOPPED(status) else None
+    def stopped(self, seconds: float = 0) -> int | None:
+        """The signal that stops it within some seconds; None where it runs."""
+        end = time.monotonic() + seconds
+        while True:
+            pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
+            if pid or time.monotonic() > end:
+                return os.WSTOPSIG(status) if pid and os.WIFSTOPPED(status) else None
+            time.sleep(0.02)
 
 
 @contextmanager
@@ -146,7 +150,7 @@ def test_it_is_stopped_and_goes_on(tmp_path: Path, how: str, name: str, group: b
     with started(tmp_path, how, "says(signal.SIGCONT, signal.SIGTERM)") as program:
         for _ in range(2):
             program.send(number, group=group)
-            assert program.stopped() == number
+            assert program.stopped(seconds=20) == number
             program.send(signal.SIGCONT, group=group)
             assert program.stopped() is None
             program.send(signal.SIGTERM)

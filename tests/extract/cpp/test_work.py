@@ -171,8 +171,8 @@ def test_steps_grow_with_the_text_and_bounds_are_said(tmp_path: Path, name: str)
         parts = (each.replace("@", str(index)).replace("^", str(index + 1)) for index in range(count))
         return before + "".join(parts) + after
 
-    steps(tmp_path, text(10))
     size = 600 if reason == BOUND else 200
+    steps(tmp_path, text(size))  # imports what it needs
     (once, _), (twice, _), (four_times, result) = (steps(tmp_path, text(size * times)) for times in (1, 2, 4))
     # what a bound cuts off costs next to nothing: its difference can be small, or below zero
     assert four_times - twice <= max(twice - once, once // 4, 200) * 2.7, (once, twice, four_times)
