@@ -181,12 +181,12 @@ def test_a_table_or_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
         texts.append(writer.text())
     texts += [recording(changed) for what, changed in mutations(state(), 4) if not what.startswith("('universe'")]
     codes: Counter[int] = Counter()
-    for text in texts[::5]:
+    for text in texts[::13]:
         (tmp_path / "m.trace").write_text(text, encoding="utf-8")
         result = call("trace", str(tmp_path / "m.trace"))
         assert result.code in (0, 2), result.err[-500:]
         codes[result.code] += 1
-    assert codes[2] > 60
+    assert codes[2] > 25
 
 
 def test_higher_order_operators_are_those_of_a_capture(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     name = "headers three times"
     write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dispatch_cli.extract.work.FREE_UNITS", FREE_UNITS // 10)
     result = call("check-invariants", "src", "--format", "json")
     assert result.code == 1
     assert '"check": "unread-sources"' in result.out
