@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 from functools import cache
 from typing import Any
 
@@ -75,6 +76,11 @@ def test_an_operator_that_is_only_somewhat_alike_is_no_successor(other: tuple[st
     assert renames(OLD, side(other, KEPT), "demo::f") == ()
 
 
+def test_another_overload_with_the_same_schema() -> None:
+    new = side(("demo::f.new(Tensor x, int n) -> Tensor", "CUDA", "new.cpp"), KEPT)
+    assert renames(OLD, new, "demo::f") == (Rename("demo::f", "demo::f.new", Likeness.NAME_AND_SCHEMA),)
+
+
 def versions() -> Versions:
     return Versions([f"torch-{recording['version']}" for recording in recorded()])
 
@@ -98,14 +104,12 @@ def test_a_python_kernel_is_not_the_one_of_a_cpp_file() -> None:
     """Also in a version that does not say where a Python kernel is from, as the recorded dumps show."""
     name = "aten::_upsample_bilinear2d_aa_backward"
     (operator,) = history_report(versions(), [name], key="Meta").operators
-    active = {recording["version"]: dict(_lines(recording["ops"][name]["dump"]))["Meta"] for recording in recorded()}
-    in_cpp = [version for version, text in active.items() if "RegisterMeta" in text]
+    dumps = {recording["version"]: recording["ops"][name]["dump"].splitlines() for recording in recorded()}
+    in_cpp = [
+        version for version, lines in dumps.items() if any(re.match("Meta: .*RegisterMeta", line) for line in lines)
+    ]
     assert operator.at_key[0].last == f"torch-{in_cpp[-1]}"
     assert [run.kernel and run.kernel.file for run in operator.at_key] == ["RegisterMeta.cpp", "_meta_registrations.py"]
-
-
-def _lines(dump: str) -> list[tuple[str, str]]:
-    return [(line.partition(": ")[0], line) for line in dump.splitlines()]
 
 
 def test_a_key_that_some_versions_lack() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from dispatch_cli import __version__, api
 from dispatch_cli.checks import CHECKS
@@ -109,9 +108,6 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_version_and_the_ways_to_call() -> None:
     for way in (call("--version"), process("--version")):
         assert way == Result(0, f"dispatch-cli {__version__}\n", "")
-    runner = CliRunner()
-    result = runner.invoke(cli, ["--version"])
-    assert (result.exit_code, result.output) == (0, f"dispatch-cli {__version__}\n")
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,20 @@ def test_rules_that_raise(tmp_path: Path) -> None:
     assert answer(*functional) == "The call fails at Functionalize: functional raises ValueError"
 
 
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("error: 'E: x'", "the field 'error' needs an implementation that raises"),
+        ("redispatches: raises, error: {dispatch: x}", "only an implementation for functionalization can have errors"),
+    ],
+)
+def test_errors_that_no_rule_can_raise(tmp_path: Path, rule: str, message: str) -> None:
+    text = f"dispatch: 1\nhigher_order_operators:\n  - {{name: hop, dispatch: {{CPU: {{kernel: k, {rule}}}}}}}\n"
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    result = call("resolve", "hop", "a.yaml", "--tensor", "cpu")
+    assert (result.code, message in result.err, "a.yaml:3:" in result.err) == (2, True, True)
+
+
 # Explanations, checks and guards.
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import signal
 import stat
@@ -93,12 +92,6 @@ def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
     target.chmod(0o640)
     assert call(*TABLE, "-o", str(target)).code == 0
     assert target.stat().st_mode & 0o777 == 0o640
-    mask = os.umask(0o027)
-    try:
-        assert call(*TABLE, "-o", str(tmp_path / "new.txt")).code == 0
-    finally:
-        os.umask(mask)
-    assert (tmp_path / "new.txt").stat().st_mode & 0o777 == 0o640
 
 
 def test_links_in_a_circle_cannot_be_written_to(tmp_path: Path) -> None:

@@ -109,3 +109,5 @@ def test_patterns_that_are_too_many_are_said_and_what_they_ignore_is_read() -> N
     result = run(["."])
     assert result.definitions == 0
     assert not too_large(result)
+    Path(".gitignore").write_text("a.py\n" * (1 << 18))
+    assert too_large(run(["."])) == [".gitignore: its patterns are too many to be looked at"]
