@@ -174,11 +174,9 @@ class FileContext:
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """True if a kernel was registered from Python, under conditions that can hold together with those of now."""
-        registered = self.known.python_keys.get((name, key), ())
-        if not registered or () in registered or not self.when:
-            return bool(registered)
         from dispatch_cli.model.worlds import exclude_each_other
 
+        registered = self.known.python_keys.get((name, key), ())
         return any(not exclude_each_other(self.when, conditions) for conditions in registered)
 
 

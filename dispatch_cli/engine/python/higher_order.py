@@ -87,7 +87,7 @@ def _refused(
             yield Problem(
                 Refusal.PYTHON_KERNEL.value, message, impl.span, hint="write the implementation under 'modes'"
             )
-            continue
+            return
         earlier = taken.get(place)
         if earlier is None:
             continue
