@@ -25,7 +25,8 @@ def main(*pythons: str) -> int:
         for part in parts(python, Size()):
             left = f", {part.left:,} cannot be compared" if part.left else ""
             print(f"  {part.name:<24}{part.compared:>9,} compared, {len(part.wrong):,} different{left}", flush=True)
-            print(*(f"    {line}" for line in part.wrong[:SHOWN]), sep="\n", end="")
+            for line in part.wrong[:SHOWN]:
+                print(f"    {line}")
             differing += len(part.wrong)
     return 1 if differing else 0
 
