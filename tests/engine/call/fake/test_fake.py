@@ -46,6 +46,14 @@ def test_cpu_tensors_without_dimensions(operator: str, tensors: tuple[str, ...],
     assert end_of(operator, *(f"{text} fake" for text in tensors))[0].zero_dim_works is works
 
 
+def test_places_of_lists_on_two_devices() -> None:
+    name = "aten::_foreach_add.List"
+    assert end_of(name, "cpu fake", "cuda fake", "cpu fake", "cuda fake")[1].error is None
+    error = end_of(name, "cpu fake", "cpu fake", "cpu fake", "cuda fake")[1].error
+    assert error is not None
+    assert (error.type, error.text) == ("FakeTensorDeviceMismatchError", NEWER.format("cpu", "cuda:0"))
+
+
 def test_a_fake_implementation_takes_both(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(
