@@ -30,7 +30,8 @@ What a program can notice:
 - The stack begins with frames of this file: Python's limit of recursion is reached some calls earlier, what prints the
   stack or traces Python shows them, and a warning for the caller of the main module names this file.
 - A kernel that was called, and an object that it holds, can live until its operator is called again, or is gone.
-- A call costs some microseconds more.
+- A call costs some microseconds more. Operators of ``torch.library.custom_op`` are called by the dispatcher, and not by
+  PyTorch 2.15's shorter way in Python.
 - When the main module has ended, it waits some seconds for a forked copy of the process that captures the registry of
   PyTorch (without *state*, it does not): functions that are registered for a fork run.
 """
@@ -139,6 +140,15 @@ def line_of(*values: Any) -> bytes:
     return json.dumps(values, separators=(",", ":")).encode("ascii") + b"\n"
 
 
+def go_through_dispatcher(torch: Any) -> None:
+    """Have operators of ``torch.library.custom_op`` called by the dispatcher; PyTorch 2.15 has a shorter way in Python,
+    which gives no events.
+    """
+    operator: Any = getattr(getattr(torch, "_ops", None), "OpOverload", None)
+    if hasattr(operator, "_can_enable_pyobj_dispatch"):
+        operator._can_enable_pyobj_dispatch = lambda _: False
+
+
 class ImportWatch:
     """Says when the module torch has been imported; finds no module itself."""
 
@@ -213,6 +223,7 @@ class RecordedProcess:
             self.reason = "calibration", f"this PyTorch cannot be recorded: {error}"
         else:
             self.library = library
+            go_through_dispatcher(torch)
 
     def _loaded(self, folder: str) -> Any:
         """The library, which records from here on. Errors: OSError, ValueError where it is not for this PyTorch."""
