@@ -121,6 +121,7 @@ BEYOND_JSON_SCHEMA = {
     *("backend of a guard", "backend of a promise", "rule that falls through", "rule of fallthrough with name"),
     *("rule not falling through", "rule that returns", "deferred error", "universe name", "universe path"),
     *("custom op on a device that PyTorch does not know", "custom op on a device of its own"),
+    *("a kernel on a device that PyTorch does not know", "a fake implementation that is missing, and has a function"),
     *("a state of a version that is not embedded", "custom op that writes, with a backward"),
     *("custom op with a tensor by keyword", "custom op that writes to what it does not have"),
     *("custom op without a function", "triton op without its function"),
