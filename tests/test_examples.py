@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli import load_state
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from tests.cli.support import ROOT, Result, call
+from tests.support import load_recording
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
 LESSONS = [path for path in EXAMPLES if path.parent.name == "examples"]  # scenarios have tests of their own
@@ -48,6 +51,16 @@ def test_only_the_examples_of_mistakes_have_any(path: Path) -> None:
     codes["npu_native_functions"] = 1  # its operators are PyTorch's, and it can name no base
     codes["real_operators"] = 1  # PyTorch itself registers aten::bmm twice at CUDA
     assert call("check-invariants", str(path.relative_to(ROOT))).code == codes.get(path.stem, 0)
+
+
+@pytest.mark.parametrize("path", ["examples/add.yaml", "examples/real_operators.yaml"])
+def test_operators_of_pytorch_are_as_it_printed_them(path: str) -> None:
+    dispatcher = load_state([path]).dispatcher
+    printed = load_recording("2.15.0.state")["ops"]
+    for name in dispatcher:
+        texts = printed[str(name)]
+        assert (dump_registrations(dispatcher, name), dump_table(dispatcher, name)) == (texts["dump"], texts["table"])
+    assert len([*dispatcher]) == (ROOT / path).read_text(encoding="utf-8").count("- func: ") > 0
 
 
 def test_the_broken_one_has_ten_mistakes_each_at_its_line() -> None:
