@@ -8,12 +8,14 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.answers.resolve.wording import raised_label
+from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import parse_schema
 
 UNIVERSE = universes.load("torch-2.15")
@@ -61,6 +63,26 @@ def test_whose_backend_chooses_the_mask() -> None:
         dispatcher.implement(NAME, "CPU", Kernel("none", fallthrough=True))
         dispatcher.implement(NAME, "Meta", Kernel("meta"))
         assert call(dispatcher, "cpu", "include=Meta").end.kind is end
+
+
+def test_a_sparse_factory_of_pytorch() -> None:
+    """Live, it is called with a layout: its kernels are at sparse keys only."""
+    base = bases.load("torch-2.15")
+    dispatcher, name = Dispatcher(base.universe, base=base), "aten::_sparse_coo_tensor_with_dims_and_tensors"
+    tensors = [TensorSpec.parse("cpu")] * 2
+    sparse = simulate(dispatcher, OperatorName(name), tensors, options=Options(layout="sparse"))
+    assert path(sparse)[1:] == ["BackendSelect redispatches", "SparseCPU ends"]
+    strided = simulate(dispatcher, OperatorName(name), tensors)
+    assert strided.end.error is not None
+    (chosen_by,) = [hop.chosen_by for hop in strided.hops if hop.chosen_by is not None]
+    offered = alternatives(dispatcher, OperatorName(name), chosen_by)
+    assert [*offered] == [Alternative("layout", "sparse", "SparseCPU")]
+
+
+@pytest.mark.parametrize(("device", "schema"), [("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor")])
+def test_a_device_that_cannot_be(device: str, schema: str) -> None:
+    with pytest.raises(CallError):
+        simulate(dispatcher_of("CPU", schema=schema), NAME, options=Options(device))
 
 
 def test_a_mode_for_pre_dispatch() -> None:

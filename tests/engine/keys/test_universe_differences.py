@@ -6,8 +6,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 from dispatch_cli import universes
-from dispatch_cli.engine.keys.universe_differences import universe_differences
+from dispatch_cli.engine.keys.universe_differences import Aspect, universe_differences
 from dispatch_cli.model.universe import Universe
+from tests.support import UNIVERSE_OF, load_recording
 
 UNIVERSE = universes.load("torch-2.15")
 
@@ -17,6 +18,26 @@ def test_a_universe_does_not_differ_from_itself() -> None:
     build = replace(UNIVERSE, name="mine", torch="3.0", git="0")
     moved_lines = replace(build, fallbacks=tuple(fallback._replace(debug="elsewhere") for fallback in build.fallbacks))
     assert universe_differences(UNIVERSE, moved_lines) == ()
+
+
+def test_the_recorded_universes() -> None:
+    """Numbers and coverage of keys, compared in another way."""
+    one, other = (load_recording(f"{version}.state")["universe"] for version in UNIVERSE_OF)
+    differences = universe_differences(*map(universes.load, UNIVERSE_OF.values()))
+    ids = {row.subject: (int(row.one[0]), int(row.other[0])) for row in differences if row.aspect is Aspect.ID}
+    assert ids == {
+        key: (number, other["ids"][key])
+        for key, number in one["ids"].items()
+        if other["ids"].get(key, number) != number
+    }
+    covered = {}
+    for alias in {**one["alias"], **other["alias"]}:
+        first, second = one["alias"].get(alias, []), other["alias"].get(alias, [])
+        sides = ([key for key in first if key not in second], [key for key in second if key not in first])
+        if any(sides):
+            covered[alias] = sides
+    ours = {row.subject: ([*row.one], [*row.other]) for row in differences if row.aspect is Aspect.COVERAGE}
+    assert ours == covered
 
 
 def test_every_field_counts() -> None:

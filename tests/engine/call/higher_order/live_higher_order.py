@@ -290,8 +290,8 @@ def tensor(text: str) -> Any:
     if "conj" in words:
         return torch.ones(2, dtype=torch.complex64).conj()
     with torch.inference_mode() if "inference" in words else contextlib.nullcontext():
-        made = torch.ones(2, device=words[0], requires_grad="requires_grad" in words)
-    return made.to_sparse() if "sparse" in words else made
+        plain = torch.ones(2, device=words[0], requires_grad="requires_grad" in words)
+    return plain.to_sparse() if "sparse" in words else plain
 
 
 def context(text: str) -> Any:
