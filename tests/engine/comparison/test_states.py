@@ -18,6 +18,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.span import Span
+
+BUILT = "registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:3400"
 
 
 @cache
@@ -111,7 +114,7 @@ def _answer(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[objec
 
 
 def test_when_kernels_are_the_same() -> None:
-    cpu = captured_kernel("registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:3400", False)
+    cpu = captured_kernel(BUILT, False)
     moved_on = captured_kernel("registered at ../build/aten/src/ATen/RegisterCPU.cpp:31", False)
     other = captured_kernel("registered at /pytorch/build/aten/src/ATen/RegisterMeta_0.cpp:1", False)
     python = captured_kernel("registered at /dev/null:241", False)
@@ -124,6 +127,38 @@ def test_when_kernels_are_the_same() -> None:
     assert same_kernel(python, named)
     assert not same_kernel(named, renamed)
     assert not same_kernel(named, kernel_view(Kernel("f_cpu", fallthrough=True), captured=False))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        # beneath: the active kernel is the same
+        ((("CPU", "a"), ("CPU", "b")), (("CPU", "b"),), {"CPU": (ChangeKind.BENEATH, False)}),
+        # no move: there was another kernel where it was
+        (
+            (("CPU", "a"),),
+            (("CPU", "b"), ("CUDA", "a")),
+            {"CPU": (ChangeKind.REPLACED, True), "CUDA": (ChangeKind.ADDED, True)},
+        ),
+        # one that has only a name is none of those beneath it
+        ((("CPU", BUILT),), (("CPU", BUILT), ("CPU", "a")), {"CPU": (ChangeKind.REPLACED, True)}),
+    ],
+)
+def test_kernels_over_others(
+    before: tuple[tuple[str, str], ...],
+    after: tuple[tuple[str, str], ...],
+    changes: dict[str, tuple[ChangeKind, bool]],
+) -> None:
+    """Keys of registrations that changed, how, and if their slots did."""
+    old, new = (state_of("torch-2.15", {}, {}) for _ in range(2))
+    for state, registered in ((old, before), (new, after)):
+        for key, debug in registered:
+            span = None if debug == BUILT else Span("a.yaml", 1, 1)  # of a captured kernel there is none
+            state.dispatcher.implement(OperatorName("mylib::f"), key, Kernel(debug, span=span))
+    (operator,) = compare_states(old, new).operators
+    slots = {key for slot in operator.slots for key in slot.keys}
+    assert {row.key: (row.change, row.key in slots) for row in operator.registrations} == changes
+    assert not operator.moves
 
 
 @pytest.mark.parametrize("extends", ["torch-2.15", "between.yaml"])

@@ -117,6 +117,9 @@ def test_a_cell_names_rule_registration_error_and_call(tmp_path: Path) -> None:
     cells = cells_of(state, "cpu")
     eager, compiled = cells[SupportContext.EAGER], cells[SupportContext.COMPILE]
     assert (eager.key, eager.kernel, eager.span and eager.span.line, eager.error) == ("CPU", "k", 5, None)
+    autocast = cells[SupportContext.AUTOCAST].call
+    assert autocast is not None
+    assert autocast.contexts == ("autocast cpu",)
     assert compiled.reason is Reason.MUTABLE_RESULT
     assert compiled.error is not None
     assert compiled.error.startswith("Found a custom (non-ATen) operator whose output has alias annotations")
