@@ -185,8 +185,13 @@ PAGES: dict[str, tuple[str, ...]] = {
 OPERATORS = 4
 
 
+LONG = ("a file over a base", "a state that is incomplete")
+
+
 @needs_node
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in PAGES]
+)
 def test_the_script_of_a_page_says_what_the_engine_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     page, state = page_of(*PAGES[name]), state_of(PAGES[name])

@@ -74,6 +74,7 @@ def test_no_text_of_a_file_is_in_the_markup() -> None:
     assert "</script><script>document.title='owned'</script>" in data_of(shared(HOSTILE))["texts"]
 
 
+@pytest.mark.slow
 def test_a_page_says_what_it_was_made_from_and_names_no_folder_of_the_machine(tmp_path: Path) -> None:
     """A kernel that is named as a folder keeps its name."""
     universe = tmp_path / "secret" / "u.json"
