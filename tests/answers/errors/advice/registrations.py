@@ -192,3 +192,25 @@ def argument_that_is_returned(advice):
 
 
 untried("bad-registration", "torchgen of another PyTorch", "needs a second PyTorch")
+
+
+@tries(
+    "wrong-mutation",
+    "`@torch.compiler.disable` on a function",
+    '`backend="aot_eager"`',
+    "`torch.empty_strided(size, stride)`",
+    since="2.13",
+)
+def strides_that_were_not_promised(advice):
+    @custom_op("t::f", mutates_args=())
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x.t().contiguous().t()
+
+    @f.register_fake
+    def _(x):
+        return torch.empty_strided(x.shape, (1, 3)) if "strided" in advice else torch.empty_like(x)
+
+    torch.compiler.config.force_disable_caches = "strided" in advice
+    call = torch.compiler.disable(f) if "disable" in advice else f
+    backend = "aot_eager" if "aot_eager" in advice else "inductor"
+    torch.compile(lambda x: call(x) + 1, backend=backend)(torch.ones(3, 5))
