@@ -30,11 +30,15 @@ class Case(NamedTuple):
 
 
 def cases(path: Path) -> Iterator[Case]:
-    """The cases of a file."""
+    """The cases of a file. Errors: ValueError, for a second case of a name."""
+    names = set()
     for text in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
         given, _, expected = text.partition(ARROW)
         head, *files = re.split(r"^--- ", given, flags=re.M)
         name, *options = head.splitlines()
+        if name in names:
+            raise ValueError(f"{path}: two cases are named {name}")
+        names.add(name)
         yield Case(name, tuple(options), dict(_named(file) for file in files), expected)
 
 

@@ -41,7 +41,6 @@ Answer = tuple[str | None, str | None]
 """Printed text, or an exception and its text, as `tests.engine.live_answers` has it."""
 
 LIMITS = re.compile(r"nested more than|longer than|Union types are not supported|cannot stand for a list of")
-_PASSED_OVER = re.compile(r"Unknown custom class|(?<![\w.])Union\(|the Union with")
 _BUILD_PATH = re.compile(r'FAILED at "[^"]*/((?:aten|c10|torch)/[^"]*)":\d+')
 _BYTE_PLACE = re.compile(r"(?<=can't decode byte 0x.. )in position \d+")
 _ALIAS_SETS = re.compile(r"[\w*$]+(\|[\w*$]+)+")

@@ -127,9 +127,6 @@ untried("not-built", "Or move the tensors to the device for which it has code", 
 untried("mixed-devices", "Create the generator on the device of the tensors", OTHER)
 
 
-globals_kept = []
-
-
 @tries("wrong-mutation", "or name it in `mutates_args`", "or work on `x.clone()`")
 def mutation_without_a_mark(advice):
     @custom_op("t::f", mutates_args=("x",) if "name" in advice else ())
@@ -152,7 +149,6 @@ def function_of_a_newer_release(advice):
 untried("no-registration-api", "Install versions that belong together", "needs another build")
 
 
-EXPORTER = "needs the package onnxscript, or ExecuTorch"
 untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("undefined-symbol", "The library is PyTorch's own", OTHER)

@@ -110,11 +110,6 @@ def key_of(name: str) -> Any:
     return torch._C._parse_dispatch_key(name)
 
 
-def rules_by_class(operator: Any) -> Any:
-    """The rules for modes and subclasses."""
-    return operator.python_key_table if hasattr(operator, "python_key_table") else operator.python_key_mode_table
-
-
 def note(name: str) -> None:
     """Note that a rule runs."""
     ran.append(name)
