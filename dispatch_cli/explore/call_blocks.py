@@ -66,7 +66,7 @@ def target_of(item: object) -> CallTarget | None:
 
 
 def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]:
-    """Why a call cannot be made. draft: the last one that could, whose answer is shown below."""
+    """The problems of a call that cannot be made. draft: the last one that could, whose answer is shown below."""
     for problem in problems:
         yield Paragraph(Run(f"! {problem.message}", Tone.BAD), hang=2)
         if problem.hint:

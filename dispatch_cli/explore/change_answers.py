@@ -43,7 +43,7 @@ class ChangeAnswers:
         return self._comparing.busy
 
     def diff(self, session: Session) -> DiffReport | None:
-        """What the changes lead to; None while that is looked for, and without changes."""
+        """Differences that the changes cause; None while that is looked for, and without changes."""
         if session.state is not self._state:
             self._state, self._finding = session.state, None
             self._comparing.stop()

@@ -56,7 +56,7 @@ _OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit"
 
 
 class CannotOpen(Exception):
-    """Why a place cannot be opened, as a sentence for the user."""
+    """The reason for which a place cannot be opened, as a sentence for the user."""
 
 
 class EditorCall(NamedTuple):

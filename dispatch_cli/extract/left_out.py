@@ -30,7 +30,7 @@ _MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=([^\n]*)", re.MULTILINE)
 
 
 class WhyLeftOut(Enum):
-    """Why something is left out, in words."""
+    """The reason for which something is left out, in words."""
 
     IGNORED = ".gitignore"
     VENDORED = "others' code"
@@ -61,7 +61,7 @@ def is_of_tests(name: str) -> bool:
 
 
 def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> WhyLeftOut | None:
-    """Why a folder is left out by default. entries: what is in it. modules: the submodules that are known."""
+    """The reason to leave a folder out by default. entries: its contents. modules: the submodules that are known."""
     if name in _TOOLS:
         return WhyLeftOut.TOOL
     if name in _VENDORED or name.endswith(".dist-info"):

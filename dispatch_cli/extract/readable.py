@@ -86,7 +86,7 @@ _TOO_LONG = f"it has more than {MAX_TEXT} characters"
 
 
 def _faults(value: object) -> Iterator[str]:
-    """Why a document cannot say something, as a sentence."""
+    """The reason for which a document cannot say something, as a sentence."""
     if isinstance(value, Unknown):
         return
     if isinstance(value, Atom | Not | And | Or):

@@ -31,7 +31,7 @@ def test_a_key_set_instead_of_tensors() -> None:
 
 
 def test_the_device_argument() -> None:
-    """Where it is not given, what is assumed."""
+    """The device that is assumed where none is given."""
     assert "\nDevice   cpu, PyTorch's default; --argument device=… sets another\n" in call(*FIXED).out
     own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--argument", "device=cuda")
     report = json.loads(call(*own, "--format", "json").out)

@@ -279,7 +279,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def live_comparison(python: str, operators: Sequence[Operator], scratch: Path) -> Comparison:
-    """What a live PyTorch does with the operators. scratch: a directory for files."""
+    """Answers of a live PyTorch to the operators. scratch: a directory for files."""
     out = scratch / "recorded.json"
     command = [python, "-m", "tests.recordings.record_custom_ops", str(out)]
     subprocess.run(command, input=json.dumps(operators), check=True, cwd=ROOT, capture_output=True, text=True)

@@ -96,7 +96,7 @@ def schemas(python: str, version: str) -> dict[str, Any]:
 
 
 def support(python: str) -> list[dict[str, Any]]:
-    """What comes of calls of the recorded operators. Those of PyTorch itself stay as they were recorded of 2.13."""
+    """Results of calls of the recorded operators. Those of PyTorch itself stay as they were recorded of 2.13."""
     version = version_of(python)
     return [
         {**run, "version": version, "answers": answers_of(python, run["operators"])} if run["operators"] else run

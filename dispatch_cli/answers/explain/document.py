@@ -107,7 +107,7 @@ def reasons(report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
 
 
 def around(what: SlotExplanation, short: bool) -> Iterator[Block]:
-    """What comes next, and the slots above and below, which are the last ones and lead to these."""
+    """Sentences about the next step, then links to the slots above and below."""
     sentences = [*around_sentences(what, short)]
     there = [row for row in (what.above, what.below) if row is not None]
     links = [*[None] * (len(sentences) - len(there)), *there]

@@ -25,7 +25,7 @@ class Service(Enum):
 
 
 class NoService(Enum):
-    """Why a call on the backend ends in an error.
+    """Reasons for which a call on the backend ends in an error.
 
     MISSING: the slot is empty. SKIPPED: the kernel there is a fallthrough, and nothing is below;
     or BackendSelect goes to the slot itself, where a fallthrough is an internal error. NO_TENSORS: the

@@ -33,7 +33,7 @@ def problems_of(declared: Iterable[PythonKernel], source: StateSource | None) ->
 
 
 def _refusal_text(name: OperatorName, key: str, taken: bool) -> str | None:
-    """Why ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
+    """The reason for which ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
     if key == PYTHON:
         return "Please register a mode for the DispatchKey.Python key instead."
     if taken:

@@ -22,7 +22,7 @@ from dispatch_cli.model.universe import Universe
 
 
 class Reason(Enum):
-    """Why Python chooses another key than the C++ table."""
+    """Reasons for which Python chooses another key than the C++ table."""
 
     NESTED_RULE = "nested-rule"
     """Rule 5 gives way to a backend kernel in Python alone."""

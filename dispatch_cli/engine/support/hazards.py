@@ -79,7 +79,7 @@ def takes_tags(universe: Universe) -> bool:
 def not_functionalized(
     universe: Universe, schema: FunctionSchema, tags: Collection[str], keys: Collection[str]
 ) -> Reason | None:
-    """Why torch.compile refuses an operator by its schema; None where it does not.
+    """The reason for which torch.compile refuses an operator by its schema; None where it does not.
 
     keys: where it has kernels.
     """

@@ -36,7 +36,7 @@ class TableEntry(NamedTuple):
 
     @property
     def rule(self) -> Rule:
-        """Why the slot holds what it holds."""
+        """The rule that fills the slot."""
         return self.decision.rule
 
     @property

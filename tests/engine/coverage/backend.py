@@ -81,7 +81,7 @@ def plan(universe: Universe, fallback: str | None, count: int, seed: int) -> tup
 
 
 def wrong(python: str, universe: Universe, fallback: str | None, count: int, seed: int) -> Iterator[str]:
-    """What does not happen as coverage says, in words."""
+    """Differences between calls and coverage, in words."""
     question, ours = plan(universe, fallback, count, seed)
     answers = in_pytorch.ask(python, Path(__file__).with_name("live_backend.py"), question)
     for asked, answer in zip(ours, answers, strict=True):

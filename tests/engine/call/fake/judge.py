@@ -108,7 +108,7 @@ def verdict(answer: Answer, call: Call | str) -> Verdict:
 
 
 def _unknown_way(answer: Answer) -> str | None:
-    """Why it cannot be known what the mode does with the operator; None where it can."""
+    """The reason for which it cannot be known what the mode does with the operator; None where it can."""
     path = answer["path"]
     of_another = answer.get("text", "").startswith("Could not run '") and not _is_own(answer, answer["text"])
     if path == "raised" and (of_another or not OF_DISPATCH.search(answer["text"])):
@@ -124,7 +124,7 @@ def _is_own(answer: Answer, text: str) -> bool:
 
 
 def _unknown_error(answer: Answer) -> str | None:
-    """Why the error cannot be known from what is registered; None where it can, and where there is none."""
+    """The reason for which the error is not known from what is registered; None where it is, or where there is none."""
     path, error, text = answer["path"], answer.get("own_error"), answer.get("own_text", "")
     if _meta_refuses(answer):
         return "the kernel at Meta refuses the arguments"
