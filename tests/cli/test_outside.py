@@ -64,10 +64,18 @@ def test_what_a_file_names(field: str, path: str, project: Path) -> None:
         assert keeps_it(result.out + result.err, path)
 
 
-@pytest.mark.parametrize("path", [path for path in WAYS_OUT if path.startswith(("./", "folder"))])
-def test_a_link_that_the_user_names(path: str) -> None:
-    """A pull request can put a link in the place of a file that CI names."""
+@pytest.mark.parametrize("is_marked", [True, False])
+@pytest.mark.parametrize("path", ["./link.yaml", "folder/credentials.yaml", "folder/none.yaml", "folder/good.yaml"])
+def test_a_link_that_the_user_names(path: str, is_marked: bool, project: Path) -> None:
+    """A pull request can put a link in the place of a file that CI names, whatever marks are on the other side.
+
+    Where the working directory has no mark, it is the project.
+    """
+    (project.parent / "outside" / ".git").mkdir()
+    if not is_marked:
+        (project / "pyproject.toml").unlink()
     for arguments in (
+        ("register", f"{project}/{path}"),
         ("register", path),
         ("check-invariants", "near.yaml", "--guards", path),
         ("check-invariants", "near.yaml", "--baseline", path),

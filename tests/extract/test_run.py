@@ -12,6 +12,7 @@ import pytest
 
 from dispatch_cli.extract import cache as caches
 from dispatch_cli.extract.cache import Cache, key_of
+from dispatch_cli.extract.cache_files import is_own_folder
 from dispatch_cli.extract.plan import settings_of_files
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.extract.settings import ReadSettings
@@ -197,6 +198,17 @@ def test_a_folder_inside_a_checkout_is_not_used(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # a home under git
     Cache(str(tmp_path / "dispatch-cli")).put(KEY, {"a": 1})
     assert Cache(str(tmp_path / "dispatch-cli")).get(KEY) == {"a": 1}
+
+
+def test_an_entry_of_others_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is their folder."""
+    Cache("cache").put(KEY, {"a": 1})
+    status, owner = os.fstat, os.geteuid()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: owner + 1)
+        assert Cache("cache").get(KEY) is None and not is_own_folder(Path("cache"))
+    monkeypatch.setattr(os, "fstat", lambda file: os.stat_result([*status(file)[:4], owner + 1, *status(file)[5:]]))
+    assert Cache("cache").get(KEY) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")

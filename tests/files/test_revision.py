@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import run
+from dispatch_cli.files import git as git_module
 from dispatch_cli.files import paths
 from dispatch_cli.files.asked import resolve
+from dispatch_cli.files.errors import RevisionError
 from dispatch_cli.files.revision import MAX_LINKS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.problem import InputError, Problem
@@ -190,6 +193,13 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     assert sorted(path for path in (repo / ".git").rglob("*")) == [path for path in before if path.name != blob[2:]]
 
 
+def test_objects_are_not_replaced(repo: Path) -> None:
+    commit(repo, {"decl.yaml": OPERATOR, "other.yaml": OTHER})
+    git(repo, "replace", *(git(repo, "rev-parse", f"HEAD:{name}").strip() for name in ("decl.yaml", "other.yaml")))
+    assert "m::other" in git(repo, "show", "HEAD:decl.yaml")
+    assert len(spans(load(resolve(["HEAD:decl.yaml"])))) == 2
+
+
 def test_what_the_environment_names_is_not_run(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "program"
     program.write_text(PROGRAM.format(ran=tmp_path / "ran"), encoding="utf-8")
@@ -219,3 +229,33 @@ def test_entries_that_no_checkout_has_are_not_there(repo: Path) -> None:
     assert sorted(entry.name for entry in paths.each_entry(name)) == ["good.yaml", "odd"]
     with pytest.raises(InputError):
         load([f"{name}odd"])
+
+
+def test_a_git_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_module, "PATIENCE", 0.2)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for script, message in (("exec sleep 20", "took more than"), ("exit 0", "ended"), ("echo odd; cat", "answers")):
+        (tmp_path / "git").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (tmp_path / "git").chmod(0o755)
+        objects = git_module.Objects()
+        with pytest.raises(RevisionError, match=message):
+            objects.content("0" * 40)
+        objects.close()
+    (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
+    with pytest.raises(RevisionError, match="git rev-parse took more than"):
+        git_module.ask("rev-parse", "HEAD")
+
+
+def test_a_repository_with_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository(tmp_path / "new", "--object-format=sha256")
+    commit(folder, {"sub/decl.yaml": OPERATOR})
+    monkeypatch.chdir(folder)
+    assert load(resolve(["HEAD:sub/decl.yaml"])).steps
+
+
+def test_names_that_are_not_utf8(repo: Path) -> None:
+    (repo / os.fsdecode(b"\xff.cpp")).write_text(BLOCK, encoding="utf-8")
+    commit(repo, {"a.cpp": BLOCK.replace("KEY", "CPU")})
+    done = run(resolve(["HEAD:"]))
+    assert [omission.reason for omission in done.left_out] == [WhyLeftOut.NAME]
+    assert done.registrations == 1

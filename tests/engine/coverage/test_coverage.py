@@ -81,7 +81,7 @@ def covered(
 def test_classes(
     one: Covered, service: str, source: str | None, lack: str | None, training: str, gradient: str | None
 ) -> None:
-    """Each is what calls of such operators do in PyTorch (`tests.engine.coverage`)."""
+    """Each is what calls of such operators do in PyTorch; `live_backend.py` asks a live one."""
     facts = (one.service, None if one.lack is NoService.SKIPPED else one.source, one.lack, one.training, one.gradient)
     assert facts == (
         Service(service),

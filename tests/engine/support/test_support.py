@@ -1,8 +1,8 @@
 """Verdicts against what PyTorch did with operators that were registered like this, called on the CPU.
 
-The rows of `LIVE` are recorded as libraries, too (`tests.engine.support.judge`): W works, E raises, L the gradient is
-missing or the backward pass raises, X a wrong result; what is not decided is ``?``, what means nothing ``-``. The order
-is that of `SupportContext`.
+The rows of `LIVE` are recorded as libraries, too (`python -m tests.recordings P support`): W works, E raises, L the
+gradient is missing or the backward pass raises, X a wrong result; what is not decided is ``?``, what means nothing
+``-``. The order is that of `SupportContext`.
 """
 
 from __future__ import annotations
