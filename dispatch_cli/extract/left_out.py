@@ -40,6 +40,7 @@ class WhyLeftOut(Enum):
     VENV = "a Python environment"
     REPOSITORY = "a repository of its own"
     EXCLUDED = "excluded"
+    NOT_BUILT = "not in the build that -D and -U describe"
     LINK = "a link that leads out of the given path, or nowhere"
     NOT_A_FILE = "not a regular file"
     UNREADABLE = "cannot be read"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from dispatch_cli.extract.ignore import IgnoreList
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.walked import Exclusion
 from dispatch_cli.files import paths
+from dispatch_cli.model.condition import value
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
 
@@ -50,13 +51,25 @@ def _combined(places: Sequence[SourceSettings], chosen: tuple[int, ...]) -> Read
         for name in step.undefines:
             defines.pop(name, None)
             undefines[name] = None
-        for macro, value in step.defines:
+        for macro, text in step.defines:
             name = macro.partition("(")[0]
             undefines.pop(name, None)
-            defines[name] = macro, value
+            defines[name] = macro, text
         values.update(step.values)
-    when = tuple(dict.fromkeys(condition for step in steps for condition in step.when))
-    return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), when)
+    known = _known(place.every for place in places)
+    holds = {condition: value(condition, known) for step in steps for condition in step.when}
+    when = tuple(condition for condition, decided in holds.items() if decided is None)
+    is_built = False not in holds.values()
+    return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), when, is_built)
+
+
+def _known(steps: Iterable[FileSettings]) -> dict[str, bool]:
+    """Conditions on macros that the settings of all files decide."""
+    known: dict[str, bool] = {}
+    for step in steps:
+        known.update({f"defined({name})": False for name in step.undefines})
+        known.update({f"defined({macro.partition('(')[0]})": True for macro, _ in step.defines})
+    return known
 
 
 def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:

@@ -16,6 +16,7 @@ from dispatch_cli.extract.collect import PyTorchOperators, collect
 from dispatch_cli.extract.document import with_not_understood
 from dispatch_cli.extract.left_out import BOUNDS, WhyLeftOut
 from dispatch_cli.extract.plan import exclusions, settings_of_files
+from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources, digest
 from dispatch_cli.extract.undecided import NO_TEXT
 from dispatch_cli.extract.walk import walk
@@ -82,13 +83,14 @@ def run(
     backends = next((item.codegen_backends for item in reversed(settings) if item.codegen_backends is not None), None)
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
     reporter = _Reporter(progress)
-    walked = walk(named, exclusions(settings), allow_outside, reporter.found, with_tests)
+    read_settings = settings_of_files(settings)
+    walked = _built(walk(named, exclusions(settings), allow_outside, reporter.found, with_tests), read_settings)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
         headers=walked.headers,
         include=include,
-        settings=settings_of_files(settings),
+        settings=read_settings,
         named=walked.named,
         builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
@@ -106,6 +108,16 @@ def run(
     if kept is not None:
         kept.put(key, data)
     return _result(data, walked)
+
+
+def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walked:
+    """The same without files of which macros decide that the build does not have them."""
+    absent = {name for names in walked.files.values() for name in names if not read_settings(name).is_built}
+    if not absent:
+        return walked
+    files = {kind: [name for name in names if name not in absent] for kind, names in walked.files.items()}
+    left_out = (*walked.left_out, *(LeftOut(name, WhyLeftOut.NOT_BUILT) for name in sorted(absent)))
+    return walked._replace(files=files, headers=walked.headers - absent, left_out=left_out)
 
 
 def _result(data: dict[str, Any], walked: Walked) -> SourceRun:

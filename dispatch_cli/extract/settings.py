@@ -14,9 +14,11 @@ class ReadSettings(NamedTuple):
     undefines: macros that are not defined (``-U``).
     values: what names of Python stand for (``--set``), such as ``current_platform.dispatch_key``.
     when: what holds where the file is in the build.
+    is_built: False where macros decide that the file is not in the build.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
     undefines: frozenset[str] = frozenset()
     values: tuple[tuple[str, str], ...] = ()
     when: tuple[Condition, ...] = ()
+    is_built: bool = True
