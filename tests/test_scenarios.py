@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
+import yaml
 
+from dispatch_cli import load_state, universes
+from dispatch_cli.engine.dispatcher.dump import dump_table
+from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
+from tests.capture.support import live_universe, torch_python
 from tests.cli.support import ROOT, call
 
 SCENARIOS = ROOT / "examples" / "scenarios"
@@ -154,3 +162,56 @@ def test_the_error_that_people_report_leads_there(name: str) -> None:
         "explain", "--from-error", "-", f"examples/scenarios/{name}.fixed.yaml", stdin=PUBLISHED[name].encode()
     )
     assert "holds something else at" in fixed.out or name == "06_factory"
+
+
+# In a live PyTorch.
+
+
+SCRIPT = Path(__file__).with_name("scenarios_in_pytorch.py")
+CALLS = {
+    "05": (["mylib::scale", "torch.ones(2, requires_grad=True), 2.0", False], ("--tensor", "cpu requires_grad")),
+    "06": (["mylib::filled", "[2], device='cpu'", False], ("--argument", "device=cpu")),
+    "08": (["mylib::mix", "*[torch.ones(2).to_mkldnn()] * 2", False], ("--tensor", "mkldnn")),
+    "09": (["demo::shrink", "torch.ones(2)", True], ("--tensor", "cpu", "--context", "inference_mode")),
+    "10": (["mylib::norm", "torch.ones(2).to_sparse()", False], ("--tensor", "cpu sparse")),
+}
+"""Calls by the number of their scenario, for PyTorch, and as options of resolve."""
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fixed", ["", ".fixed"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name[:2] != "07"])  # PyTorch has its own fallback there
+def test_what_pytorch_does(name: str, fixed: str, tmp_path: Path) -> None:
+    """In a universe and over a state of its version: the slots that heads explain, the kernel of a call, its error."""
+    head = (SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8")
+    text = (SCENARIOS / f"{name}{fixed}.yaml").read_text(encoding="utf-8")
+    version = f"torch-{'.'.join(live_universe()['torch'].split('.')[:2])}"
+    file = tmp_path / "scenario.yaml"
+    file.write_text(re.sub("torch-2[.0-9]+(?=])", version, text), encoding="utf-8")
+    document = yaml.safe_load(text)
+    slots = re.findall(r"^#   dispatch-cli explain (aten::\S+) (\S+)", head, re.MULTILINE)
+    live_call, options = CALLS.get(name[:2], (None, ()))
+    asked = {"operators": document.get("operators", []), "fallbacks": document.get("fallbacks", {})}
+    keys = {key for operator in asked["operators"] for key in operator["dispatch"]}
+    if not keys <= {*universes.load(version).parseable}:
+        pytest.skip(f"{version} can register nothing at one of the keys")
+    answer = in_pytorch.ask(torch_python(), SCRIPT, {**asked, "slots": slots, "call": live_call})
+    if live_call is None:
+        dispatcher = load_state([str(file)]).dispatcher
+        tables = [dump_table(dispatcher, OperatorName.parse(operator)) for operator, _ in slots]
+        rules = [
+            re.findall(rf"^{slot[1]}: .* \[(.*)\]$", table, re.M) for slot, table in zip(slots, tables, strict=True)
+        ]
+        assert [[rule] if rule else [] for rule in answer["rules"]] == rules != []
+        return
+    result = call("resolve", live_call[0], str(file), *options, "--universe", version, "--format", "json")
+    data = json.loads(result.out)
+    entries = [step["entry"] for step in data["selections"][-1]["steps"]]
+    kernels = [entry["kernel"] for entry in entries if entry["declared_at"]]
+    assert answer["ran"] == kernels[:1]  # it redispatches to no other
+    message, error = answer["message"] or "", data["end"]["error"]
+    if data["gradient"] and data["gradient"]["loss"] == "backward-warns":
+        assert message.startswith(PUBLISHED[name])
+    else:
+        without_place = re.sub(r'"[^"]*/(\w+\.cpp)":\d+', r'"\1"', message)
+        assert without_place.split("\n")[0] == (error["text"].split("\n")[0] if error else "")
