@@ -142,11 +142,21 @@ def line_of(*values: Any) -> bytes:
 
 def go_through_dispatcher(torch: Any) -> None:
     """Have operators of ``torch.library.custom_op`` called by the dispatcher; PyTorch 2.15 has a shorter way in Python,
-    which gives no events.
+    which gives no events. The import of PyTorch makes operators, too.
     """
-    operator: Any = getattr(getattr(torch, "_ops", None), "OpOverload", None)
-    if hasattr(operator, "_can_enable_pyobj_dispatch"):
-        operator._can_enable_pyobj_dispatch = lambda _: False
+    module: Any = getattr(torch, "_ops", None)
+    if not hasattr(getattr(module, "OpOverload", None), "_can_enable_pyobj_dispatch"):
+        return
+    module.OpOverload._can_enable_pyobj_dispatch = lambda _: False
+    for namespace in instances(torch.ops, module._OpNamespace):
+        for packet in instances(namespace, module.OpOverloadPacket):
+            for overload in instances(packet, module.OpOverload):
+                overload._enable_pyobj_dispatch(False)
+
+
+def instances(owner: Any, kind: Any) -> list[Any]:
+    """The attributes of that kind which are there already; none is looked up, which would make operators."""
+    return [value for value in list(vars(owner).values()) if isinstance(value, kind)]
 
 
 class ImportWatch:

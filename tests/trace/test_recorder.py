@@ -75,3 +75,10 @@ def test_operators_that_come_and_go(tmp_path: Path) -> None:
     calls = [call for call in done.calls() if call["operator"].startswith("mine::")]
     assert [call["operator"] for call in calls] == [f"mine::operator{number}" for number in range(20)]
     assert [len(call["tensors"]) for call in calls] == [1, 2] * 10
+
+
+def test_operators_of_custom_op(tmp_path: Path) -> None:
+    """Also those that `import torch` has made, as ``prims::abs``."""
+    done, _ = recorded(tmp_path, LIVE_PROGRAMS["operators of custom_op"]["program.py"])
+    calls = [call["operator"] for call in done.calls() if call["depth"] == 0]
+    assert calls == ["aten::ones", "mine::twice", "mine::twice", "prims::abs", "prims::cos"]
