@@ -43,7 +43,7 @@ def test_a_meta_tensor_is_not_moved_to_the_cpu() -> None:
 
 def test_fake_tensor_mode_compares_devices_itself() -> None:
     output = said_of(text_with("mixed-devices", "FakeTensorDeviceMismatchError"))
-    assert "the fake tensors of one call are on several devices: cuda and cpu" in output
+    assert "the fake tensors of one call are on several devices: cuda:0 and cpu" in output
     assert "FakeTensorMode itself compares the devices" in output
 
 

@@ -111,8 +111,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
 
 
 def _begin(text: str, line: int) -> int:
-    """The offset of a line, from 1."""
-    return sum(map(len, text.splitlines(keepends=True)[: line - 1]))
+    """Offset at which a line begins. line: 1-based."""
+    return sum(len(before) + 1 for before in text.split("\n")[: line - 1])
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:

@@ -16,11 +16,14 @@ NO_GAP = r" {0,3}"
 """Between words of a text that a terminal broke inside of words and that was joined again."""
 _OF_PYTORCH = (
     r"(?:_?_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
-    r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200})"
+    r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200}|"
+    r"_?(?:aoti_torch|torch_(?:library|list|string|stream|parallel|exception|call_dispatcher))\w{0,200})"
 )
-"""Names of C++ in PyTorch's libraries, and those of its former C libraries TH, THC and THNN."""
+"""Names of C++ in PyTorch's libraries, of its stable C API, and of its former C libraries TH, THC and THNN."""
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 """``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
+_BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
+"""Names of modules that packages of backends add to torch."""
 
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
@@ -39,12 +42,16 @@ HOLES = {
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
     # a name of torch; those of CUDA say more
-    "torch_name": r"(?P<name>(?!_cuda_)\w{1,300})",
+    "torch_name": rf"(?P<name>(?!_cuda_|{_BACKEND})\w{{1,300}})",
+    "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "overload": r"(?P<overload>\w{1,300})",
-    "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
+    "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
+    "backend": rf"(?P<device>{_BACKEND})",
+    # one of two devices is the CPU
+    "with_cpu": r"(?:(?=(?:cpu\b|[\w:]{1,60}(?: and|,) cpu\b))(?P<cpu>))?",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": r"(?P<device>privateuseone)",
-    "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
+    "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
@@ -64,6 +71,8 @@ HOLES = {
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
+    # a variable that a module which cannot be imported leaves undefined
+    "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|signed char|unsigned char)",
     "number_type": r"(?P<dtype>[\w:]{1,30})",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",

@@ -161,4 +161,6 @@ def test_advice_of_a_known_text_depends_on_the_layer_at_work() -> None:
     text = "RuntimeError: expected scalar type Half but found Float"
     frame = '  File "/lib/torch/cuda/amp/autocast_mode.py", line 233, in decorate_bwd\n    return bwd(*args)\n'
     assert not any("custom_fwd" in step for step in answered(text).user)
+    # only "\n" ends a line
+    assert any("custom_fwd" in step for step in answered("10%\r20%\r\f30%\x0b\n" * 9 + frame + text).user)
     assert any("custom_fwd" in step for step in answered(frame + text).user)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
-from dispatch_cli.answers.errors.messages import OTHER_TEXT
+from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT
+from dispatch_cli.answers.errors.reading.evidence import ABOUT, AT, IN, LAYERS, SUBJECTS, signs_in
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
@@ -81,6 +84,41 @@ def test_a_path_names_no_device() -> None:
 def test_a_text_that_proves_nothing_is_refused_in_one_sentence(text: str) -> None:
     result = call("explain", "--from-error", "-", stdin=text.encode())
     assert (result.code, result.out, len(result.err.splitlines())) == (2, "", 1)
+
+
+@pytest.mark.parametrize("text", ["about x\n  x\n", "x | words\n", "x | words\n x\n", "  x\n"])
+def test_a_line_that_is_no_sign_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="sign"):
+        dict(signs_in(text))
+
+
+def test_each_condition_on_evidence_names_a_sign() -> None:
+    asked = {
+        name
+        for message in MESSAGES.values()
+        for name in re.findall(
+            r"[\[{]!?((?:in|at|about)_\w+)[\]}]", "\n".join((message.means, *message.user, *message.author))
+        )
+    }
+    there = {f"{beginning}{name}" for beginning in (IN, AT) for name in LAYERS} | {
+        f"{ABOUT}{name}" for name in SUBJECTS
+    }
+    assert len(asked) > 30
+    assert asked - there == set()
+
+
+def test_a_fake_implementation_with_other_parameters_than_the_schema() -> None:
+    report = answered(
+        "torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: "
+        "got TypeError('_() takes 1 positional argument but 2 were given')"
+    )
+    assert report.says.endswith("it speaks of the parameters of a function")
+    assert any("give it the parameters of the schema" in step for step in report.author)
+
+
+def test_the_name_of_an_operator_has_no_subject() -> None:
+    assert "devices" in answered("RuntimeError: aten::relu is not supported on this device").says
+    assert "devices" not in answered("RuntimeError: aten::device is not supported").says
 
 
 def test_frames_of_registered_rules_are_no_registration() -> None:

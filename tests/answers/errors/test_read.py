@@ -262,10 +262,27 @@ def test_a_table_belongs_to_the_error_before_it() -> None:
         *("Now compiled with GPU support: yes", "[debug] dispatch key: CUDA", "aten::convolution_overrideable 0.40%"),
         *("DispatchStub: registering kernel for CPU done", "vmap: It looks like you're using an old version"),
         *("ONNX export failed torch.export.export step", "Sharding propagation failed unexpectedly.please"),
+        # what Python and PyTorch's own kernels say is about no compiled module and no function of a package
+        *("NameError: name 'use_cuda' is not defined", "NameError: name 'x_cpu' is not defined"),
+        *("NameError: name '__file__' is not defined", "numpy: no implementation found for 'numpy.sum'"),
+        "RuntimeError: linalg.lu_factor: LU without pivoting is not implemented on the CPU",
     ],
 )
 def test_nothing_is_found(text: str) -> None:
     assert find_errors(text) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("npu", "no-device-module"),
+        ("xla", "no-device-module"),
+        *((name, "no-registration-api") for name in ("tensr", "npus")),
+    ],
+)
+def test_a_name_that_torch_lacks_is_of_a_backend_or_is_not_there(name: str, kind: str) -> None:
+    (match,) = find_errors(f"AttributeError: module 'torch' has no attribute '{name}'")
+    assert match.kind == kind
 
 
 def test_large_texts_take_no_longer_than_they_are() -> None:

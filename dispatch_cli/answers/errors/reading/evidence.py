@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +54,8 @@ _PRINTED = re.compile(
     r"\n[ \t]{0,40}(?:target|args\[\d{1,3}\]|kwargs): [\s\S]*"
 )
 """Arguments that are printed with a call."""
+_NAME = re.compile(r"\b(?!(?:std|at|c10|torch|caffe2)::)\w{1,100}::\w[\w.]{0,200}")
+"""A name of an operator, whose words are none of the sentence."""
 _REFUSES = re.compile(
     r"(?i)\b(?:not|never)\b[\w ]{0,30}?\b(?:support|implement|allow|availab|register|handle|recogni[sz]|possible)|"
     r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could(?: not|n't)|cannot|can't|missing|failed|NYI)\b|"
@@ -96,20 +98,29 @@ class Sign(NamedTuple):
     key: str | None
 
 
-def _signs(about: bool) -> dict[str, Sign]:
-    """The subjects of the file, or the layers."""
-    text = Path(__file__).parents[1].joinpath("layers.txt").read_text(encoding="utf-8")
-    signs = {}
-    for head, patterns in re.findall(r"^(\w.*)\n((?:  .+\n)+)", text, re.MULTILINE):
+def signs_in(text: str) -> Iterator[tuple[str, Sign]]:
+    """The signs of a file such as ``layers.txt``, by name. Errors: ValueError for another line."""
+    patterns: dict[str, list[str]] = {}
+    head = ""
+    for line in text.split("\n"):
+        if re.match(r"\w[\w ]* \| ", line):
+            head = line
+            patterns[head] = []
+        elif head and line.startswith("  "):
+            patterns[head].append(line[2:])
+        elif line and not line.startswith("#"):
+            raise ValueError(f"neither a sign nor a pattern of one: {line!r}")
+    for head, lines in patterns.items():
+        if not lines:
+            raise ValueError(f"a sign without a pattern: {head!r}")
         name, clause, *key = head.split(" | ")
-        pattern = re.compile("|".join(line[2:] for line in patterns.splitlines()).replace("/", r"[/\\]"))
-        if name.startswith(_ABOUT) is about:
-            signs[name.removeprefix(_ABOUT)] = Sign(pattern, clause, key[0] if key else None)
-    return signs
+        yield name, Sign(re.compile("|".join(lines).replace("/", r"[/\\]")), clause, key[0] if key else None)
 
 
 _ABOUT = "about "
-LAYERS, SUBJECTS = _signs(about=False), _signs(about=True)
+_SIGNS = dict(signs_in(Path(__file__).parents[1].joinpath("layers.txt").read_text(encoding="utf-8")))
+LAYERS = {name: sign for name, sign in _SIGNS.items() if not name.startswith(_ABOUT)}
+SUBJECTS = {name.removeprefix(_ABOUT): sign for name, sign in _SIGNS.items() if name.startswith(_ABOUT)}
 """Layers that may be at work, the most special first, and subjects of a sentence."""
 
 
@@ -123,7 +134,7 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     message = _message(shown.text, begin)
     near = shown.text[max(begin - NEAR, 0) : begin + NEAR]
     layers = layers_of(shown.text, begin)
-    sentence = _PRINTED.sub("", message[: 8 * SENTENCE])[:SENTENCE]
+    sentence = _NAME.sub("", _PRINTED.sub("", message[: 8 * SENTENCE]))[:SENTENCE]
     subjects = [name for name, sign in SUBJECTS.items() if sign.pattern.search(sentence)]
     operator = _first(_OPERATORS, message) or _first(_OPERATORS, near)
     is_error = bool(raised) and "Warning" not in shown.text[raised[-1] : raised[-1] + len("DeprecationWarning")]

@@ -1,5 +1,7 @@
 """Texts that have no known sentence: advice by what was under way."""
 
+import contextlib
+import importlib
 import time
 import warnings
 
@@ -81,7 +83,7 @@ untried("other-text", "Pass contiguous, dense tensors on the device of the group
 untried("other-text", "If a registration is refused", "an explanation")
 untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
 untried("other-text", "If a device is refused", "tried for texts about devices")
-untried("other-text", "If a layout or strides are refused", "tried for texts about layouts")
+untried("other-text", "If strides are refused", "tried for texts about layouts")
 untried("other-text", "If something is not supported there", "needs another build")
 untried("other-text", "If a name or an argument is not there", "needs another build")
 untried("other-text", "If the call is right: compile and link", "needs two builds")
@@ -142,4 +144,45 @@ untried("other-text", "is the registration that is refused", "an explanation")
 untried("other-text", "PyTorch met what it takes for impossible", "the texts are faults of PyTorch")
 untried("other-text", "Call it with plain tensors", "tried for the text that no subclass handles an operator")
 untried("changed-in-place", "set_detect_anomaly(True)", "a diagnosis")
+
+
+@tries("changed-in-place", "`with torch.no_grad():` around it")
+def change_of_a_leaf(advice):
+    weight = torch.ones(2, 2, requires_grad=True)
+    with torch.no_grad() if advice else contextlib.nullcontext():
+        weight[0].add_(1)
+
+
+@tries("meta-data", "create it with data, `with torch.device('cpu'):`")
+def value_that_a_module_reads(advice):
+    with torch.device("cpu" if advice else "meta"):
+        torch.ones(1).item()
+
+
+@tries("no-registration-api", "If it is a submodule: import it by its whole name")
+def submodule_without_an_import(advice):
+    if advice:
+        importlib.import_module("torch.utils.mobile_optimizer")
+    assert torch.utils.mobile_optimizer
+
+
+@tries("bad-registration", "import what it names", since="2.7")
+def annotation_that_is_a_string(advice):
+    names = {"torch": torch} if advice else {}
+    exec("def f(x: 'torch.Tensor') -> 'torch.Tensor': return x", names)
+    assert torch.library.infer_schema(names["f"], mutates_args=()) == "(Tensor x) -> Tensor"
+
+
+@tries("other-text", "give it the parameters of the schema")
+def fake_implementation_with_other_parameters(advice):
+    op = define("t::f", "(Tensor x, int n) -> Tensor", CPU=lambda x, n: x + n)
+    torch.library.register_fake("t::f")((lambda x, n: x.clone()) if advice else lambda x: x.clone())
+    with FakeTensorMode() as mode:
+        op(mode.from_tensor(torch.ones(2)), 1)
+
+
+untried("no-sharding", "If it runs in inference mode", "needs several processes")
+untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++")
+
+
 untried("other-text", "or compile the parts before and after it apart", "tried for texts that name the operator")
