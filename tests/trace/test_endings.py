@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.capture.support import torch_python
 from tests.cli.support import call
-from tests.engine.call.judge.run import has_modules
-from tests.engine.call.judge.test_judge import SEED
-from tests.trace.judge.endings import judged_runs, table, together
 from tests.trace.support import PLAIN, Writer
 
-SAMPLES = 40
-BY_DIMENSIONS = ("softmax_backward_data", "transpose", "squeeze")
-"""Parts of the names of operators whose batching rule returns, or fills, a tensor without dimensions itself."""
 OF_RESIZE = ("AutogradCPU", "ADInplaceOrView", "CPU")
 
 
@@ -110,17 +101,3 @@ def test_every_format_shows_what_is_known_to_have_run(name: str, tmp_path: Path)
         *[bool(case.seen)] * (len(case.keys) - 1),
     ]
     assert answer(file, "--explain", "0")["assumed_kernels"] == [*case.assumed]
-
-
-@pytest.mark.live
-def test_calls_that_raise() -> None:
-    """A few of PyTorch's samples, made to fail; `python -m tests.trace.judge.endings` judges thousands."""
-    python = torch_python()
-    if not has_modules(python):
-        pytest.skip("PyTorch's own samples need NumPy")
-    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
-    judged = together(judged_runs(python, SAMPLES, seed))
-    assert all(verdict.raised >= SAMPLES for verdict in judged.values())
-    assert all(verdict.wrong.total() == 0 for verdict in judged.values()), table(judged)
-    different = [what for verdict in judged.values() for what in verdict.different]
-    assert all(any(name in what.partition(": ")[0] for name in BY_DIMENSIONS) for what in different), table(judged)
