@@ -32,6 +32,10 @@ TELL_THE_AUTHOR = (
     "PyTorch, or show this text to its authors."
 )
 """The advice to a user who cannot fix the error."""
+NOT_KNOWN = (
+    "The cause is not known here. Look for the sentence in the issues of PyTorch, and of the packages in the traceback."
+)
+"""The advice of an answer that has none."""
 AUTOGRAD_TOO = (
     "Register a kernel that computes the gradient at {key} too, or remove the kernel that displaces the math kernel: "
     "the math kernel calls operators that the backend has, and they have gradients."
@@ -77,6 +81,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     context = () if first.kind == OTHER_TEXT else context_flags(layers_of(pasted.text, _begin(pasted.text, first.line)))
     asked = first._replace(details=(*first.details, *((flag, "") for flag in context)))
     names = (first.operator, first.key, asked.details)
+    author = advice(message.author, *names)
+    otherwise = NOT_KNOWN if first.kind == OTHER_TEXT and not author else TELL_THE_AUTHOR
     version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
         *starts_from(state),
@@ -93,8 +99,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         says=filled(message.says, *names),
         means=filled(message.means, *names),
         facts=(),
-        user=advice(message.user, *names) or (TELL_THE_AUTHOR,),
-        author=advice(message.author, *names),
+        user=advice(message.user, *names) or (otherwise,),
+        author=author,
         version=version,
         reproduced=None,
         explained=None,

@@ -23,24 +23,30 @@ PYTORCHS = ("aten", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
 TRACERS = frozenset(("dynamo", "inductor", "aot", "compile", "fake", "traced", "vmap", "transform"))
 """Layers whose frames go through torch.library, too."""
-_NO_DISPATCH = re.compile(r"(?:Import|ModuleNotFound|Name|FileNotFound|Permission|OS|Syntax|Connection)Error")
+_NO_DISPATCH = re.compile(
+    r"(?:Import|ModuleNotFound|Name|FileNotFound|Permission|OS|Syntax|Connection|Unpickling)Error"
+)
 """Errors that no call of an operator and no registration raises."""
 OF_PYTORCH = frozenset(("exported", "layout", "autocast", "twice", "script"))
 """Layers for which it does not matter who wrote an operator."""
-NOT_ALONE = frozenset(
-    ("dynamo", "inductor", "aot", "backward", "assertion", "registering", "schema", "exported", "program")
-)
-"""Layers whose error the same call without them does not show, or does not explain."""
+ALONE = frozenset(("functional", "vmap", "transform", "fake", "traced", "autocast", "layout"))
+"""Layers without which the same call shows their error, or its cause."""
 NEAR = 1 << 16
-"""Characters before the last error, and after it, in which its traceback is looked for."""
+"""Characters before an error, and after it, in which its traceback and its message are looked for."""
 SENTENCE = 500
 """Characters of the longest sentence whose subject is looked for."""
 _RAISED = re.compile(
-    r"(?<![\w.])(?<!::)[\w.]{0,200}?(?:Error|Exception|Warning|Unsupported|Failed)(?:\(|:(?!:))|\bwhat\(\):"
+    r"(?<![\w.])(?<!::)[\w.]{0,200}?(?:Error|Exception|Warning|Unsupported|Failed)(?:\(|:(?!:))|"
+    r"\bterminate called after|\n[^\n]{0,80}?\bwhat\(\):"
 )
+_ERROR = re.compile(r"\bERROR\b|\berror:")
+_NO_ERROR = re.compile(r"(?m)^(?:[^\n]{0,200}?(?:\b(?:INFO|DEBUG|PASSED)\b|\bnote:)|[ \t]*-- ).*$")
+"""Lines of a log that tell of no error, whatever words they have."""
+_ASYNCHRONOUS = "asynchronously reported"
+"""In errors of CUDA, which are raised by a later call than the one that failed."""
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #|from user code)")
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\)")
-_FRAME = re.compile(r"[/\\](torch[/\\][\w/\\.-]{1,200}\.py)[\"']?(?:, line |:)(\d{1,6})(?:,? in (\w{1,80}))?")
+_FRAME = re.compile(r"[/\\](torch(?:gen)?[/\\][\w/\\.-]{1,200}\.py)[\"']?(?:, line |:)(\d{1,6})(?:,? in (\w{1,80}))?")
 _THROUGH = re.compile(
     r"torch[/\\](?:_ops|_tensor|_utils\w*|_compile|functional|overrides|_dynamo[/\\](?:exc|output_graph|eval_frame|convert_frame|utils))\.py|torch[/\\](?:nn|utils)[/\\]"
 )
@@ -51,9 +57,9 @@ _CALL = re.compile(
 )
 _PRINTED = re.compile(
     r"\b\w{1,60}\((?:\.\.\., |FakeTensor)[^()]{0,2000}(?:\([^()]{0,200}\)[^()]{0,200}){0,40}\)|"
-    r"\n[ \t]{0,40}(?:target|args\[\d{1,3}\]|kwargs): [\s\S]*"
+    r"\btensor\([^()]{0,4000}\)|\n[ \t]{0,40}(?:target|args\[\d{1,3}\]|kwargs): [\s\S]*"
 )
-"""Arguments that are printed with a call."""
+"""Tensors, and the arguments that are printed with a call."""
 _NAME = re.compile(r"\b(?!(?:std|at|c10|torch|caffe2)::)\w{1,100}::\w[\w.]{0,200}")
 """A name of an operator, whose words are none of the sentence."""
 _REFUSES = re.compile(
@@ -125,39 +131,44 @@ SUBJECTS = {name.removeprefix(_ABOUT): sign for name, sign in _SIGNS.items() if 
 
 
 def evidence(text: str) -> tuple[ErrorText, ...]:
-    """The error of a text by what it proves: an operator, a layer, or a subject of tensors; none without these."""
+    """The last error of a text by what its sentence and its traceback prove; none where they prove nothing."""
     shown = plain(text[:MAX_CHARACTERS])
+    shown = shown._replace(text=_NO_ERROR.sub("", shown.text))
     raised = [match.start() for match in _RAISED.finditer(shown.text)]
-    if raised and _NO_DISPATCH.search(shown.text[raised[-1] : shown.text.find(":", raised[-1])]):
+    starts = raised or [match.start() for match in _ERROR.finditer(shown.text)]
+    if not starts:
         return ()
-    begin = shown.text.rfind("\n", 0, raised[-1]) + 1 if raised else 0
-    message = _message(shown.text, begin)
-    near = shown.text[max(begin - NEAR, 0) : begin + NEAR]
-    layers = layers_of(shown.text, begin)
+    begin = shown.text.rfind("\n", 0, starts[-1]) + 1
+    message, frames = _message(shown.text, begin), _frames(shown.text, begin)
+    name = _exception(message)
+    if name.endswith("Warning") or _NO_DISPATCH.fullmatch(name) or not (raised or _REFUSES.search(message)):
+        return ()
+    of_message, of_frames = _of_sentence(message), _of_frames(frames)
     sentence = _NAME.sub("", _PRINTED.sub("", message[: 8 * SENTENCE]))[:SENTENCE]
     subjects = [name for name, sign in SUBJECTS.items() if sign.pattern.search(sentence)]
-    operator = _first(_OPERATORS, message) or _first(_OPERATORS, near)
-    is_error = bool(raised) and "Warning" not in shown.text[raised[-1] : raised[-1] + len("DeprecationWarning")]
-    about_tensors = bool(is_error and subjects and _PYTORCH.search(message))
-    if not (raised or _REFUSES.search(message)) or not (operator or layers or about_tensors):
+    operator = _first(_OPERATORS, message)
+    about_tensors = bool(raised and subjects and _PYTORCH.search(message))
+    layers = (*of_message, *of_frames)
+    if not (operator or layers or about_tensors):
         return ()
-    name = None if operator is None else OperatorName.parse_printed(operator)
-    flags = [*context_flags(layers), *(f"{ABOUT}{name}" for name in subjects)]
-    flags += [] if NOT_ALONE & {*layers[:1]} else [CALLED]
-    is_custom = name.namespace not in PYTORCHS if name is not None else bool(_CUSTOM.search(near))
+    parsed = None if operator is None else OperatorName.parse_printed(operator)
+    flags = [*context_flags(of_message), *(f"{AT}{name}" for name in layers[:1] if not of_message)]
+    flags += [f"{ABOUT}{name}" for name in subjects]
+    flags += [CALLED] if ALONE & {*of_message[:1]} else []
+    is_custom = parsed.namespace not in PYTORCHS if parsed is not None else bool(_CUSTOM.search(message))
     flags += [CUSTOM] if is_custom and not OF_PYTORCH & {*layers} else []
     layer = LAYERS[layers[0]] if layers else None
     words = {
-        EXCEPTION: _exception(shown.text[begin : begin + NEAR]) if raised else "an error",
+        EXCEPTION: _with_article(name),
         DURING: None if layer is None else layer.clause,
         LAYER_KEY: None if layer is None else layer.key,
         SUBJECT: " and ".join(SUBJECTS[subject].clause for subject in subjects[:2]) or None,
         CALL: _first((_CALL,), message),
-        FRAME: _frame_in_words(shown.text[:begin]),
+        FRAME: _frame_in_words(frames),
     }
     details = (*((flag, "") for flag in flags), *((key, value) for key, value in words.items() if value is not None))
     device = _first(_DEVICES, message)
-    named = None if name is None else str(name)
+    named = None if parsed is None else str(parsed)
     return (ErrorText(OTHER_TEXT, named, device, shown.line_at(begin), {}, None, details),)
 
 
@@ -168,26 +179,46 @@ def context_flags(layers: Iterable[str]) -> tuple[str, ...]:
 
 
 def layers_of(text: str, begin: int) -> tuple[str, ...]:
-    """The layers at work, the one that raised the error first. begin: where the line of the error begins.
-
-    Words of the sentence prove more than frames, inner frames more than outer ones, and these more than other words.
-    """
-    near = text[max(begin - NEAR, 0) : begin + NEAR]
-    message = _message(text, begin)
-    frames = [match[1] for match in _FRAME.finditer(text, max(begin - NEAR, 0), begin)]
-    inner = next((frame for frame in reversed(frames) if not _THROUGH.match(frame)), "")
-    there = [
-        name for part in (message, inner, near) for name, layer in LAYERS.items() if part and layer.pattern.search(part)
-    ]
-    names = tuple(dict.fromkeys(there))
-    return tuple(name for name in names if name != "registering") if TRACERS & {*names} else names
+    """The layers at work, by the sentence of an error, then by its traceback. begin: where its line begins."""
+    of_frames = _of_frames(_frames(text, begin))
+    return tuple(dict.fromkeys((*_of_sentence(_message(text, begin)), *of_frames)))
 
 
-def _exception(line: str) -> str:
+def _of_sentence(message: str) -> tuple[str, ...]:
+    """The layers that the sentence of an error proves."""
+    said = _PRINTED.sub("", message)
+    return tuple(name for name, layer in LAYERS.items() if layer.pattern.search(said))
+
+
+def _of_frames(frames: Iterable[re.Match[str]]) -> tuple[str, ...]:
+    """The layers of the frames of a traceback, that of the innermost first."""
+    names = []
+    for frame in reversed([*frames]):
+        if not _THROUGH.match(frame[1]):
+            place = f"{frame[1]} in {frame[3]}"
+            names += [name for name, layer in LAYERS.items() if layer.pattern.search(place)]
+    return tuple(name for name in dict.fromkeys(names) if name != "registering" or not TRACERS & {*names})
+
+
+def _frames(text: str, begin: int) -> list[re.Match[str]]:
+    """The frames of the traceback before an error; none where another call than the failed one has raised it."""
+    if _ASYNCHRONOUS in _message(text, begin):
+        return []
+    starts = [match.end() for match in _TRACEBACK.finditer(text, max(begin - NEAR, 0), begin)]
+    return [*_FRAME.finditer(text, starts[-1] if starts else max(begin - NEAR, 0), begin)]
+
+
+def _exception(message: str) -> str:
     """The class of the error that a line begins with, which may name others: the last of them, without its module."""
-    match = _RAISED.search(line)
+    match = _RAISED.search(message)
     name = "" if match is None else match[0].rstrip("(: ").rpartition(".")[2]
-    return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}" if name.isidentifier() else "an error"
+    return name if name.isidentifier() else ""
+
+
+def _with_article(name: str) -> str:
+    if not name:
+        return "an error"
+    return f"{'an' if re.match('[AEIO]|Un(?!i)', name) else 'a'} {name}"
 
 
 def _message(text: str, begin: int) -> str:
@@ -195,15 +226,12 @@ def _message(text: str, begin: int) -> str:
     return _FRAMES.split(text[begin : begin + NEAR], maxsplit=1)[0]
 
 
-def _frame_in_words(before: str) -> str | None:
-    """The innermost frame of PyTorch in the last traceback before an error."""
-    starts = [match.end() for match in _TRACEBACK.finditer(before)]
-    frames = [*_FRAME.finditer(before, starts[-1] if starts else max(len(before) - NEAR, 0))]
+def _frame_in_words(frames: list[re.Match[str]]) -> str | None:
+    """The innermost frame of PyTorch in a traceback."""
     if not frames or _THROUGH.match(frames[-1][1]):
         return None
     path, line, function = frames[-1].groups()
-    inner = path.replace("\\", "/").rpartition("/torch/")[2].removeprefix("torch/")
-    return f"torch/{inner}, line {line}{f', in {function}' if function else ''}"
+    return f"{path.replace(chr(92), '/')}, line {line}{f', in {function}' if function else ''}"
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> str | None:

@@ -40,14 +40,6 @@ def data_set_under_vmap(advice):
     assert (f if advice else vmap(f))(ONE).sum() == 4
 
 
-@tries("other-text", "Call it outside of the transform", ALONE)
-def resize_of_a_view_functionalized(advice):
-    def f(x):
-        return x.clone()[:1].resize_(4, 4)
-
-    (f if advice else functionalize(f))(ONE)
-
-
 class Checked(torch.fx.Tracer):
     check_mutable_operations = True
 
@@ -80,6 +72,7 @@ def function_of_an_extension(advice):
 
 untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a diagnosis")
 untried("other-text", "Pass contiguous, dense tensors on the device of the group's backend", "needs a GPU")
+untried("other-text", "Call it outside of the transform", "the texts are faults of PyTorch")
 untried("other-text", "If a registration is refused", "an explanation")
 untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
 untried("other-text", "If a device is refused", "tried for texts about devices")
@@ -186,3 +179,37 @@ untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++
 
 
 untried("other-text", "or compile the parts before and after it apart", "tried for texts that name the operator")
+
+
+@tries("backward-call", "Reduce the result to one number", "or pass its gradient")
+def backward_of_two_numbers(advice):
+    y = training(1.0, 2.0) * 2
+    if "pass" in advice:
+        y.backward(gradient=torch.ones_like(y))
+    else:
+        (y.sum() if advice else y).backward()
+
+
+@tries("backward-call", "Compute the result from that tensor", "pass `allow_unused=True`")
+def gradient_of_an_unused_tensor(advice):
+    x, y = training(1.0), training(2.0)
+    (g,) = torch.autograd.grad((x * y if "Compute" in advice else x * 2).sum(), y, allow_unused="pass" in advice)
+    assert g is None or g == 1
+
+
+@tries("backward-call", "off its graph", "pass `retain_graph=True` to the first")
+def state_of_an_earlier_step(advice):
+    x = training(2.0)
+    state = x * x
+    state.sum().backward(retain_graph="pass" in advice)
+    ((state.detach() if "off" in advice else state) * x).sum().backward()
+
+
+@tries("dynamic-size", "`Dim.AUTO`")
+def export_of_a_fixed_size(advice):
+    class Fixed(torch.nn.Module):
+        def forward(self, x):
+            return x.view(3, 2)
+
+    size = torch.export.Dim.AUTO if advice else torch.export.Dim("b")
+    torch.export.export(Fixed(), (torch.ones(3, 2),), dynamic_shapes={"x": {0: size}})
