@@ -58,9 +58,13 @@ class FunctionBody(_Fields):
         return Signature(parameters)
 
     def refusal(self, positional: int, *keywords: str) -> str | None:
-        """Python's words for why a call with these arguments fails; None where it does not."""
+        """Reason why a call with these arguments fails, mostly in Python's words; None where it does not."""
         try:
             self.signature.bind(*range(positional), **dict.fromkeys(keywords))
         except TypeError as error:
+            kinds = [parameter.kind for parameter in self.signature.parameters.values()]
+            taken = kinds.count(Parameter.POSITIONAL_ONLY) + kinds.count(Parameter.POSITIONAL_OR_KEYWORD)
+            if taken < positional and Parameter.VAR_POSITIONAL not in kinds:
+                return f"it takes {taken} argument{'s' * (taken != 1)} by position, PyTorch passes {positional}"
             return str(error)
         return None

@@ -56,6 +56,39 @@ def test_resolve_fails_the_calls_that_support_says_raise(source: str) -> None:
     assert [call(*shlex.split(command)[1:]).code for command in commands] == [1] * len(commands)
 
 
+FAULTY = """
+dispatch: 1
+operators:
+  - custom_op: "mine::few(Tensor x, Tensor y) -> Tensor"
+    kernel: {kernel: few, body: {parameters: [x, y]}}
+    backward: {kernel: few_backward, body: {parameters: [ctx, grad], values: 1..1}}
+  - custom_op: "mine::same(Tensor x) -> Tensor"
+    kernel: {kernel: same, body: {parameters: [x], returns: [{argument: x, text: x, at: "2:5"}]}}
+"""
+TRAINED = ("mine::few", "--tensor", "cpu requires_grad", "--tensor", "cpu")
+"""PyTorch 2.13 and 2.15: "returned an incorrect number of gradients (expected 2, got 1)", in the backward pass."""
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "kernel"),
+    [
+        (TRAINED, "function-arguments", "autograd by few_backward"),
+        ((*TRAINED, "--context", "no_grad"), None, None),
+        (("mine::few", "--tensor", "cpu", "--tensor", "cpu"), None, None),
+        (("mine::same", "--tensor", "cpu grad-wrapped", "--context", "jvp"), "aliased-result", "same"),
+    ],
+)
+def test_resolve_names_the_function_that_is_at_fault(
+    tmp_path: Path, words: tuple[str, ...], reason: str | None, kernel: str | None
+) -> None:
+    (tmp_path / "faulty.yaml").write_text(FAULTY, encoding="utf-8")
+    result = call("resolve", *words[:1], str(tmp_path / "faulty.yaml"), *words[1:], "--format", "json")
+    refusal = json.loads(result.out)["refusal"]
+    assert (result.code, refusal and (refusal["reason"], refusal["kernel"])) == (
+        (0, None) if reason is None else (1, (reason, kernel))
+    )
+
+
 def test_each_command_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Path(OPERATORS).read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)

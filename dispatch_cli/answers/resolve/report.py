@@ -77,8 +77,8 @@ class ResolveReport(StartsFrom):
     options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
     gradient: where a tensor requires a gradient and what runs gives none, what becomes of it.
-    refusal: of a call that the dispatcher brings to its end, and in which PyTorch raises all the same: the cell of
-    `support`, with the rule and the kernel.
+    refusal: of a call that the dispatcher brings to its end, where PyTorch raises all the same, in it or in its
+    backward pass: the cell of `support`, with the rule and the kernel.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
     alternatives: of a call that fails for options that were assumed, others with which it comes to a kernel.

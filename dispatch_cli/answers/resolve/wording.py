@@ -25,9 +25,11 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.call.unwrapped import Unwrapped
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
+from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.words import short_kernel
 from dispatch_cli.trace.calls import CallEnd
 
@@ -219,7 +221,9 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
     if report.refusal is not None:
         cell = report.refusal
         kernel = "" if cell.kernel is None else f" ({short_kernel(cell.kernel)} for {cell.key})"
-        return f"PyTorch raises an error: {reason_words(cell)}{kernel}."
+        is_late = cell.reason is Reason.FUNCTION_ARGUMENTS and cell.key is not None and cell.key.startswith(AUTOGRAD)
+        where = " in the call or in its backward pass" if is_late else ""
+        return f"PyTorch raises an error{where}: {reason_words(cell)}{kernel}."
     last = report.steps[-1]
     where = f"{kernel_phrase(last, short)} at {last.hop.slot}{_rule(last)}"
     match report.end.kind:

@@ -44,10 +44,8 @@ def autograd_keys(universe: Universe) -> tuple[str, ...]:
 
 def lost_in_call(call: Call, universe: Universe, schema: FunctionSchema | None) -> LostGradient | None:
     """Loss of the gradient in a simulated call; None where nothing is lost, and where the call raises."""
-    if call.end.kind is EndKind.ERROR or not any(tensor.requires_grad for tensor in call.tensors):
-        return None
-    thread = Contexts(TensorMaker(universe)).enter_all(call.contexts)
-    lost = lost_gradient(call.hops, universe) if thread.gradients else None
+    records = call.end.kind is not EndKind.ERROR and records_gradients(call, universe)
+    lost = lost_gradient(call.hops, universe) if records else None
     if (
         lost is None
         or lost.loss is not GradientLoss.RAISES
@@ -56,6 +54,12 @@ def lost_in_call(call: Call, universe: Universe, schema: FunctionSchema | None) 
     ):
         return lost
     return lost._replace(loss=GradientLoss.UNSEEN)
+
+
+def records_gradients(call: Call, universe: Universe) -> bool:
+    """True if a tensor of a call requires a gradient, and grad mode is on."""
+    needed = any(tensor.requires_grad for tensor in call.tensors)
+    return needed and Contexts(TensorMaker(universe)).enter_all(call.contexts).gradients
 
 
 def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | None:

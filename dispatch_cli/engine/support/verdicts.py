@@ -11,6 +11,7 @@ from functools import cached_property
 from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
+from dispatch_cli.engine.call.gradient import records_gradients
 from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
@@ -126,23 +127,28 @@ class Judge:
     def refused(self, call: Call) -> Cell | None:
         """The cell of a call that the dispatcher brings to its end, where PyTorch raises all the same.
 
-        A transform of torch.func refuses the autograd kernel, or a Python function of the operator cannot be right.
+        A transform of torch.func refuses the autograd kernel, or a Python function of the operator cannot be right: in
+        the call, or in the backward pass of its result.
         """
         if self.schema is None:
             return None
-        kinds, shown = {context.kind for context in call.contexts}, SupportCall(())
+        kinds, shown, hops = {context.kind for context in call.contexts}, SupportCall(()), [call.hops[-1]]
         if call.end.fake is not None:
             cell = self._traced(call.end.fake, shown)
-            serving = active_fake(self.operator) if cell.key == META else None
-        elif not kinds.isdisjoint(GRADS):
-            cell = self._of(self._gradients.differentiated(call.hops, ContextKind.JVP in kinds), shown)
-            serving = call.hops[-1].live.registration
+            served = [(cell, active_fake(self.operator) if cell.key == META else None)]
         else:
-            cell, serving = self._served(call.hops[-1], shown), call.hops[-1].live.registration
-        if cell.verdict is not Verdict.RAISES and serving is not None and not self._is_own:
-            verdict, reason = self._fault(serving.kernel) or (cell.verdict, cell.reason)
-            cell = cell._replace(verdict=verdict, reason=reason)
-        return cell if cell.verdict is Verdict.RAISES else None
+            if not kinds.isdisjoint(GRADS):
+                cell = self._of(self._gradients.differentiated(call.hops, ContextKind.JVP in kinds), shown)
+                if cell.verdict is Verdict.RAISES:
+                    return cell
+            elif records_gradients(call, self.universe):
+                hops.append(self._gradients.trained(call.hops).hop)
+            served = [(self._served(hop, shown), hop.live.registration) for hop in hops]
+        for cell, registration in served:
+            fault = None if registration is None or self._is_own else self._fault(registration.kernel)
+            if fault is not None and fault[0] is Verdict.RAISES:
+                return cell._replace(verdict=fault[0], reason=fault[1])
+        return None
 
     def _differs_in_batch(self, column: Column, cell: Cell) -> bool:
         """True if vmap may get results that do not fit together, as their shape depends on the data."""
