@@ -9,9 +9,10 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
+from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
 from dispatch_cli.answers.errors.other_text import with_state
-from dispatch_cli.answers.errors.read import ErrorText, find_errors
+from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
 from dispatch_cli.answers.errors.reading.evidence import context_flags, evidence, layers_of
 from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
 from dispatch_cli.answers.errors.reading.printed_table import printed_table
@@ -45,6 +46,10 @@ UNNAMED_OPERATOR = OperatorName("the operator")
 """In place of the name in a text that names a key alone."""
 TO_CPU = "Move the tensors to the CPU for this call: `x.to('cpu')`."
 NEWER_BACKEND = "Use a newer package of the backend: kernels are added in each release."
+HANDLED = (
+    "This is an earlier error: while it was handled, another one was raised, of which no sentence is known here. "
+    "They need not have the same cause."
+)
 EXPLAIN_ELSEWHERE = "Explain it over the state of its own PyTorch: `--base`."
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
@@ -81,8 +86,6 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     context = () if first.kind == OTHER_TEXT else context_flags(layers_of(pasted.text, _begin(pasted.text, first.line)))
     asked = first._replace(details=(*first.details, *((flag, "") for flag in context)))
     names = (first.operator, first.key, asked.details)
-    author = advice(message.author, *names)
-    otherwise = NOT_KNOWN if first.kind == OTHER_TEXT and not author else TELL_THE_AUTHOR
     version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
         *starts_from(state),
@@ -99,8 +102,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         says=filled(message.says, *names),
         means=filled(message.means, *names),
         facts=(),
-        user=advice(message.user, *names) or (otherwise,),
-        author=author,
+        user=advice(message.user, *names) or (NOT_KNOWN if first.kind == OTHER_TEXT else TELL_THE_AUTHOR,),
+        author=advice(message.author, *names),
         version=version,
         reproduced=None,
         explained=None,
@@ -113,6 +116,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
+    if is_handled(pasted.text, first):
+        report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
 
 

@@ -58,7 +58,7 @@ class Fact(NamedTuple):
     nobody wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data:
     the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace the math
     kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key, before
-    it gets to the second.
+    it gets to the second. handled: another error came while this one was handled.
     Of a text that has no known sentence: schema: the definition of the operator; not-in-state: the state is of a build
     without this backend.
     """

@@ -74,6 +74,8 @@ _CODE = re.compile(
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
 _HANDLING = "During handling of the above exception"
 """Stands between two errors of which the second ended the program; it need not have the same cause."""
+_NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
+"""Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
 
 
@@ -98,12 +100,21 @@ def find_errors(text: str) -> list[ErrorText]:
     named = {error.kind for error in best.errors if error.operator is not None}
     errors = [error for error in best.errors if error.operator or error.kind not in named]
     handled = _handled_to(text)
-    return sorted(errors, key=lambda error: (_is_warning(error), error.line <= handled))
+    last = {error.kind for error in errors if error.line > handled and not _is_warning(error)}
+    causes = _NOT_LOADED if last == {"not-defined"} else frozenset()
+    return sorted(errors, key=lambda error: (_is_warning(error), error.line <= handled and error.kind not in causes))
 
 
 def _handled_to(text: str) -> int:
     """The line up to which errors were handled: one that came after them ended the program."""
     return text.count("\n", 0, text.rfind(_HANDLING)) + 1 if _HANDLING in text else 0
+
+
+def is_handled(text: str, error: ErrorText) -> bool:
+    """True for an error that was handled when another one was raised, of which no sentence is known."""
+    if _is_warning(error) or error.line > _handled_to(text):
+        return False
+    return not any(not _is_warning(later) for later in find_errors(text[text.rfind(_HANDLING) :]))
 
 
 def lines_of_table(text: str) -> int:

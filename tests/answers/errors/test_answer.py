@@ -164,3 +164,28 @@ def test_advice_of_a_known_text_depends_on_the_layer_at_work() -> None:
     # only "\n" ends a line
     assert any("custom_fwd" in step for step in answered("10%\r20%\r\f30%\x0b\n" * 9 + frame + text).user)
     assert any("custom_fwd" in step for step in answered(frame + text).user)
+
+
+HANDLING = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "handled"),
+    [
+        (no_kernel("aten::relu", "SparseCPU") + HANDLING + "KeyError: 'tensor'", "no-kernel", True),
+        (no_kernel("aten::relu", "SparseCPU") + HANDLING + no_kernel("aten::relu", "SparseCPU"), "no-kernel", False),
+        ("KeyError: 'x'" + HANDLING + no_kernel("aten::relu", "SparseCPU"), "no-kernel", False),
+        (
+            "ImportError: /x/_C.so: undefined symbol: _ZN2at3fooERKNS_6TensorE"
+            + HANDLING
+            + "AttributeError: '_OpNamespace' 'my' object has no attribute 'op'",
+            "undefined-symbol",
+            False,
+        ),
+    ],
+)
+def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_is_the_cause(
+    text: str, kind: str, handled: bool
+) -> None:
+    report = answered(text)
+    assert (report.kind, "handled" in [fact.kind for fact in report.facts]) == (kind, handled)
