@@ -21,8 +21,6 @@ CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
 PYTORCHS = ("aten", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
-TRACERS = frozenset(("dynamo", "inductor", "aot", "compile", "fake", "traced", "vmap", "transform"))
-"""Layers whose frames go through torch.library, too."""
 _NO_DISPATCH = re.compile(
     r"(?:Import|ModuleNotFound|Name|FileNotFound|Permission|OS|Syntax|Connection|Unpickling)Error"
 )
@@ -197,7 +195,7 @@ def _of_frames(frames: Iterable[re.Match[str]]) -> tuple[str, ...]:
         if not _THROUGH.match(frame[1]):
             place = f"{frame[1]} in {frame[3]}"
             names += [name for name, layer in LAYERS.items() if layer.pattern.search(place)]
-    return tuple(name for name in dict.fromkeys(names) if name != "registering" or not TRACERS & {*names})
+    return tuple(dict.fromkeys(names))
 
 
 def _frames(text: str, begin: int) -> list[re.Match[str]]:
