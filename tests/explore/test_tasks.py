@@ -24,6 +24,8 @@ from tests.cli.support import call
 from tests.explore.support import drive, flat, newest, screen_text, until
 from tests.support import load_recording
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = "examples/scenarios/01_composite_override.yaml"
 
 

@@ -15,6 +15,7 @@ SEED = 20
 COUNT = 1
 
 
+@pytest.mark.slow
 def test_a_fixed_run() -> None:
     counts = run_chunk(SEED, 1, COUNT * len(pairs()))
     assert counts.failures == []

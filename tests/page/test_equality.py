@@ -185,7 +185,7 @@ PAGES: dict[str, tuple[str, ...]] = {
 OPERATORS = 4
 
 
-LONG = ("a file over a base", "a state that is incomplete")
+LONG = ("a file over a base", "a state that is incomplete", "hostile names")
 
 
 @needs_node

@@ -67,6 +67,7 @@ def _of_fact(fact: Fact, key: str) -> Iterator[Statement]:
             pass
 
 
+@pytest.mark.slow
 def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
     compared = answered = 0
     for text in texts():

@@ -199,6 +199,7 @@ def differing(state: State, error: ErrorText) -> list[str]:
     return slots
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
     """The state reproduces the text, and every slot of the printed table agrees."""
@@ -285,6 +286,7 @@ def test_a_name_that_torch_lacks_is_of_a_backend_or_is_not_there(name: str, kind
     assert match.kind == kind
 
 
+@pytest.mark.slow
 def test_large_texts_take_no_longer_than_they_are() -> None:
     for part in (
         *("a::b", "a: ", "[kernel] ", ": attempted to run this operator with ", "'", "\n> "),
@@ -325,6 +327,7 @@ LARGE: dict[str, Callable[[], str]] = {
 """Texts of megabytes, made when a test asks for them."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LARGE)
 def test_time_grows_with_length_alone(kind: str) -> None:
     text = LARGE[kind]()
@@ -332,6 +335,7 @@ def test_time_grows_with_length_alone(kind: str) -> None:
         find_errors(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a log", "lines of JSON"])
 def test_an_error_at_the_end_of_a_long_log_is_found(kind: str) -> None:
     end = ARGUMENTS.format("a::b", "CUDA") if kind == "a log" else escaped(ARGUMENTS.format("a::b", "CUDA"))
@@ -347,6 +351,7 @@ def test_an_error_across_two_windows_is_found_once(offset: int) -> None:
     assert match.operator == "a::b"
 
 
+@pytest.mark.slow
 def test_an_escaped_error_is_found_at_the_end_of_a_long_escaped_log() -> None:
     """Lines without any word of an error are not unescaped, so they do not use up what may be."""
     noise = json.dumps({"message": "\n".join(["all is well"] * 100)})

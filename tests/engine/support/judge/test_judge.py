@@ -17,7 +17,7 @@ from tests.engine.support.judge.compare import answers_of, judged, version_of
 from tests.support import load_recording
 
 RECORDING = "2.13.0.support"
-COUNT = 12
+COUNT = 8
 """Number of operators that a live PyTorch is asked about."""
 
 
