@@ -87,11 +87,11 @@ def call_blocks(
     before: the same call without the changes that are being tried, or why there is none. full: error texts are whole.
     """
     if isinstance(report, ResolveHigherOrderReport):
-        yield from resolve_higher_order.said(report, True, full, by="f")
+        yield from resolve_higher_order.summary(report, True, full, by="f")
         yield from _before(report, before)
         yield from resolve_higher_order.stages(report, True)
         return
-    yield from resolve.said(report, True, full, by="f")
+    yield from resolve.summary(report, True, full, by="f")
     for step in report.steps:
         if (called := called_operator(state, OperatorName.parse(report.operator), step)) is not None:
             words = Run(f"{step.hop.slot} calls "), Run(str(called), Tone.KERNEL)

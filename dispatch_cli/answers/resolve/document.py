@@ -72,12 +72,12 @@ def document(
     short = width is not None
     options = [Fact(name.capitalize(), label) for name, label in option_labels(report)]
     yield from heading(report, schema_label(report.operator, report.schema), options)
-    yield from said(report, short, full)
+    yield from summary(report, short, full)
     yield from drawn
     yield from stages(report, short)
 
 
-def said(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
+def summary(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """Verdict on the call, and the sentences after it. by: the option that makes error texts full."""
     yield from answer(report, recorded_end_sentence(report) or end_sentence(report, short), full, by)
     if report.refusal is not None and (helps := help_words(report.refusal)) is not None:

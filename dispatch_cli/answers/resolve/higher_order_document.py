@@ -44,12 +44,12 @@ def document(
     short = width is not None
     effect = ", with a side effect" if report.side_effect else ""
     yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
-    yield from said(report, short, full)
+    yield from summary(report, short, full)
     yield from drawn
     yield from stages(report, short)
 
 
-def said(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
+def summary(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """Verdict on the call, and the sentences after it."""
     yield from answer(report, end_sentence(report, short), full, by)
     if report.backward_error is not None:

@@ -16,7 +16,7 @@ from dispatch_cli.answers.coverage.document import (
     columns,
     counted_blocks,
     overlay_blocks,
-    said,
+    row_text,
     trains,
     words,
 )
@@ -157,7 +157,7 @@ class CoveragePane(ListPane):
 
     def words_of(self, row: Any) -> str:
         """Text that the filter searches."""
-        return said(row)
+        return row_text(row)
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
         """Number of operators that are served, and the choice of rows."""

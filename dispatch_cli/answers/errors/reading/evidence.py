@@ -184,8 +184,8 @@ def layers_of(text: str, begin: int) -> tuple[str, ...]:
 
 def _of_sentence(message: str) -> tuple[str, ...]:
     """The layers that the sentence of an error proves."""
-    said = _PRINTED.sub("", message)
-    return tuple(name for name, layer in LAYERS.items() if layer.pattern.search(said))
+    sentence = _PRINTED.sub("", message)
+    return tuple(name for name, layer in LAYERS.items() if layer.pattern.search(sentence))
 
 
 def _of_frames(frames: Iterable[re.Match[str]]) -> tuple[str, ...]:
