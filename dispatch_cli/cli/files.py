@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import io
 import os
-import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,35 +67,6 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder in which no file can be made. Errors: OSError."""
     with tempfile.TemporaryFile(dir=folder):
         pass
-
-
-@contextmanager
-def new_folder(name: str) -> Iterator[Path]:
-    """A folder for files, which *name* has when all are written, and nothing else. Errors: OSError."""
-    target = Path(name)
-    refuse_outside(target)
-    is_there = target.is_dir()
-    if is_there:
-        if any(target.iterdir()):
-            raise FileExistsError(errno.EEXIST, "the folder is not empty; name a new one")
-    elif os.path.lexists(target):
-        raise NotADirectoryError(errno.ENOTDIR, "it is a file; name a folder")
-    target = target.resolve()
-    # a folder that is there can be a mount point: files can be moved to it from inside alone
-    folder = Path(tempfile.mkdtemp(dir=target if is_there else target.parent, prefix=f".{target.name[:100]}."))
-    try:
-        yield folder
-        is_other = [*target.iterdir()] != [folder] if is_there else os.path.lexists(target)
-        if is_other or os.path.realpath(name) != os.fspath(target):
-            raise FileExistsError(errno.EEXIST, "something else was put there during the work; name a new folder")
-        if is_there:
-            for file in [*folder.iterdir()]:
-                file.rename(target / file.name)
-        else:
-            folder.chmod(0o777 & ~_umask())
-            folder.rename(target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:

@@ -6,7 +6,6 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -18,8 +17,6 @@ from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS, PICTURES
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.document import Block
     from dispatch_cli.render.printed import Kind
@@ -245,18 +242,6 @@ def write(
         refuse_input(output)
     try:
         write_file(chunks, output, compressed, follows_links=is_baseline)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
-
-
-@contextmanager
-def written_folder(output: str) -> Iterator[Path]:
-    """A new folder for the files of an answer: whole or not at all. Errors: CannotWrite."""
-    from dispatch_cli.cli.files import new_folder
-
-    try:
-        with new_folder(output) as folder:
-            yield folder
     except OSError as error:
         raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
 

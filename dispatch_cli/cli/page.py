@@ -18,18 +18,16 @@ from dispatch_cli.answers.findings.command_options import (
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
-from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write, written_folder
+from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write
 from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
-from dispatch_cli.cli.source_options import NO_CONFIG
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.engine.history.state import State
 
-_INDEX = "index.html"
-_NOT_OF_SOURCE = ("trace", "source_url", "all_versions", "format_", "output", "color", "help")
+_NOT_OF_SOURCE = ("trace", "source_url", "format_", "output", "color", "help")
 
 
 @click.command("page", cls=Command)
@@ -41,13 +39,8 @@ _NOT_OF_SOURCE = ("trace", "source_url", "all_versions", "format_", "output", "c
     help="Link places in files to this repository, such as https://github.com/OWNER/NAME; by default, the one that "
     "[project.urls] in pyproject.toml names.",
 )
-@click.option(
-    "--all-versions",
-    is_flag=True,
-    help="Write a page for each embedded PyTorch version, and an index of what changed, into a new folder: -o FOLDER.",
-)
 @output_options(only=("html",))
-def command(source: SourceOptions, trace: str | None, source_url: str | None, all_versions: bool, out: Output) -> None:
+def command(source: SourceOptions, trace: str | None, source_url: str | None, out: Output) -> None:
     """Write a whole state as one page of HTML that a browser opens from disk, such as dispatch.html.
 
     The page has every operator with its table, each slot explained, the registrations, the findings of
@@ -57,9 +50,6 @@ def command(source: SourceOptions, trace: str | None, source_url: str | None, al
     Without FILE, --base and -k, the newest embedded PyTorch state is used. With --trace, it is the state of the
     recorded program, and the page has its calls.
     """
-    if all_versions:
-        _write_site(source, out)
-        return
     if out.file is None and sys.stdout.isatty():
         raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
     from dispatch_cli.model import read_files
@@ -91,12 +81,9 @@ def _page(
     out: Output,
     url: str | None = None,
     trace: tuple[TraceView, str] | None = None,
-    index_page: str | None = None,
 ) -> tuple[list[str], int]:
-    """A page, and how many operators it has. trace: the recording, and its name. index_page: as of `PageSource`."""
-    # the pages of the embedded versions are not about the project in whose folder they are written
-    options = NO_CHECK_OPTIONS if index_page is None else NO_CHECK_OPTIONS._replace(config=NO_CONFIG)
-    state, findings, settings = _checked(source, out, options)
+    """A page, and how many operators it has. trace: the recording, and its name."""
+    state, findings, settings = _checked(source, out, NO_CHECK_OPTIONS)
     warn_of_overrides(state, out.color)
     from dispatch_cli.cli.page_files import files_read
     from dispatch_cli.files.paths import as_argument
@@ -108,40 +95,8 @@ def _page(
     arguments = tuple(_without(folders, argument) for argument in arguments)
     shown = None if trace is None else PageTrace(trace[0], _without(folders, as_argument(trace[1])))
     names = tuple(map(_name_of, source.files, arguments))
-    named = PageSource(arguments, files, more, len(source.files), names, url, index_page)
+    named = PageSource(arguments, files, more, len(source.files), names, url)
     return [*html(page_data(state, findings, named, shown), folders)], len(state.dispatcher)
-
-
-def _write_site(source: SourceOptions, out: Output) -> None:
-    """Write the pages of all versions and their index. Errors: UsageError; CannotWrite."""
-    given = [*source_arguments(click.get_current_context(), ("all_versions", "format_", "output", "color"))]
-    if given:
-        raise click.UsageError(
-            f"--all-versions cannot be combined with {given[0]}: its pages are those of the embedded PyTorch versions. "
-            "Write the page of files by a command of its own."
-        )
-    if out.file is None:
-        raise click.UsageError("--all-versions writes a folder; name a new one, such as -o site.")
-    from dispatch_cli import bases
-    from dispatch_cli.answers.history.report import history_report
-    from dispatch_cli.answers.history.versions import Versions
-    from dispatch_cli.page.versions import versions_data
-    from dispatch_cli.page.write import versions_html
-    from dispatch_cli.render.words import plural
-
-    names = tuple(reversed(bases.names()))
-    with written_folder(out.file) as folder:
-        size = 0
-        for name in names:
-            of_version = source._replace(bases=(name,))
-            chunks, _ = _page(of_version, ("--base", name), out._replace(file=None), index_page=_INDEX)
-            write(chunks, str(folder / f"{name}.html"), kind="data")
-            size += sum(map(len, chunks))
-        versions = Versions(names)
-        report = history_report(versions, versions.operators(), versions.higher_order_operators())
-        chunks = [*versions_html(versions_data(report, [f"{name}.html" for name in names]))]
-        write(chunks, str(folder / _INDEX), kind="data")
-    say_written(out.file, f"{plural(len(names), 'version')}, {_megabytes(size + sum(map(len, chunks)))}")
 
 
 def _megabytes(size: int) -> str:

@@ -50,7 +50,7 @@ class PageSource(NamedTuple):
 
     arguments: the source options, as they were given; the first *named* are files. more_files: the number of files
     that are not in *files*. names: of the state's files and folders, for people. url: of the repository that they are
-    in. index_page: the file beside the page that leads to those of other versions.
+    in.
     """
 
     arguments: tuple[str, ...]
@@ -59,7 +59,6 @@ class PageSource(NamedTuple):
     named: int = 0
     names: tuple[str, ...] = ()
     url: str | None = None
-    index_page: str | None = None
 
 
 class PageTrace(NamedTuple):
@@ -100,7 +99,6 @@ def page_data(
             "diff": changes_data(state, source.arguments[: source.named], source.arguments[source.named :]),
             "names": source.names,
             "source_url": source.url,
-            "index_page": source.index_page,
             "files": data_of(source.files),
             "more_files": source.more_files,
         },

@@ -29,28 +29,17 @@ def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
 
     The data is packed, so that no text in it can be read as HTML. Scripts and style are allowed by their digests alone.
     """
-    yield from _html(
-        "body.html", f"{_asset('page.css')}{IN_PAGE}", (_script("model"), _script("view")), _packed(data, folders)
-    )
-
-
-def versions_html(data: dict[str, Any]) -> Iterator[str]:
-    """The index of the pages of all versions, made as they are."""
-    style = _asset("page.css") + _asset("versions.css")
-    scripts = _asset("model_shared.js"), _asset("view_dom.js") + _asset("versions.js")
-    yield from _html("versions.html", style, scripts, _packed(data, ()))
-
-
-def _html(body: str, style: str, scripts: tuple[str, str], packed: str) -> Iterator[str]:
-    """body: the asset with the elements. packed: the data."""
-    model, view = scripts
-    policy = _POLICY.format(scripts=" ".join(map(_digest, scripts)), style=_digest(style))
+    model, view = _script("model"), _script("view")
+    style = f"{_asset('page.css')}{IN_PAGE}"
+    packed = _packed(data, folders)
+    scripts = " ".join(map(_digest, (model, view)))
+    policy = _POLICY.format(scripts=scripts, style=_digest(style))
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>dispatch-cli</title>\n<style>{style}</style>\n</head>\n<body>\n{_asset(body)}\n"
+        f"<title>dispatch-cli</title>\n<style>{style}</style>\n</head>\n<body>\n{_asset('body.html')}\n"
         '<script type="application/octet-stream" id="data">\n'
     )
     for start in range(0, len(packed), _LINE):

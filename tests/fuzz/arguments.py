@@ -18,7 +18,7 @@ from tests.fuzz import documents, words
 
 LEFT_OUT = ("capture", "explore", "help")
 """Commands that need a PyTorch, or a terminal; `HELP` asks for help."""
-NOT_GIVEN = ("format_", "help", "python", "is_module", "modules", "last", "save", "all_versions", "output", "file")
+NOT_GIVEN = ("format_", "help", "python", "is_module", "modules", "last", "save", "output", "file")
 """Parameters that ask a PyTorch, run a program, write a file or take half a minute."""
 COMPLETE, HELP = "complete", "help"
 EXTRA = {COMPLETE: words.SHELLS, HELP: ("",)}

@@ -15,7 +15,6 @@ from typing import IO, Any
 import click
 import pytest
 
-from dispatch_cli import bases
 from dispatch_cli.cli.options import SourceOptions, load_state
 from dispatch_cli.cli.page import command
 from dispatch_cli.cli.source_options import ReadingOptions
@@ -55,23 +54,6 @@ def page_of(*arguments: str) -> Path:
 
     digest = hashlib.sha256("\0".join(arguments).encode("utf-8", "surrogateescape")).hexdigest()
     return once(f"page-{digest[:32]}", make) / "page.html"
-
-
-SITE_VERSIONS = ("torch-2.13", "torch-2.4")
-"""Enough for a site: with all versions it takes half a minute."""
-
-
-def site() -> Path:
-    """The folder that ``dispatch-cli page --all-versions`` writes where there are only `SITE_VERSIONS`."""
-
-    def make(folder: Path) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(folder)
-            patch.setattr(bases, "names", lambda: SITE_VERSIONS)
-            result = call("page", "--all-versions", "-o", "site")
-        assert (result.code, result.out) == (0, ""), result.err
-
-    return once("site", make) / "site"
 
 
 NODE = shutil.which("node")

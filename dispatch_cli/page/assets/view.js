@@ -173,7 +173,6 @@ function start(loaded) {
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
   byId("trace").hidden = page.trace() === null;
   byId("changes").hidden = !hasChanges();
-  if (about.index_page) byId("trace").after(make("li", {}, make("a", { href: about.index_page }, "Versions")));
   startSearch();
   window.addEventListener("hashchange", show);
   document.addEventListener("keydown", pressed);

@@ -41,16 +41,11 @@ function make(tag, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name, value);
-    else if (name === "href" && !value.startsWith("#") && !isBeside(value) && !isOfRepository(value)) throw new Error("links stay in the page");
+    else if (name === "href" && !value.startsWith("#") && !isOfRepository(value)) throw new Error("links stay in the page");
     else element.setAttribute(name, shown(value));
   }
   element.append(...nodes(children));
   return element;
-}
-
-/** Whether an address is that of a page of the same site: those of versions, and their index. */
-function isBeside(address) {
-  return /^(?:index|torch-[\d.]+)\.html(?:#|$)/.test(address);
 }
 
 /** Whether an address is that of a file in the project's repository, or in PyTorch's. */
