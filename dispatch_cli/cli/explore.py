@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
-_NOT_OF_SOURCE = ("trace", "fresh", "help")
+_NOT_OF_SOURCE = ("trace", "help")
 _NO_TERMINAL = ". `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "error": "the screen is drawn by it"}
 """The streams that have to be a terminal, and why."""
@@ -31,8 +31,7 @@ _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "
 @click.command("explore", cls=Command)
 @partial(source_options, what_if=False)
 @trace_option
-@click.option("--fresh", is_flag=True, help="Begin anew, not at the view and operator where you left last time.")
-def command(source: SourceOptions, trace: str | None, fresh: bool) -> None:
+def command(source: SourceOptions, trace: str | None) -> None:
     """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
 
     Every view shows the command line that prints the same. Press ? for the keys, and q to leave.
@@ -65,7 +64,7 @@ def command(source: SourceOptions, trace: str | None, fresh: bool) -> None:
     session = Session(state, arguments, partial(_read_again, source) if source.files else None, view)
     if _has_settings():
         session.checks = check_setup(source)
-    raise click.exceptions.Exit(app.run(session, not fresh))
+    raise click.exceptions.Exit(app.run(session))
 
 
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:

@@ -36,6 +36,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--exit-zero", ("check-invariants",), "write --fail-on none"),
     ("--fallbacks", ("register",), "write --view fallbacks"),
     ("--filter", ("coverage",), "write --op or --served-by; JSON and CSV have every row, and `explore` has a filter"),
+    ("--fresh", ("explore",), "leave it out: every start begins anew"),
     ("--from", ("history",), _VERSIONS),
     ("--generator", ("resolve",), "write --argument generator=DEVICE"),
     ("--import", ("extract",), "write `dispatch-cli crossref PATH... --against live --import MODULE`"),

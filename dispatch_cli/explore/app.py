@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import ComposeResult, SystemCommand, get_system_commands_provider
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus, Resize
@@ -16,12 +16,9 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from dispatch_cli.explore import left_place
 from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.going import Going
-from dispatch_cli.explore.hangup import SECONDS, end_without_terminal
-from dispatch_cli.explore.left_place import LeftPlace
 from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
@@ -33,7 +30,6 @@ from dispatch_cli.explore.visits import VisitedPlace, Visits
 from dispatch_cli.render.text_safety import safe_lines
 
 if TYPE_CHECKING:
-    from textual.command import Provider
     from textual.notifications import SeverityLevel
 
 
@@ -44,12 +40,6 @@ NARROW = 100
 TINY = 56
 """Columns below which the list has the whole width, as long as no view has the focus."""
 _WIDTHS = [(0, "-tiny"), (TINY, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]
-
-
-def _own_commands() -> type[Provider]:
-    from dispatch_cli.explore.palette import ExploreCommands
-
-    return ExploreCommands
 
 
 class ExploreScreen(Screen[None]):
@@ -78,7 +68,6 @@ class ExploreApp(Going, Trying, Opening):
     """
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-high")]  # noqa: RUF012  (textual's way)
-    COMMANDS = {get_system_commands_provider, _own_commands}  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
         # done before the next key is looked at, which can be there already
         Binding(
@@ -99,22 +88,17 @@ class ExploreApp(Going, Trying, Opening):
         Binding("q", "quit", "Quit", tooltip="Quit the program"),
     ]
 
-    def __init__(self, session: Session, left: LeftPlace = LeftPlace()) -> None:  # noqa: B008
-        """left: where the user was last, which is shown first where there still is such a place."""
+    def __init__(self, session: Session, front: str = PANES[0].id) -> None:
+        """front: the view that is shown first, if there is no recording."""
         super().__init__()
-        if left.theme in self.available_themes and not os.environ.get("TEXTUAL_THEME"):
-            self.theme = left.theme
         self.session = session
         self.operators = Operators(session, self.cursor_moved, id="operators")
         self.catalogue = self.operators.catalogue
         self.stage = PaneStage(session, id="stage")
-        self.front = PANES[0].id
+        self.front = front
         if session.trace is not None:
             self.front = TRACE.id
             self.bind(TRACE.key, f"pane('{TRACE.id}')", description=TRACE.title, show=False)
-        elif left.view in self.stage.entries:
-            self.front = left.view
-        self.operators.list.show_name(left.operator)
         first = self.operators.list.entry
         is_listed = session.trace is None
         self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front, is_listed))
@@ -157,7 +141,6 @@ class ExploreApp(Going, Trying, Opening):
     def on_mount(self) -> None:
         if not self.visits.here.listed:
             self.call_after_refresh(self.stage.focus_on, self.front)
-        self.set_interval(SECONDS, end_without_terminal)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
 
@@ -210,7 +193,7 @@ class ExploreApp(Going, Trying, Opening):
         self.tabs.lead(self.front)
         spot = self.spot
         name = spot.higher_order if spot.operator is None else str(spot.operator)
-        self.crumb.show(self.session.title, name, spot.key, self.stage.entries[self.front].title)
+        self.crumb.show(self.stage.entries[self.front].title, name, spot.key, self.session.title)
         if answer is None and isinstance(view, Pane) and view.waits_for:
             self.command_bar.show("", view.waits_for)
             return
@@ -237,23 +220,23 @@ class ExploreApp(Going, Trying, Opening):
         has_trace = self.session.trace is not None
         self.push_screen(HelpScreen(sections_of(self, view if isinstance(view, Pane) else None, has_trace)))
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (textual's)
+    def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
+        """textual's. The views, and what the keys shown below do."""
+        for entry in self.stage.entries.values():
+            yield SystemCommand(f"View: {entry.title}", f"Key {entry.key}", partial(self.action_pane, entry.id))
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if active.enabled and binding.show and binding.tooltip:
+                run = partial(self.run_action, binding.action, active.node)
+                yield SystemCommand(binding.tooltip, f"Key {self.get_key_display(binding)}", run)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
 
 
-def run(session: Session, comes_back: bool = True) -> int:
-    """Explore a state in this terminal until the user leaves; the exit code.
-
-    comes_back: to where the user left last time.
-    """
-    left = left_place.read() if comes_back else LeftPlace()
-    if not left.view and session.original.own_operators():
-        left = left._replace(view=SUPPORT.id)
-    app = ExploreApp(session, left)
+def run(session: Session) -> int:
+    """Explore a state in this terminal until the user leaves; the exit code."""
+    app = ExploreApp(session, (SUPPORT if session.original.own_operators() else PANES[0]).id)
     gc.freeze()  # the state stays as long as the program
     gc.set_threshold(10_000, 20, 100)  # looking through all objects takes as long as several keys
     gc.enable()
     app.run()
-    spot = app.spot
-    left_place.note(LeftPlace(app.front, spot.higher_order or str(spot.operator or ""), app.theme))
     return app.return_code or 0

@@ -13,19 +13,16 @@ from textual.dom import DOMNode
 from textual.events import Click, Resize
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
-from dispatch_cli.explore.fitting import fitting
 from dispatch_cli.explore.panes import PaneEntry
 from dispatch_cli.explore.session import PaneAnswer
 from dispatch_cli.render.text_safety import safe
 
 PROGRAM = "dispatch-cli"
-_MOST_LINES = 3
-"""Lines of a long command line."""
 _LEAST = 5
 """Characters of a view's name with its key and a blank; where there is less room, only the key is shown."""
-_INSIDE = " > "
+_BETWEEN = " > "
 _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
 
@@ -100,28 +97,16 @@ def _shortened(most: int, name: str) -> str:
     return f"{name[: most - 1]}…" if len(name) > most else name
 
 
-class Crumb(Widget):
-    """Crumbs: the state, the operator, the slot. The state is cut where there is no room for it."""
+class Crumb(Static):
+    """Crumbs: the view, the operator, the slot, and the state, which is cut where there is no room for it."""
 
-    DEFAULT_CSS = "Crumb { height: 1; padding: 0 1; color: $text-muted; }"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: tuple[str, ...] = ()
+    DEFAULT_CSS = """
+    Crumb { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
 
     def show(self, *parts: str | None) -> None:
-        """Show where the user is: the state, then parts of it from outer to inner; None for parts that do not apply."""
-        crumbs = tuple(safe(part) for part in parts if part)
-        if crumbs != self.parts:
-            self.parts = crumbs
-            self.refresh()
-
-    def render(self) -> Content:
-        state, *inside = self.parts or ("",)
-        room = self.content_size.width - sum(len(part) + len(_INSIDE) for part in inside)
-        if len(state) > room:
-            state = f"…{state[len(state) - max(0, room - 1) :]}"
-        return Content(_INSIDE.join((state, *inside)))
+        """Show where the user is; None for parts that do not apply."""
+        self.update(Content(_BETWEEN.join(safe(part) for part in parts if part)), layout=False)
 
 
 def command_line(answer: PaneAnswer) -> str:
@@ -147,11 +132,11 @@ def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = Fal
     app.notify(f"{notice} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
-class CommandBar(Widget):
+class CommandBar(Static):
     """The command line of what is shown, or why there is none. It can be selected with the mouse."""
 
     DEFAULT_CSS = """
-    CommandBar { height: 1; padding: 0 1; background: $surface; color: $foreground; }
+    CommandBar { height: auto; max-height: 25vh; padding: 0 1; background: $surface; color: $foreground; }
     """
 
     def __init__(self) -> None:
@@ -163,25 +148,9 @@ class CommandBar(Widget):
         """line: empty where there is none. note: what has to be done before it can be used, or why there is none."""
         if (line, note) != (self.line, self.note):
             self.line, self.note = line, note
-            self._fit()
-            self.refresh()
-
-    def on_resize(self, event: Resize) -> None:  # noqa: ARG002
-        self._fit()
-
-    @property
-    def _most(self) -> int:
-        """The lines that it may have."""
-        return max(1, min(_MOST_LINES, self.app.size.height // 8))
-
-    def _fit(self) -> None:
-        width = self.content_size.width
-        if not width:  # not laid out yet; its size will come
-            return
-        lines = min(self._most, len(self._whole().wrap(width)))
-        height = self.styles.height
-        if height is None or height.value != lines:
-            self.styles.height = lines
+            whole, width = self._whole(), self.content_size.width
+            # a layout of the screen takes long: only where the height is another one
+            self.update(whole, layout=not width or len(whole.wrap(width)) != self.size.height)
 
     def _whole(self) -> Content:
         if not self.line:
@@ -190,10 +159,6 @@ class CommandBar(Widget):
         if self.note:
             parts.append((f"  {safe(self.note)}", "$text-warning"))
         return Content.assemble(*parts)
-
-    def render(self) -> Content:
-        """The line, as far as there is room."""
-        return fitting(self._whole(), self.content_size.width, self._most)
 
 
 class KeyBar(Widget):

@@ -17,7 +17,6 @@ from dispatch_cli.answers.table.registrations.report import KernelRow, registrat
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
-from dispatch_cli.explore.source import source_blocks
 from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Selector
@@ -108,10 +107,6 @@ class FindingFix(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-def _is_code(block: Block) -> bool:
-    return isinstance(block, Paragraph) and block.kind is ParagraphKind.CODE
-
-
 class FindingDetail:
     """A finding with everything that belongs to it, and what its parts open."""
 
@@ -119,22 +114,16 @@ class FindingDetail:
         self._state = state
         self._row = row
 
-    def blocks(self, width: int, low: bool = False) -> Iterator[Block]:
-        """The finding, its slot, the registrations of its operator, a fix, and why it is one.
-
-        low: of its file, the line alone, where it is seen in few lines.
-        """
+    def blocks(self, width: int) -> Iterator[Block]:
+        """The finding, its slot, the registrations of its operator, a fix, and why it is one."""
         row = self._row
         if row.unlisted is not None:
             yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
         elif row.mark == GONE:
             yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
         if row.findings:
-            blocks = finding_blocks([*row.findings], width)
-            yield from (block for block in blocks if low or not _is_code(block))
+            yield from finding_blocks([*row.findings], width)
         yield from self._places()
-        if not low:
-            yield from source_blocks(row.span, width)
         yield from self._fix()
         yield from self._registrations()
         yield Gap()

@@ -6,22 +6,19 @@ from typing import Any
 
 from textual.app import App
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.bars import Tabs
 from dispatch_cli.explore.catalogue import Catalogue, spot_of
-from dispatch_cli.explore.following import Following
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.operators import Operators
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.pane import SOON, Pane
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.explore.visits import VisitedPlace, Visits
-
-_SOON = 0.06
-"""Seconds for which a cursor that moves quickly has to rest until the views follow it."""
 
 _OF_OPERATOR = ("table", "slot", "call")
 """The views of one operator: from a row of another view, they show the one that the row is about."""
@@ -43,7 +40,7 @@ class Going(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._following = Following(self, _SOON, self._follow)
+        self._following: Timer | None = None
         self._passed_over: Spot | None = None  # what a row is about that was pointed at when an operator was chosen
 
     @property
@@ -60,7 +57,9 @@ class Going(App[None]):
     def cursor_moved(self, entry: ListedOperator) -> None:
         """The cursor of the list is at another operator."""
         self.visits.move(VisitedPlace(spot_of(entry), self.front))
-        self._following.moved()
+        if self._following is not None:
+            self._following.stop()
+        self._following = self.set_timer(SOON, self._follow)
 
     def _follow(self) -> None:
         """Show the operator under the cursor, unless the end came first. Whatever that changes is in one frame."""

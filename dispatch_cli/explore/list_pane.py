@@ -11,22 +11,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
-from textual.widgets import Input
+from textual.timer import Timer
+from textual.widgets import Input, Static
 
 from dispatch_cli.answers.shared.selection import has_words
 from dispatch_cli.explore.blocks import Blocks, Rows
-from dispatch_cli.explore.fitting import FittedText
-from dispatch_cli.explore.following import Following
 from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.pane import LOW, Pane
+from dispatch_cli.explore.pane import LOW, SOON, Pane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
-
-SOON = 0.04
-"""Seconds for which a cursor that moves quickly has to rest until the details follow it."""
 
 
 class RowDetail(Blocks):
@@ -87,9 +83,9 @@ class ListPane(Pane):
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self.spot = Spot()
-        self._following = Following(self, SOON, self.show_details)
+        self._following: Timer | None = None
         self._shown_remark = ""
-        self.head = FittedText(classes="head")
+        self.head = Static(classes="head", markup=False)
         self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
         self.list = Rows(id="list")
         self.detail = RowDetail(id="detail")
@@ -180,7 +176,9 @@ class ListPane(Pane):
     @on(LinesView.Moved, "#list")
     def _moved(self, event: LinesView.Moved) -> None:
         event.stop()
-        self._following.moved()
+        if self._following is not None:
+            self._following.stop()
+        self._following = self.set_timer(SOON, self.show_details)
 
     @on(LinesView.Opened, "#list")
     def _opened(self, event: LinesView.Opened) -> None:

@@ -155,11 +155,6 @@ class OperatorList(SizedScrollView):
         self.marked = marked
         self._find()
 
-    def show_name(self, name: str) -> None:
-        """Begin with the cursor on the operator of a name, if it is in the list."""
-        names = (self.catalogue.entries[number].name for number in self.found)
-        self.cursor = next((row for row, other in enumerate(names) if other == name), self.cursor)
-
     def action_move(self, by: int) -> None:
         self._user_goes(self.cursor + by)
 

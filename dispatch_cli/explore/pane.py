@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from dispatch_cli.model.edit import Edit
 
 
+SOON = 0.04
+"""Seconds for which a cursor rests until views follow it."""
 LOW = 14
 """Lines of a view below which there is room only for the most important."""
-TALL = 28
-"""Lines of a view from which there is room for a line of a file with its neighbours."""
 SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"
 """Description of the key for that, for help."""
 

@@ -19,12 +19,14 @@ from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.report import became_stale
 from dispatch_cli.explore.answers.table import said_once
 from dispatch_cli.explore.change_words import name_text
-from dispatch_cli.explore.source import source_blocks
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.render.snippets import marked_line, snippet
 
 WORKING = "Looking for what would help …"
+_MARGIN = 10
+"""Columns before a line of a file, for its number."""
 
 
 class ToSlot(NamedTuple):
@@ -86,13 +88,13 @@ class SlotBlocks:
         self.before = before
         self.working = working
 
-    def __call__(self, width: int, low: bool = False) -> Iterator[Block]:
-        """The blocks for a width. low: of the kernel's file, the line alone, where it is seen in few lines."""
+    def __call__(self, width: int) -> Iterator[Block]:
+        """The blocks for a width."""
         report = self.report
         if isinstance(report, ExplainHigherOrderReport):
             return explain_higher_order.document(report, width)
         if isinstance(report.what, SlotExplanation):
-            return self._slot(report, report.what, width, low)
+            return self._slot(report, report.what, width)
         return chain(explain.document(report, width), (Gap(),) if self.off else (), self._switched_off())
 
     def leads_to(self, item: Any) -> Target | None:
@@ -119,7 +121,7 @@ class SlotBlocks:
         registrations = what.registrations if isinstance(what, SlotExplanation) else ()
         return next((ToRegistration(row, True) for row in registrations if row.role is Role.FILLS), None)
 
-    def _slot(self, report: ExplainReport, what: SlotExplanation, width: int, low: bool) -> Iterator[Block]:
+    def _slot(self, report: ExplainReport, what: SlotExplanation, width: int) -> Iterator[Block]:
         """Blocks about a slot: those of ``explain``, and what concerns the changes on trial."""
         yield from explain.heading(report)
         answer = said_once(what.answer, self.before)
@@ -129,14 +131,13 @@ class SlotBlocks:
             stale = became_stale(what.answer, self.before)
             was = "was not stale" if stale else f"held {before_phrase(self.before, short=True)}"
             yield Paragraph(Run(f"~ Before the changes on trial, {what.key} {was}.", Tone.WARN))
-        if low:
-            yield from source_blocks(what.answer.span, width, low=True)
+        span = what.answer.span
+        if span is not None and (excerpt := snippet(span, None, width - _MARGIN)) is not None:
+            yield marked_line(excerpt, Tone.WARN, 2)
         yield from explain.reasons(report, what)
         yield from self._switched_off()
         yield from explain.around(what, short=True)
         yield from self._advice(what.advice)
-        if not low:
-            yield from source_blocks(what.answer.span, width)
 
     def _switched_off(self) -> Iterator[Block]:
         """The registrations that are switched off."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -99,18 +98,3 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     (tmp_path / "inc").mkdir()
     context = command.make_context("explore", [*arguments])
     assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
-
-
-@pytest.mark.slow
-def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
-    """Also where no SIGHUP comes: the terminal does not control the process here."""
-    command = (sys.executable, "-m", "dispatch_cli", "explore", "--base", "torch-2.15")
-    process, control = started(*command, XDG_STATE_HOME=str(tmp_path))  # no view of an earlier run
-    output = b""
-    while b"aten::abs" not in output:
-        output += os.read(control, 1 << 16)
-    os.close(control)
-    try:
-        assert process.wait(60) == -signal.SIGHUP
-    finally:
-        process.kill()

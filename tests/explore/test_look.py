@@ -1,9 +1,7 @@
-"""The first frame, recorded screens, the view at the next start, folded namespaces, fixes; without colour."""
+"""The first frame, recorded screens, folded namespaces, fixes; without colour."""
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,10 +14,8 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from dispatch_cli.api import load_state
-from dispatch_cli.explore import left_place
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.finding_rows import FindingFix
-from dispatch_cli.explore.left_place import LeftPlace
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.slot import SlotPane
@@ -53,35 +49,6 @@ def test_namespaces_fold_and_unfold() -> None:
         await until(pilot, lambda: [*shown.found] == whole)
 
     drive(Session(newest(), ("--base", "torch-2.15")), steps)
-
-
-def test_one_comes_back_to_where_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert left_place.read() == LeftPlace()
-    left = LeftPlace("findings", "mine::scale_", "textual-light")
-    left_place.note(left)
-    assert left_place.read() == left
-    app = ExploreApp(session(), left_place.read())
-    assert (app.front, str(app.spot.operator), app.theme) == left
-    other = ExploreApp(session(), LeftPlace("gone", "gone::gone", "gone"))
-    assert (other.front, other.theme) == ("table", "textual-dark")
-    for text in ("", "[1]", "{", json.dumps({"view": 3, "theme": ["x"]}), "\x00" * 20_000):
-        (tmp_path / "dispatch-cli" / "explore.json").write_text(text)
-        ExploreApp(session(), left_place.read())
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes and links")
-def test_the_note_is_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    file, other = tmp_path / "dispatch-cli" / "explore.json", tmp_path / "other"
-    file.parent.mkdir()
-    os.mkfifo(file)
-    assert left_place.read() == LeftPlace()  # and does not wait for a writer
-    file.unlink()
-    other.write_text("original")
-    file.symlink_to(other)
-    left_place.note(LeftPlace("findings"))
-    assert (other.read_text(), left_place.read()) == ("original", LeftPlace("findings"))
 
 
 def test_a_fix_of_a_finding_is_tried_with_enter() -> None:

@@ -14,7 +14,7 @@ class PaneEntry(NamedTuple):
 
 
 SUPPORT = PaneEntry("support", "Support", "M")
-"""The first view of files, where the user did not leave in another one."""
+"""The first view of files."""
 PANES = (
     PaneEntry("table", "Table", "1"),
     PaneEntry("slot", "Slot", "2"),

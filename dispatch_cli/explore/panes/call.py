@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from dispatch_cli.explore.answers.call import (
     CallAnswered,
@@ -32,7 +32,6 @@ from dispatch_cli.explore.call_blocks import (
     target_of,
 )
 from dispatch_cli.explore.call_line import PARTS, CallLine, call_of, completions, line_of
-from dispatch_cli.explore.fitting import FittedText
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
@@ -52,7 +51,7 @@ class CallPane(Pane):
     TITLE = "Calls"
     MARKS = ((CHANGED, "the call without the changes on trial, where that is another one"),)
     DEFAULT_CSS = """
-    CallPane > #call-words { height: 1; padding: 0 1; color: $text-muted; border-bottom: none; }
+    CallPane > #call-words { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     CallPane > #call-answer { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -78,8 +77,7 @@ class CallPane(Pane):
         self._state = session.state
         self._before: CallAnswered | tuple[Problem, ...] | None = None
         self.line = CallLine(session.state.dispatcher.universe)
-        self.words = FittedText()
-        self.words.id = "call-words"
+        self.words = Static(id="call-words", markup=False)
         self.shown = Blocks(id="call-answer")
 
     def compose(self) -> ComposeResult:

@@ -17,7 +17,6 @@ from dispatch_cli.explore.answers.findings import chosen_search, findings_search
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingFix, FindingRow, finding_rows
 from dispatch_cli.explore.list_pane import ListPane
-from dispatch_cli.explore.pane import TALL
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
@@ -198,7 +197,7 @@ class FindingsPane(ListPane):
                 return (Paragraph(self._none()),)
             return summary_document(summary_of(self._report))
         self._part = FindingDetail(self.session.state, row)
-        return self._part.blocks(width, self.size.height < TALL)
+        return self._part.blocks(width)
 
     def _none(self) -> str:
         unlisted = 0 if self._report is None else sum(row.findings for row in self._report.unlisted)

@@ -15,7 +15,7 @@ from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
 from dispatch_cli.explore.answers.table import tried_slots, with_key
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.pane import TALL, Pane
+from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.slot_blocks import (
     SlotBlocks,
@@ -94,7 +94,7 @@ class SlotPane(Pane):
         tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
         off = switched_off(self.session, spot) if spot.operator is not None else ()
         blocks = SlotBlocks(answer.report, tried.get(spot.key or ""), off, working)
-        self.view.show(lambda width: blocks(width, self.size.height < TALL), blocks.leads_to, keep=keep)
+        self.view.show(blocks, blocks.leads_to, keep=keep)
 
     def _nothing(self, spot: Spot) -> str:
         if spot.operator is None and spot.higher_order is None:

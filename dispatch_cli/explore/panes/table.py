@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
-from dispatch_cli.explore.fitting import FittedText, fitting
-from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, TALL, Pane
+from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import below, cpp_rows, document_rows, message, sentences_of
+from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.text_safety import safe
 
 if TYPE_CHECKING:
@@ -32,17 +32,18 @@ _NEXT = {
 }
 
 
+_MARGIN = 8
+"""Columns before a line of a file, for its number."""
 NARROW = 60
 """Columns below which a sentence needs more lines."""
 
 
-class Detail(FittedText):
+class Detail(Static):
     """The slot under the cursor in a sentence: cells have only codes, and rows are cut where there is little room."""
 
     DEFAULT_CSS = """
     Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
-    Detail.-with-source, Detail.-tall { height: 3; }
-    Detail.-tall.-with-source { height: 9; }
+    Detail.-with-source { height: 3; }
     Detail.-narrow-view { height: 4; }
     Detail.-low { height: 1; }
     """
@@ -65,12 +66,9 @@ class Detail(FittedText):
             sentences = other_sentences(place, key)
         text = safe(" ".join(sentences))
         if self.has_class("-with-source") and not self.has_class("-low") and place is not None:
-            from dispatch_cli.explore.source import source_lines
-
-            width, height = self.content_size
-            lines = source_lines(getattr(place.row, "span", None), width, not self.has_class("-tall"))
-            shown = ["".join(run.text for run in line) for line in lines]
-            text = "\n".join((str(fitting(Content(text), width, max(1, height - len(shown)))), *shown))
+            span = getattr(place.row, "span", None)
+            excerpt = None if span is None else snippet(span, None, self.content_size.width - _MARGIN)
+            text += "" if excerpt is None else f"\n{excerpt.number} | {safe(excerpt.line)}"
         if text != str(self.content):
             self.update(Content(text), layout=False)
 
@@ -138,7 +136,6 @@ class TablePane(Pane):
     def on_resize(self) -> None:
         """Fit the details to the size."""
         detail = self.query_one(Detail)
-        detail.set_class(self.size.height >= TALL, "-tall")
         is_alone = self.size.width * 2 > self.app.size.width  # the slot beside it shows the source, too
         detail.set_class(is_alone and bool(self.session.files), "-with-source")
         detail.set_class(self.size.width < NARROW, "-narrow-view")
