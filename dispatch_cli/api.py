@@ -13,7 +13,7 @@ from dispatch_cli.model.problem import InputError, Problem
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
     from dispatch_cli.bases.overlay import OverlaidBase
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.engine.variants.variants import Variant, Variants
@@ -129,7 +129,7 @@ def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = 
 
     settings: how they are read. Errors: InputError for what cannot be read.
     """
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.extract.run import run
 
     extraction = run(paths, () if settings is None else (settings,))

@@ -5,19 +5,186 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 
-from dispatch_cli.checks.cells import Cells
-from dispatch_cli.checks.expectations import OF_SLOTS, Held, holds
-from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_TEXT, GuardBudget
-from dispatch_cli.checks.guarding_calls import AnyOperator, GuardedCalls
-from dispatch_cli.checks.guarding_higher_order import broken_places, held_at
-from dispatch_cli.checks.guarding_slots import GuardedSlots
-from dispatch_cli.checks.text import wanted_words
+from dispatch_cli.checks.cells import Cell, Cells
+from dispatch_cli.checks.expectations import (
+    OF_CALLS,
+    OF_SLOTS,
+    BrokenOperator,
+    Ended,
+    Held,
+    Violation,
+    call_ends,
+    holds,
+)
+from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_HOP, OF_OPERATOR, OF_TEXT, GuardBudget
+from dispatch_cli.checks.text import (
+    call_words,
+    end_words,
+    first_line,
+    kernel_text,
+    wanted_call_words,
+    wanted_words,
+    without_hint,
+)
 from dispatch_cli.checks.view import View
-from dispatch_cli.checks.violation import BrokenOperator, Violation
+from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
+from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
+from dispatch_cli.engine.call.trace import Call, EndKind
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.table import Plan, Table, TableEntry
+from dispatch_cli.model.call import CallError
 from dispatch_cli.model.glob import glob_pattern, is_glob
-from dispatch_cli.model.guard import Guard, GuardField
+from dispatch_cli.model.guard import Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.span import Span
+
+
+def held_at(state: State, operator: HigherOrderOperator, place: ImplPlace) -> Held:
+    """Content of a place. At a dispatch key the rule is that of ``resolve_key``; elsewhere, kernel or missing."""
+    answer = answer_at(state.higher_order_table(operator), place, state.modes)
+    impl, falls_through = answer.impl, answer.found is AtPlace.FALLTHROUGH
+    rule = Rule.MISSING if impl is None else Rule.KERNEL
+    if answer.decision is not None:
+        rule = answer.decision.rule
+    if falls_through:
+        words = "a fallthrough"
+    elif impl is None:
+        words = f"nothing ({rule.value}{', not used by higher-order operators' if rule is Rule.FALLBACK else ''})"
+    else:
+        words = f"{impl.kernel} by rule {rule.value}"
+    names = () if impl is None else (impl.kernel,)
+    return Held(rule, names, falls_through, impl, words, span=None if impl is None else impl.span)
+
+
+def broken_places(guard: Guard, keys: Iterable[str], at: Callable[[ImplPlace], Held]) -> Iterator[Violation]:
+    """Violations of a guard, by reason. keys: the slots that the guard is about."""
+    wants = [want for want in guard.wants if want.field in OF_SLOTS]
+    by_reason: dict[tuple[str, str, Span | None], list[str]] = {}
+    for place in (*(ImplPlace(ImplKind.DISPATCH, key) for key in keys), *guard.places) if wants else ():
+        held = at(place)
+        missed = (want for want in wants if not holds(want, held, lambda key: at(ImplPlace(ImplKind.DISPATCH, key))))
+        wanted = " and ".join(map(wanted_words, missed))
+        if wanted:
+            by_reason.setdefault((wanted, held.words, held.span), []).append(place.name)
+    for (wanted, words, span), names in by_reason.items():
+        yield Violation(tuple(names), wanted, words, None, span)
+
+
+AnyOperator = OperatorName | HigherOrderOperator
+
+
+class GuardedCalls:
+    """The calls that the guards of a state speak of."""
+
+    def __init__(self, state: State, budget: GuardBudget) -> None:
+        self._state = state
+        self._budget = budget
+        self._calls: dict[GuardedCall, dict[AnyOperator, Ended | CallError]] = {}
+
+    def violation(self, guard: Guard, operator: AnyOperator, call: GuardedCall) -> Violation | None:
+        """Violation of the guard by the call of an operator; None where the call is as the guard wants it."""
+        ended = self._ended(guard, operator, call)
+        if isinstance(ended, CallError):
+            return Violation((), f"a call with {call_words(call)}", f"cannot be made: {ended.message}")
+        wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, ended)]
+        if not wanted:
+            return None
+        slots = () if ended.key is None else (ended.key,)
+        return Violation(slots, wanted_call_words(wanted, call), ended.words, ended.entry, ended.span)
+
+    def _ended(self, guard: Guard, operator: AnyOperator, call: GuardedCall) -> Ended | CallError:
+        calls = self._calls.setdefault(call, {})
+        result = calls.get(operator)
+        if result is None:
+            hops = 0
+            try:
+                simulated = self._simulated(operator, call)
+                hops, result = len(simulated.hops), _ended(simulated)
+            except CallError as error:
+                result = error
+            self._budget.spend((1 + hops) * OF_HOP, guard)
+            calls[operator] = result
+        return result
+
+    def _simulated(self, operator: AnyOperator, call: GuardedCall) -> Call | HigherOrderCall:
+        """The call. Errors: CallError where it cannot be made."""
+        if isinstance(operator, OperatorName):
+            from dispatch_cli.engine.call.simulate import simulate
+
+            return simulate(self._state, operator, call.tensors, call.contexts, options=call.options)
+        from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
+
+        if call.options.given:
+            raise CallError("a higher-order operator has no schema", str(call.options))
+        return simulate_higher_order(self._state, operator, call.tensors, call.contexts)
+
+
+def _ended(call: Call | HigherOrderCall) -> Ended:
+    end = call.end
+    is_error = end.kind is EndKind.ERROR
+    error = None if end.error is None else first_line(end.error.text)
+    if isinstance(call, Call):
+        last = call.hops[-1] if call.hops else None
+        ran = None if last is None or is_error else kernel_text(call)
+        key, entry = (None, None) if last is None else (last.slot, last.live)
+        return Ended(end.kind, ran, key, error, end_words(call), entry)
+    hop = call.hops[-1]
+    kernel, span = (None, None) if hop.impl is None else (hop.impl.kernel, hop.impl.span)
+    words = f"ends in {kernel or 'nothing'} at {hop.key}"
+    if error is not None:
+        words = f"raises {without_hint(error)}"
+    elif end.handler is not None:
+        words = f"ends in the {end.handler.kind.value} {end.handler.name}"
+    return Ended(end.kind, None if is_error else kernel, hop.key, error, words, span=span)
+
+
+class GuardedSlots:
+    """The slots of operators, held against one guard. slots: those that it is about, as bits."""
+
+    def __init__(self, guard: Guard, cells: Cells, slots: int) -> None:
+        self._wants = guard.wants
+        self._cells = cells
+        self._slots = slots
+        self._compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
+        self._verdicts: dict[int, str] = {}
+        self._shared: dict[Plan, tuple[Violation, ...]] = {}
+
+    def broken(self, name: OperatorName) -> tuple[Violation, ...]:
+        """Violations of the guard by an operator: slots with its own kernels, then the others."""
+        table, own = self._cells.own(name)
+        if self._compares:
+            self._verdicts.clear()
+            return self._violations((*own, *self._cells.shared(table)), table)
+        shared = self._shared.get(table.plan)
+        if shared is None:
+            shared = self._shared[table.plan] = self._violations(self._cells.shared(table), table)
+        return (*self._violations(own, table), *shared)
+
+    def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
+        by_reason: dict[tuple[str, str], tuple[int, TableEntry | None]] = {}
+        for cell in cells:
+            slots = cell.slots & self._slots
+            if slots and (wanted := self._wanted(cell, table)):
+                reason = wanted, cell.held.words
+                others, entry = by_reason.get(reason, (0, cell.held.entry))
+                by_reason[reason] = others | slots, entry
+        keys = self._cells.keys
+        return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in by_reason.items())
+
+    def _wanted(self, cell: Cell, table: Table) -> str:
+        """Expectations of the guard that a cell does not meet, in words; empty where it meets all."""
+
+        def at(key: str) -> Held:
+            return self._cells.held(table[key])
+
+        wanted = self._verdicts.get(cell.content)
+        if wanted is None:
+            wants = (want for want in self._wants if want.field in OF_SLOTS)
+            missed = (wanted_words(want) for want in wants if not holds(want, cell.held, at))
+            wanted = self._verdicts[cell.content] = " and ".join(missed)
+        return wanted
 
 
 class Guards:

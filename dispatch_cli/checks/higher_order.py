@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from dispatch_cli.checks.text import without_hint
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.higher_order.mode_calls import (
+from dispatch_cli.engine.call.higher_order.simulate import (
     asks_a_mode,
     call_in_mode,
     call_traced_above_autograd,

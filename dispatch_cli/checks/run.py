@@ -1,4 +1,4 @@
-"""Run the chosen checks over a view, those about the run last; each finding is counted as it is made."""
+"""Run of the chosen checks over a view, those about the run last; each finding is counted as it is made."""
 
 from __future__ import annotations
 
@@ -11,11 +11,32 @@ from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
-from dispatch_cli.checks.registering import FunctionIndex
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.declarations import RegisteringFunction
+from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
+
+
+class FunctionIndex:
+    """Functions by the places of what they register."""
+
+    def __init__(self, functions: Iterable[RegisteringFunction]) -> None:
+        self._by_place: dict[Span, RegisteringFunction] = {}
+        for function in functions:
+            for place in function.places:
+                self._by_place.setdefault(place, function)
+
+    def named(self, finding: Finding) -> Finding:
+        """The finding; it says which function registers what it is about."""
+        function = None if finding.span is None else self._by_place.get(finding.span)
+        if function is None:
+            return finding
+        note = Related(f"registered in {function.name}(), when that is called", function.at)
+        return finding._replace(related=(*finding.related, note))
+
 
 Progress = Callable[[Check, int, int], None]
 """Told of each check before it runs: the check, how many ran before it, and how many there are."""

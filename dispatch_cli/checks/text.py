@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from dispatch_cli.engine.call.brief import brief
+from dispatch_cli.engine.call.errors import brief
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry

@@ -13,8 +13,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from dispatch_cli.checks.files import Captures, Files
-from dispatch_cli.checks.namespaces import Namespaces
+from dispatch_cli.checks.files import Captures, Files, Namespaces
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.engine.history.reduced import whole
@@ -44,7 +43,7 @@ class View(Files):
     built: what a library registers in a running PyTorch, where one was asked.
     first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
     captures: as of `Files`.
-    compared: kept for `compared.with_and_without`, which makes it.
+    compared: kept for `brought_about.with_and_without`, which makes it.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from dispatch_cli.cli.output import BadInput, say, warn
 from dispatch_cli.cli.source_options import NO_READING, TESTS_LEFT_OUT, ReadingOptions, reading_options
 
 if TYPE_CHECKING:
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName

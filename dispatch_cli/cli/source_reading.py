@@ -15,7 +15,7 @@ from dispatch_cli.cli.progress import progress_on
 from dispatch_cli.cli.source_options import NO_CONFIG, NOT_UNDERSTOOD, TESTS_LEFT_OUT, ReadingOptions
 
 if TYPE_CHECKING:
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.extract.run import SourceRun
     from dispatch_cli.model.source_settings import SourceSettings
 
@@ -86,7 +86,7 @@ def with_documents(
     if not sources:
         return files
     run = read_sources(sources, reading, project, allow_outside, color, bases)
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.extract.left_out import WhyLeftOut
 
     if any(part.reason is WhyLeftOut.TESTS for part in run.left_out):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.places import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.redispatches import Functions
+from dispatch_cli.declarations.python_functions import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
 from dispatch_cli.model.change import HistoryChange, RegistrationName

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dispatch_cli.declarations import custom_op_rules as rules
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fakes import read_fake
 from dispatch_cli.declarations.fields import Values, scalars, text_of
+from dispatch_cli.declarations.kernels import read_fake
 from dispatch_cli.declarations.operator_format import MAKERS, TRITON_OP
 from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
 from dispatch_cli.declarations.torch_library import (

@@ -1,11 +1,13 @@
-"""Header of a file, before its sections: format version, universe, and what it extends."""
+"""Header of a file, before its sections: format version, universe, and what it extends; a first look at files."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dispatch_cli import bases, universes
+from dispatch_cli.declarations import source
 from dispatch_cli.declarations.fields import is_true, read_record, scalars, word_of
 from dispatch_cli.declarations.format import FILE, VERSION
 from dispatch_cli.declarations.limits import MAX_QUOTED
@@ -14,8 +16,11 @@ from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.declarations.universe_file import UniverseName, read_universe
+from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
+from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggested_version, suggestion
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
@@ -164,3 +169,17 @@ def _beside(problems: Problems, path: str) -> str:
     """A path that is relative to the file, as one that is relative to the working directory."""
     file = problems.source.file
     return path if file == STDIN else paths.join(paths.folder_of(file), path)  # keeps ./ and ../
+
+
+def broken_declarations(files: Iterable[str]) -> Iterator[Problem]:
+    """The first problem of each file that is no YAML, or whose head cannot be read."""
+    for file in files:
+        try:
+            problems = Problems(source.read(file))
+        except source.SourceError as error:
+            yield Problem(error.code, error.message, Span(file, error.line, error.column), hint=error.hint)
+            continue
+        root = parse(problems)
+        if root is not None:
+            read_header(problems, root)
+        yield from problems.problems[:1]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fakes import read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
 from dispatch_cli.declarations.format import NO_FALLBACKS
 from dispatch_cli.declarations.kernel_format import CATCH_ALL, LIBRARY_KERNEL
-from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_kernel
+from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_fakes, read_kernel
 from dispatch_cli.declarations.operator_format import DEFINITION, LIBRARY
 from dispatch_cli.declarations.operators import read_definition_fields, read_unknown_schema
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema

@@ -13,7 +13,6 @@ from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source, tree
 from dispatch_cli.declarations.changes import change_declarations, read_changes
 from dispatch_cli.declarations.context import FileContext, ReadSoFar
-from dispatch_cli.declarations.extracted import ExtractedDocument, tree_of
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
@@ -27,11 +26,10 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE
 from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
-from dispatch_cli.declarations.source_comments import read_source_comments
+from dispatch_cli.declarations.settings import read_comments, read_settings, read_source_comments, read_suppressions
 from dispatch_cli.declarations.support import read_project, read_promises
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
+from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.undecided import read_functions, read_not_understood, read_undecided
 from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
 from dispatch_cli.declarations.yaml_reader import parse

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
-from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
+from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_fake_rules, read_fakes, read_kernel
 from dispatch_cli.declarations.operator_format import FUNCTIONS, MAKERS, ONLY_CUSTOM, OPERATOR
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema, unknown_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar

@@ -13,8 +13,7 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_toml
-from dispatch_cli.declarations.toml_table import TableReader
+from dispatch_cli.declarations.toml_reader import TableReader, TomlError, TomlSource, parse_toml
 from dispatch_cli.files import paths
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import InputError, Problem

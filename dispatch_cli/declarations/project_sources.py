@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.toml_reader import TomlSource
-from dispatch_cli.declarations.toml_table import TableReader
+from dispatch_cli.declarations.toml_reader import TableReader, TomlSource
 from dispatch_cli.files import paths
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name

@@ -1,4 +1,7 @@
-"""Settings of the checks in a file: the sections ``check`` and ``suppress``, and comments beside a line."""
+"""Settings of the checks in a file: the sections ``check`` and ``suppress``, and comments beside a line.
+
+Comments in declarations and in source files accept findings: ``dispatch-cli: ignore[CHECK, …] REASON``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,11 @@ from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model import read_lines
+from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
 from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
 
 MARK = "dispatch-cli:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")
@@ -143,3 +149,49 @@ def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...
                 else:
                     problems.add("wrong-type", "the id of a check is missing here", problems.inside(item, offset))
     return tuple(selectors)
+
+
+_COMMENTS = ("//", "#", "/*", "*")
+
+
+def read_source_comments(
+    problems: Problems, steps: Iterable[Step], unread: Iterable[UnreadStatement]
+) -> Iterator[Suppression]:
+    """The comments of the source files in which something is registered, or whose reading a bound ended; those that say
+    less are noted.
+
+    A comment speaks of its line; one that stands alone, of the next line that holds something. Where a registration
+    block begins on that line, it speaks of all that is in the block.
+    """
+    last: dict[str, dict[int, int]] = {}
+    for step in steps:
+        if isinstance(step, Settle) or step.block.span is None:
+            continue
+        block, span = step.block.span, getattr(step, "span", None)
+        ends = last.setdefault(block.file, {})
+        line = span.line if span is not None and span.file == block.file else block.line
+        ends[block.line] = max(ends.get(block.line, 0), line)
+        if span is not None:
+            last.setdefault(span.file, {})
+    for statement in unread:
+        if statement.bound:
+            last.setdefault(statement.at.file, {})
+    for file in last:
+        yield from _of_file(problems, file, last[file])
+
+
+def _of_file(problems: Problems, file: str, ends: dict[int, int]) -> Iterator[Suppression]:
+    lines = read_lines.lines_of(file)
+    after: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        if MARK not in line:
+            continue
+        problems.at = Span(file, number, line.index(MARK) + 1)
+        comment = read_comment(problems, line, number)
+        problems.at = None
+        if comment is None:
+            continue
+        suppression, alone = comment
+        after = after or following(lines, _COMMENTS)
+        meant = after[number - 1] if alone else number
+        yield suppression._replace(line=meant, last=ends.get(meant))

@@ -6,9 +6,13 @@ Text stays as it was written: nothing becomes a number, a boolean or a date here
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from collections.abc import Mapping as AnyMapping
+from collections.abc import Sequence as AnySequence
 from typing import NamedTuple
 
 from dispatch_cli.declarations.text import quoted
+from dispatch_cli.model.budget import Budget, weight
 
 
 class Scalar(NamedTuple):
@@ -89,3 +93,45 @@ def kind_of(node: Node) -> str:
     if is_nothing(node):
         return "nothing"
     return f"the string {quoted(node.text)}" if node.text else "an empty string"
+
+
+_START = (1, 1)
+
+
+def _no_lines(_: str) -> AnySequence[str]:
+    return ()
+
+
+class ExtractedDocument(NamedTuple):
+    """A declaration file as plain data: mappings, lists, texts, numbers and booleans.
+
+    name: what it is called where no place in the sources is to blame. lines: gives the lines of a source file, which
+    are shown where a place in it is to blame; none where it cannot be read.
+    """
+
+    name: str
+    data: AnyMapping[str, object]
+    lines: Callable[[str], AnySequence[str]] = _no_lines
+
+
+def tree_of(data: object, budget: Budget) -> Node:
+    """Plain data as a tree, as if it were written at the start of a file. Its depth is that of the format.
+
+    Errors: OverBudget.
+    """
+    if isinstance(data, AnyMapping):
+        budget.spend(1)
+        pairs = tuple((_scalar(str(key), budget), tree_of(value, budget)) for key, value in data.items())
+        return Mapping(pairs, *_START)
+    if isinstance(data, list | tuple):
+        budget.spend(1)
+        return Sequence(tuple(tree_of(item, budget) for item in data), *_START)
+    if isinstance(data, str):
+        return _scalar(data, budget)
+    budget.spend(1)
+    return Scalar("null" if data is None else str(data).lower(), True, *_START)
+
+
+def _scalar(text: str, budget: Budget) -> Scalar:
+    budget.spend(weight(text))
+    return Scalar(text, False, *_START)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.diff.report import DiffReport
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import OperatorName

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.changed import all_declarations
+from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.registration_names import key_of

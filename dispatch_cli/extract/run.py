@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dispatch_cli.declarations import source
-from dispatch_cli.declarations.look import broken_declarations
+from dispatch_cli.declarations.header import broken_declarations
 from dispatch_cli.declarations.places import parse_place
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.collect import PyTorchOperators, collect

@@ -14,8 +14,7 @@ from dispatch_cli.answers.coverage.overview_document import matrices, meaning, t
 from dispatch_cli.answers.coverage.report import groups_of
 from dispatch_cli.answers.coverage.wording import served_by, served_share, service_words, training_words
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.engine.coverage.answers import Covered
-from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pictures import headed_matrices, written_blocks

@@ -11,7 +11,7 @@ from dispatch_cli.engine.call.gradient import LostGradient, autograd_keys, lost_
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
 from dispatch_cli.engine.call.trace import Does, Hop
-from dispatch_cli.engine.keys.autocast import autocast_backend
+from dispatch_cli.engine.keys.autograd import autocast_backend
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.calls import CallEnd

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.history.changed import refusal_of
+from dispatch_cli.engine.history.apply import refusal_of
 from dispatch_cli.model.change import (
     Addition,
     Change,

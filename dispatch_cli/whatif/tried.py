@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from dispatch_cli.engine.history.changed import all_declarations, note_without_changes, refusal_of, rerun
+from dispatch_cli.engine.history.apply import all_declarations, note_without_changes, refusal_of, rerun
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.change import Addition, Change, ChangeError, Reordering, with_added

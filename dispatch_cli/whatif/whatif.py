@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.engine.history.changed import all_declarations, rerun
+from dispatch_cli.engine.history.apply import all_declarations, rerun
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model import read_lines

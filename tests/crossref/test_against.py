@@ -7,8 +7,8 @@ from typing import Any
 from dispatch_cli.answers.findings.crossref.against import against_report
 from dispatch_cli.crossref.against import AgainstKind, compare_with_state
 from dispatch_cli.crossref.against import AgainstOutcome as Outcome
-from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.declarations import Declarations
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import universes
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.call.fake_path import FakePath
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.trace import Call
+from dispatch_cli.engine.call.trace import Call, FakePath
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.operator import Operator as DispatcherOperator
 from dispatch_cli.engine.history.state import State

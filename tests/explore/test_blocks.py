@@ -72,7 +72,7 @@ def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
     state = api.load_state((), bases=("torch-2.15",))
     universe = state.dispatcher.universe
     names = [OperatorName.parse(name) for name in state.dispatcher.names()[:400:9]]
-    from dispatch_cli.engine.coverage.backend import backend_named
+    from dispatch_cli.engine.coverage.answers import backend_named
 
     backend = backend_named(universe, "PrivateUse1")
     assert backend is not None

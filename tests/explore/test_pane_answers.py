@@ -13,8 +13,7 @@ from dispatch_cli import api
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
-from dispatch_cli.engine.coverage.answers import Service
-from dispatch_cli.engine.coverage.backend import backend_keys
+from dispatch_cli.engine.coverage.answers import Service, backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
 from dispatch_cli.explore.answers.coverage import coverage_answer, served_so
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer

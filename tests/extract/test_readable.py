@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dispatch_cli.capture.write import yaml_text
-from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run

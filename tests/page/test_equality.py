@@ -23,7 +23,7 @@ from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks
 from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.engine.coverage.backend import backend_of
+from dispatch_cli.engine.coverage.answers import backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.fuzzy import Matcher, matched
 from dispatch_cli.model.names import OperatorName

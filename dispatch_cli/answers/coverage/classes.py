@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dispatch_cli.engine.coverage.answers import Covered
-from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_of
+from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, backend_keys, backend_of
 from dispatch_cli.engine.coverage.coverage import Classifier, CoveredShape
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName

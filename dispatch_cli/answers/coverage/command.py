@@ -25,7 +25,7 @@ from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.coverage.report import CoverageReport
-    from dispatch_cli.engine.coverage.backend import CoveredBackend
+    from dispatch_cli.engine.coverage.answers import CoveredBackend
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
 
@@ -139,7 +139,7 @@ def command(
 def _is_file(text: str) -> bool:
     """Returns whether the first argument is a file: a word alone is a backend."""
     from dispatch_cli import universes
-    from dispatch_cli.engine.coverage.backend import backend_named
+    from dispatch_cli.engine.coverage.answers import backend_named
 
     is_path = text == "-" or any(sign in text for sign in "/\\.:")
     return is_path and backend_named(universes.load(universes.default_name()), text) is None
@@ -177,7 +177,7 @@ def _gate(report: CoverageReport, wanted: float) -> int:
 
 def _backend(state: State, text: str) -> CoveredBackend:
     """The backend that BACKEND means; exits with 2 when it means none."""
-    from dispatch_cli.engine.coverage.backend import backend_keys, backend_named
+    from dispatch_cli.engine.coverage.answers import backend_keys, backend_named
 
     universe = state.dispatcher.universe
     backend = backend_named(universe, text)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.comparison.operators import compare_operator
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.slots import SlotComparison
-from dispatch_cli.engine.coverage.answers import Covered, Training
-from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_named
+from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Training, backend_named
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName

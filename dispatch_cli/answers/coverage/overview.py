@@ -13,8 +13,7 @@ from dispatch_cli.answers.coverage.classes import OperatorClasses
 from dispatch_cli.answers.coverage.counts import percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.engine.coverage.answers import Covered, Service
-from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_of
+from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, backend_keys, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 

@@ -16,10 +16,8 @@ from dispatch_cli.answers.coverage.counts import (
 )
 from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.engine.coverage.answers import Covered, Service
-from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, schema_kind
 from dispatch_cli.engine.coverage.coverage import Classifier
-from dispatch_cli.engine.coverage.schema_kind import schema_kind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName

@@ -21,9 +21,8 @@ from dispatch_cli.answers.diff.rows import (
     DiffSide,
 )
 from dispatch_cli.answers.diff.schema_changes import schema_changes
-from dispatch_cli.engine.comparison.identity import KernelView
-from dispatch_cli.engine.comparison.kind import ChangeKind
-from dispatch_cli.engine.comparison.same_functions import certain_renames
+from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
+from dispatch_cli.engine.comparison.renames import certain_renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.model.simplify import text_of_all

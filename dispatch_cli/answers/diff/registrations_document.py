@@ -17,7 +17,7 @@ from dispatch_cli.answers.diff.rows import (
 )
 from dispatch_cli.answers.diff.sections_document import Fold, grouped, heading, namespace, table
 from dispatch_cli.answers.diff.wording import CHANGES, NOTHING, kernel_words, kernels_words
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.render.document import Block, Column, Inline, Narrow, Run, Tone, Under
 from dispatch_cli.render.words import place_cell, plural, short_function
 

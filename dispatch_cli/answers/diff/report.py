@@ -25,7 +25,7 @@ from dispatch_cli.answers.diff.rows import (
     DiffSlots,
 )
 from dispatch_cli.answers.diff.slots import slot_groups
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.states import compare_states
 from dispatch_cli.engine.history.state import State
 

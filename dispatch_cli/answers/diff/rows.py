@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.causes import Answer, SlotCause
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.model.span import Span
 

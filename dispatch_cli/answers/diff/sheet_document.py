@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.rows import DiffKernel, DiffRefused
 from dispatch_cli.answers.diff.wording import answer_words
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.sheet import Sheet
 

@@ -20,8 +20,7 @@ from dispatch_cli.answers.history.rows import (
 from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
 from dispatch_cli.engine.comparison.causes import CauseKind, SlotCause
-from dispatch_cli.engine.comparison.identity import KernelView
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.rules import Rule
 
@@ -155,7 +154,7 @@ def _cause(cause: SlotCause, views: tuple[OperatorView, OperatorView]) -> CauseR
 
 
 def _implementations(versions: Versions, number: int, name: str) -> VersionChanges | None:
-    from dispatch_cli.engine.comparison.higher_order import compare_higher_order_operator
+    from dispatch_cli.engine.comparison.states import compare_higher_order_operator
 
     change = compare_higher_order_operator(name, *(versions.higher_order(at)[name] for at in (number - 1, number)))
     if change is None:

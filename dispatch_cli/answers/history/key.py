@@ -10,7 +10,7 @@ from dispatch_cli.answers.history.changes import kernel_row
 from dispatch_cli.answers.history.rows import CauseRow, VersionChanges, VersionKernel
 from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.engine.comparison.causes import CauseKind
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.rules import Rule
 
 if TYPE_CHECKING:

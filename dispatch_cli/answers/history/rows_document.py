@@ -17,7 +17,7 @@ from dispatch_cli.answers.history.wording import (
     short,
 )
 from dispatch_cli.answers.shared.folding import KeyRuns
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
 from dispatch_cli.render.words import runs_label
 

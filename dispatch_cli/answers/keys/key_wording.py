@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind
+from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKind
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 FEW = 3

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.call.brief import brief
-from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
-from dispatch_cli.engine.call.trace import End, ErrorKind, Handler, HandlerKind
+from dispatch_cli.engine.call.errors import brief
+from dispatch_cli.engine.call.trace import End, ErrorKind, FakeOutcome, FakePath, Handler, HandlerKind
 from dispatch_cli.render.words import short_kernel
 
 

@@ -10,7 +10,7 @@ from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHi
 from dispatch_cli.answers.resolve.step_wording import some_keys
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.wording import slot_label
-from dispatch_cli.engine.call.higher_order.modes import ACTIVE
+from dispatch_cli.engine.call.higher_order.handlers import ACTIVE
 from dispatch_cli.engine.call.higher_order.trace import (
     AskedHandler,
     Asker,

@@ -15,6 +15,7 @@ from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.slot_wording import otherwise_text
 from dispatch_cli.answers.table.wording import source_label
 from dispatch_cli.checks.support_words import reason_words
+from dispatch_cli.engine.call.simulate import Unwrapped
 from dispatch_cli.engine.call.trace import (
     Does,
     EndKind,
@@ -23,7 +24,6 @@ from dispatch_cli.engine.call.trace import (
     OptionOrigin,
     Selection,
 )
-from dispatch_cli.engine.call.unwrapped import Unwrapped
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.model.call import ContextKind

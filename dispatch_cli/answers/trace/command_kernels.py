@@ -11,7 +11,7 @@ from dispatch_cli.cli.options import SourceOptions, at_setting, project_defaults
 from dispatch_cli.cli.output import BadInput
 
 if TYPE_CHECKING:
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.model.declarations import Step
 
 _READ = "dispatch_cli.kernels"

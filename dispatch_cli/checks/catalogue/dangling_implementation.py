@@ -50,8 +50,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.files import CORE_NAMESPACES
-from dispatch_cli.checks.namespaces import NamespaceOwner
+from dispatch_cli.checks.files import CORE_NAMESPACES, NamespaceOwner
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Define

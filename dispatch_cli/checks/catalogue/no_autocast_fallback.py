@@ -53,7 +53,7 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.keys.autocast import autocast_key_of
+from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.edit import fallthrough_fallback

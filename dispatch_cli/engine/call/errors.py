@@ -6,6 +6,8 @@ of the fallbacks. A place in PyTorch's sources stands without directory and line
 
 from __future__ import annotations
 
+import re
+
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
@@ -168,3 +170,17 @@ def python_unresolved(name: OperatorName, key: str, rule: Rule) -> Error:
     is_ambiguous = rule is Rule.AMBIGUOUS
     kind, error = (ErrorKind.AMBIGUOUS, RUNTIME) if is_ambiguous else (ErrorKind.PYTHON, NOT_IMPLEMENTED)
     return Error(kind, error, error_text(name, key, rule))
+
+
+BRIEF = 300
+"""Characters of an error's text that are read at a glance."""
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+"""Between two sentences."""
+
+
+def brief(text: str) -> str:
+    """The text of an error; of one that is long, or that has several paragraphs, its first sentence and ``…``."""
+    if len(text) <= BRIEF and "\n\n" not in text:
+        return text
+    first = _SENTENCE.split(text.split("\n", 1)[0], maxsplit=1)[0]
+    return f"{first[:BRIEF].rstrip()} …"

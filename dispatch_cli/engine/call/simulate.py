@@ -1,22 +1,31 @@
-"""The entry: simulate one call of one operator."""
+"""Calls of one operator: the kernels that run, and what FakeTensorMode does where it takes the call.
+
+A tensor that no functorch transform around the call wraps comes from outside of the function: ``torch.vmap(f)(x)``
+calls ``f`` with a tensor that is wrapped at the level of the transform.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from dispatch_cli.engine.call.chain import KernelChain
+from dispatch_cli.engine.call.fake_dispatch import FakeCall
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
-from dispatch_cli.engine.call.simulator import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import Contexts, Thread
-from dispatch_cli.engine.call.trace import Call
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Contexts, Thread
+from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
+from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024
 MAKERS = {
@@ -116,3 +125,88 @@ def _check_absent(name: OperatorName, schema: FunctionSchema | None, tensors: tu
         if spec.absent is Absent.NONE and argument is not None and argument.type.kind is TypeKind.TENSOR:
             message = f"the type of {argument.name!r} in {name} is Tensor, not Tensor?"
             raise CallError(message, str(spec), "PyTorch passes an undefined tensor for None: write `undefined`")
+
+
+class CallSimulator:
+    """Simulates calls of one operator.
+
+    python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
+    fake_rules: what FakeTensorMode asks for, beside its kernels.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        name: OperatorName,
+        maker: TensorMaker,
+        python: dict[str, str],
+        options: Options = NO_OPTIONS,
+        fake_rules: FakeRules = NO_FAKE_RULES,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._operator = dispatcher.operator(name)
+        self._maker = maker
+        self._python = python
+        self._options = options
+        self._fake_rules = fake_rules
+        self._chain = KernelChain(dispatcher, name, maker, python, options)
+
+    @classmethod
+    def of(cls, state: State, name: OperatorName, maker: TensorMaker, options: Options = NO_OPTIONS) -> CallSimulator:
+        """A simulator of calls in a state. Errors: Refused for an unknown operator."""
+        python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
+        return cls(state.dispatcher, name, maker, python, options, state.fake_rules(name))
+
+    def run(
+        self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None
+    ) -> tuple[tuple[Hop, ...], End]:
+        """Call the operator. given: a key set in the place of the one that tensors and thread make."""
+        hops, end, values, thread, later = self._chain.run(values, thread, given)
+        handler = end.handler
+        if end.kind is EndKind.HANDLER and handler is not None and handler.name in (FAKE_TENSOR_MODE, FAKE_TENSOR):
+            outcome, error = FakeCall(
+                *(self._dispatcher, self._operator, self._fake_rules, self._python, self._maker),
+                *(values, thread, self._options),
+            ).dispatch()
+            end = end._replace(fake=outcome)
+            if error is not None:
+                end = end._replace(kind=EndKind.ERROR, error=error)
+        if later is not None and _computes(end):
+            end = End(EndKind.ERROR, error=later, fake=end.fake)
+        return hops, end
+
+
+def _computes(end: End) -> bool:
+    """True if the operator has a result, in FakeTensorMode perhaps."""
+    computed = end.fake is not None and end.error is None
+    return computed or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)
+
+
+class Unwrapped(NamedTuple):
+    """transforms: those that wrap no tensor of the call, the outermost first. tensor: the first one as their input."""
+
+    transforms: tuple[ContextKind, ...]
+    tensor: str
+
+
+def unwrapped(universe: Universe, tensors: Sequence[TensorSpec], contexts: Iterable[Context]) -> Unwrapped | None:
+    """Transforms that wrap no tensor; None where each transform wraps one, or there is no tensor. Errors: CallError."""
+    given = [spec for spec in tensors if spec.absent is None]
+    thread = Contexts(TensorMaker(universe)).enter_all(tuple(contexts))
+    if not given or not thread.layers:
+        return None
+    taken = {wrapper.level for spec in given for wrapper in wrapper_levels(spec, thread)}
+    missing = [layer for layer in thread.layers if layer.level not in taken]
+    if not missing:
+        return None
+    kinds = {layer.level: _wrapper_of(layer.kind) for layer in thread.layers}
+    known = [*kinds.values()]
+    added = [
+        Wrapper(kinds[layer.level], layer.level if known.count(kinds[layer.level]) > 1 else None) for layer in missing
+    ]
+    first = given[0]
+    return Unwrapped(tuple(layer.kind for layer in missing), str(first._replace(wrappers=(*first.wrappers, *added))))
+
+
+def _wrapper_of(kind: ContextKind) -> WrapperKind:
+    return next(wrapper for wrapper, makers in MAKERS.items() if kind in makers)

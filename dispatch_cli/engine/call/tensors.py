@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.autocast import autocast_key_of
+from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type

@@ -11,6 +11,7 @@ kernel is not one of a C++ file, also where PyTorch does not say in which file i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -143,3 +144,13 @@ def _is_python_alone(view: KernelView, other: KernelView) -> bool:
     """True if the one is registered in Python, without a place, and the other one in a file of another language."""
     file = other.identity.file
     return file is not None and not file.endswith(".py") and is_python_without_place(view.debug)
+
+
+class ChangeKind(Enum):
+    """Kind of change."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    REPLACED = "replaced"
+    BENEATH = "beneath"
+    """For a kernel: the active one is the same; others at its key, which it overrides, came or went."""

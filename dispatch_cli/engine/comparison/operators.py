@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import KernelIdentity, KernelView, same_active, same_kernel
-from dispatch_cli.engine.comparison.kind import ChangeKind
+from dispatch_cli.engine.comparison.identity import ChangeKind, KernelIdentity, KernelView, same_active, same_kernel
 from dispatch_cli.engine.comparison.sides import OperatorView
 from dispatch_cli.engine.comparison.slots import SlotChange, SlotComparison
 

@@ -1,11 +1,14 @@
-"""Answers about an operator on a backend."""
+"""Answers about an operator on a backend: the backend, kinds of schemas, and what serves a call."""
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.engine.keys.autograd import autocast_key_of, autograd_key_of
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import Universe
 
 
 class Service(Enum):
@@ -140,3 +143,74 @@ class Covered(NamedTuple):
         if self.service is Service.NOT_KNOWN or self.training is Training.NOT_KNOWN:
             return None
         return self.service is not Service.NOTHING and self.training is not Training.BROKEN
+
+
+class CoveredBackend(NamedTuple):
+    """A backend: its dispatch key, its device where it has a plain one, and the keys that its tensors carry as well.
+
+    autograd, autocast: None where the universe has none.
+    """
+
+    key: str
+    device: str | None
+    autograd: str | None
+    autocast: str | None
+
+
+def backend_named(universe: Universe, text: str) -> CoveredBackend | None:
+    """The backend that a dispatch key or a device type means, in any case; None where it means none."""
+    key = universe.devices.get(text.lower()) or universe.key_named(text)
+    return backend_of(universe, key) if is_backend(universe, key) else None
+
+
+def backend_of(universe: Universe, key: str) -> CoveredBackend:
+    """The backend of a key at which calls with tensors end."""
+    device = next((name for name, device_key in universe.devices.items() if device_key == key), None)
+    _, component = universe.runtime_parts[key]
+    autocast = None if component is None else autocast_key_of(universe, component)
+    return CoveredBackend(key, device, autograd_key_of(universe, key), autocast)
+
+
+def backend_keys(universe: Universe) -> list[str]:
+    """The keys that can be asked for: those that tensors bring and that have an autograd key above them."""
+    return [key for key in universe.runtime if is_backend(universe, key)]
+
+
+def is_backend(universe: Universe, key: str) -> bool:
+    """True if calls with tensors end at *key*."""
+    return autograd_key_of(universe, key) is not None
+
+
+_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
+_IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")
+_ALIAS = re.compile(r"Tensor\(\w+\)")
+
+
+class SchemaKind(Enum):
+    """A kind of schema; each operator has the first that fits.
+
+    OUT: it writes to tensors that are given by keyword, as `add.out`. INPLACE: it writes to what it is called on, and
+    its name says so, as `add_` and `__iadd__`. MUTABLE: it writes to other arguments. VIEW: a result shares the memory
+    of an argument. FACTORY: it takes no tensors, and returns some. FUNCTIONAL: all others.
+    """
+
+    OUT = "out"
+    INPLACE = "inplace"
+    MUTABLE = "mutable"
+    VIEW = "view"
+    FACTORY = "factory"
+    FUNCTIONAL = "functional"
+
+
+def schema_kind(schema: str) -> SchemaKind:
+    """The kind of a printed schema."""
+    head, _, rest = schema.partition("(")
+    arguments, _, returns = rest.rpartition(") ->")
+    if "!" in arguments.partition("*, ")[2]:
+        return SchemaKind.OUT
+    if "!" in arguments:
+        return SchemaKind.MUTABLE if _IN_PLACE.search(head.partition(".")[0]) is None else SchemaKind.INPLACE
+    if _ALIAS.search(returns) is not None:
+        return SchemaKind.VIEW
+    takes, gives = (_TENSOR.search(part) is not None for part in (arguments, returns))
+    return SchemaKind.FACTORY if gives and not takes else SchemaKind.FUNCTIONAL

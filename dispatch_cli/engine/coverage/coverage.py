@@ -9,8 +9,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
-from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.coverage.answers import (
+    Covered,
+    CoveredBackend,
+    Gradient,
+    NoService,
+    Passage,
+    Reach,
+    Service,
+    Training,
+)
 from dispatch_cli.engine.coverage.kernels import Special, loops_over_slices, special
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_keys_of

@@ -17,14 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.history.reduced import reduced
+from dispatch_cli.engine.history.reduced import reduced, whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
+from dispatch_cli.engine.variants.variants import Variants
 from dispatch_cli.model.captured import StateSource
+from dispatch_cli.model.change import ChangeError
 from dispatch_cli.model.debug_text import file_below_aten
 from dispatch_cli.model.declarations import (
     Block,
@@ -38,6 +41,7 @@ from dispatch_cli.model.declarations import (
     Registrant,
     Settle,
     Step,
+    has_conditions,
 )
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
@@ -255,7 +259,7 @@ def _fresh(
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
     """Refusals of ``py_impl``, for operators and for higher-order ones."""
     if declarations.python_kernels:
-        from dispatch_cli.engine.python.refusals import problems_of as of_operators
+        from dispatch_cli.engine.python.table import problems_of as of_operators
 
         yield from of_operators(declarations.python_kernels, source)
     if declarations.higher_order_operators:
@@ -263,3 +267,55 @@ def _refused_in_python(declarations: Declarations, source: StateSource | None) -
 
         captured = source.higher_order_operators if source is not None else ()
         yield from of_higher_order(declarations.higher_order_operators, captured)
+
+
+_KINDS = {refusal.value: refusal for refusal in Refusal}
+
+
+def rerun(state: State, new: Declarations) -> State:
+    """The state that other declarations lead to, over the same captured state. Errors: Refused, with PyTorch's text."""
+    variants = Variants(new, state.variants.chosen) if state.variants is not None and has_conditions(new) else None
+    try:
+        after = run(new if variants is None else variants.select(variants.default), state.source)
+    except InputError as error:
+        first = error.problems[0]
+        raise Refused(_KINDS.get(first.code, Refusal.BLOCK_MISUSE), first.message) from None
+    after.variants = variants
+    after.over_assumed = state.over_assumed
+    return after
+
+
+_UNDONE: WeakKeyDictionary[State, State] = WeakKeyDictionary()
+
+
+def note_without_changes(state: State, before: State) -> None:
+    """Say what a state is without the changes that led to it, where that is known: `without_changes` works it out."""
+    _UNDONE[state] = before
+
+
+def without_changes(state: State) -> State:
+    """The state as it would be without the sections ``changes`` of the user's own files; worked out once.
+
+    What PyTorch refuses then is left out of it.
+    """
+    unchanged = _UNDONE.get(state)
+    if unchanged is None:
+        declarations, changes = state.declarations, state.declarations.changes
+        assert changes is not None, "only what files change can be undone"
+        earlier = changes._asdict()
+        del earlier["made"]
+        undone = declarations._replace(**earlier, unchanged=None, changes=None)
+        unchanged = _UNDONE[state] = run(undone, whole(state.source), refusing=False)
+    return unchanged
+
+
+def refusal_of(error: ChangeError) -> Refused:
+    """An error of a change as a refusal."""
+    hint = error.hint() if callable(error.hint) else error.hint
+    message = str(error) if hint is None else f"{error}; {hint}"
+    return Refused(Refusal.NO_KERNEL, message)
+
+
+def all_declarations(state: State) -> Declarations:
+    """Everything that the files of a state say, under whatever conditions."""
+    return state.declarations if state.variants is None else state.variants.declarations

@@ -1,4 +1,4 @@
-"""The autograd keys that tensors with a backend key carry as well."""
+"""The autograd and autocast keys that tensors with a backend key carry as well."""
 
 from __future__ import annotations
 
@@ -33,3 +33,21 @@ def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
     own = [autograd_key for autograd_key, backends in universe.autograd_backends.items() if key in backends]
     _, backend = universe.runtime_parts.get(key, (key, None))
     return (own[0], *(autograd_keys_of(universe, backend) if backend not in (None, key) else ())) if own else ()
+
+
+_AUTOCAST = "Autocast"
+
+
+def autocast_key_of(universe: Universe, backend: str) -> str | None:
+    """The autocast key of a backend, where the universe has one.
+
+    Source: ``getAutocastRelatedKeySetFromBackend`` in ``c10/core/DispatchKeySet.h``.
+    """
+    key = f"{_AUTOCAST}{backend}"
+    return key if key in universe.slot else None
+
+
+def autocast_backend(universe: Universe, key: str) -> str | None:
+    """The backend whose tensors carry an autocast key; None for other keys."""
+    backend = key.removeprefix(_AUTOCAST)
+    return backend if key != backend and backend in universe.backends and key in universe.slot else None

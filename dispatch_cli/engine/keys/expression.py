@@ -6,13 +6,13 @@ The operators and their precedence are those of ``c10::DispatchKeySet`` in C++ a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from typing import NamedTuple, TypeVar
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.engine.keys.named_sets import COMPONENT, FUNCTIONS, NAMED_SETS
-from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind, notes_of_difference, notes_of_loose_bits
+from dispatch_cli.engine.keys.named_sets import COMPONENT, FUNCTIONS, NAMED_SETS, components_of, functionalities_of
 from dispatch_cli.engine.keys.tokens import (
     MAX_DEPTH,
     ExpressionMistake,
@@ -26,6 +26,62 @@ from dispatch_cli.engine.keys.tokens import (
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
+
+
+class ExpressionNoteKind(Enum):
+    """Kind of surprise in an expression."""
+
+    ADDS_NOTHING = "adds-nothing"
+    """Alias keys and Undefined have no bits."""
+    BACKENDS_STAY = "backends-stay"
+    """A difference keeps backend bits."""
+    OTHERS_GO = "others-go"
+    """A difference takes a functionality away from every backend."""
+    CROSS_PRODUCT = "cross-product"
+    """A union contains keys that none of its parts does."""
+    NO_FUNCTIONALITY = "no-functionality"
+    """Backend bits without a functionality name no key."""
+    NO_BACKEND = "no-backend"
+    """A per-backend functionality without a backend bit names no key."""
+
+
+class ExpressionNote(NamedTuple):
+    """A note and the keys it is about."""
+
+    kind: ExpressionNoteKind
+    keys: tuple[str, ...]
+
+
+def notes_of_difference(
+    left: DispatchKeySet, right: DispatchKeySet, result: DispatchKeySet
+) -> Iterator[ExpressionNote]:
+    """Notes on where *result*, which is left - right, is not what the keys of the two would leave."""
+    if result == left:
+        return
+    universe = left.layout.universe
+    parts, functionalities = universe.runtime_parts, functionalities_of(right)
+    components = {name.removesuffix(COMPONENT) for name in components_of(right)}
+    expected = [
+        key
+        for key in left
+        if parts[key][0] not in functionalities or (components and parts[key][1] not in {*components, None})
+    ]
+    closed = DispatchKeySet.of(universe, expected)
+    extra = DispatchKeySet(left.layout, result.bits & ~closed.bits)
+    yield ExpressionNote(ExpressionNoteKind.BACKENDS_STAY, components_of(extra))
+    yield ExpressionNote(ExpressionNoteKind.OTHERS_GO, tuple(key for key in expected if not result.has(key)))
+
+
+def notes_of_loose_bits(keys: DispatchKeySet) -> Iterator[ExpressionNote]:
+    """Bits that stand for no key because their other half is not there."""
+    universe = keys.layout.universe
+    per_backend = tuple(name for name in functionalities_of(keys) if name in universe.per_backend)
+    components = components_of(keys)
+    if components and not per_backend:
+        yield ExpressionNote(ExpressionNoteKind.NO_FUNCTIONALITY, components)
+    if per_backend and not components:
+        yield ExpressionNote(ExpressionNoteKind.NO_BACKEND, per_backend)
+
 
 UNION = "DispatchKeySet"
 """The printed form of a key set, with keys between its brackets, is an expression too."""

@@ -39,8 +39,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.engine.order.blocks import Unit
-from dispatch_cli.engine.order.slot import SlotOrders
+from dispatch_cli.engine.order.slot import SlotOrders, Unit
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.options import option_argument
-from dispatch_cli.engine.call.simulate import make_value
-from dispatch_cli.engine.call.simulator import CallSimulator
+from dispatch_cli.engine.call.simulate import CallSimulator, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_named, backend_of
+from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow
 from dispatch_cli.engine.support.verdicts import Judges

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
-from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import records_gradients
 from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
@@ -17,10 +16,10 @@ from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.generated import called_by
 from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
-from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, Hop, Why
+from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.autocast import autocast_key_of
+from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict

@@ -8,8 +8,7 @@ from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, with_tags
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.engine.coverage.answers import Service
-from dispatch_cli.engine.coverage.backend import CoveredBackend, backend_keys, backend_named, backend_of
+from dispatch_cli.engine.coverage.answers import CoveredBackend, Service, backend_keys, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
 

@@ -25,8 +25,7 @@ from dispatch_cli.answers.coverage.overview_document import matrices, meaning
 from dispatch_cli.answers.coverage.overview_document import title as overview_title
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share
-from dispatch_cli.engine.coverage.answers import Service
-from dispatch_cli.engine.coverage.backend import CoveredBackend
+from dispatch_cli.engine.coverage.answers import CoveredBackend, Service
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer, served_so
 from dispatch_cli.explore.cells_view import CellsView, ShownSlots

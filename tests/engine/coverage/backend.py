@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Service, Training
-from dispatch_cli.engine.coverage.backend import backend_of
+from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Service, Training, backend_of
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule

@@ -8,8 +8,18 @@ import random
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Reach, Service, Training
-from dispatch_cli.engine.coverage.backend import backend_keys, backend_named, backend_of
+from dispatch_cli.engine.coverage.answers import (
+    Covered,
+    Gradient,
+    NoService,
+    Passage,
+    Reach,
+    Service,
+    Training,
+    backend_keys,
+    backend_named,
+    backend_of,
+)
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind

@@ -10,9 +10,8 @@ from dispatch_cli import universes
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
-from dispatch_cli.engine.keys.expression import evaluate
+from dispatch_cli.engine.keys.expression import ExpressionNoteKind, evaluate
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.notes import ExpressionNoteKind
 from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import cut_start

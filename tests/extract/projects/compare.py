@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.api import run_declarations
-from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.extract.document import document
 from dispatch_cli.model.condition import parse_condition, value

@@ -13,8 +13,7 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.autocast import autocast_backend
-from dispatch_cli.engine.keys.autograd import autograd_keys_of
+from dispatch_cli.engine.keys.autograd import autocast_backend, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind

@@ -12,7 +12,7 @@ from dispatch_cli.cli.options import matching_names, resolved_name
 from dispatch_cli.cli.output import BadInput, Output, say_written, show
 
 if TYPE_CHECKING:
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.declarations import Declarations
 

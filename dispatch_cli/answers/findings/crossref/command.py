@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from dispatch_cli.crossref.answers import Answers, Probed
     from dispatch_cli.crossref.replay import Subject
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.history.state import State
 
 

@@ -20,7 +20,7 @@ from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.names import OperatorName

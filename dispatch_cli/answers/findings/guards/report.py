@@ -11,11 +11,11 @@ from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.catalogue import guard as guard_check
 from dispatch_cli.checks.catalogue import unmatched_guard
 from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.expectations import Violation
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
-from dispatch_cli.checks.violation import Violation
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.guard import Guard, GuardField
 from dispatch_cli.model.higher_order import ImplPlace

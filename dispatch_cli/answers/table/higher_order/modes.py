@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.higher_order.mode_calls import (
+from dispatch_cli.engine.call.higher_order.simulate import (
     asks_a_mode,
     call_in_mode,
     call_traced_above_autograd,

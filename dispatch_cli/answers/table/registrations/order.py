@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.engine.history.changed import all_declarations
+from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.condition import all_text

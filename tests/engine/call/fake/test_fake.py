@@ -11,9 +11,8 @@ import pytest
 
 from dispatch_cli.answers.resolve.end_wording import fake_sentence
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.trace import End
+from dispatch_cli.engine.call.trace import End, FakeOutcome, FakePath
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
