@@ -31,7 +31,7 @@ def programs():
             head, _, code = case.partition("\n")
             name, kind, operator, *words = head.split(" | ")
 
-            def run(code=compile(code, "messages.txt", "exec"), scope=scope):
+            def run(code=compile(code, f"<{name}>", "exec"), scope=scope):
                 exec(code, {**scope})
 
             yield name, kind, None if operator == "-" else operator, words, run

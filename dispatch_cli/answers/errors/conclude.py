@@ -382,7 +382,7 @@ def _around(case: Case) -> Iterator[str]:
         module = case.text.detail("module")
         if module is not None:
             yield f"Import the Python module that has its fake implementation before the call: `import {module}`."
-        yield "Under torch.compile or torch.export, exclude the function that calls it: `@torch.compiler.disable`."
+        yield "Under torch.compile, not torch.export: exclude the function that calls it, `@torch.compiler.disable`."
         if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
             yield (
                 "Else, if the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "

@@ -9,7 +9,7 @@ from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, built_backends, de
 from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, filled
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, LAYER_KEY
+from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, LAYER_KEY, RAISER
 from dispatch_cli.answers.errors.reading.printed_keys import read_key
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import explain_report
@@ -49,7 +49,9 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
 
 def _of_text(text: ErrorText) -> Iterator[Fact]:
     """The call and the place in PyTorch that the text itself names."""
-    call, frame = text.detail(CALL), text.detail(FRAME)
+    call, frame, raiser = text.detail(CALL), text.detail(FRAME), text.detail(RAISER)
+    if raiser is not None:
+        yield Fact("raiser", (), Proof.TEXT, f"The error is raised by {raiser}, which is no file of PyTorch.")
     if call is not None:
         yield Fact("call", (), Proof.TEXT, f"The traced call that failed is `{call}`.")
     if frame is not None:

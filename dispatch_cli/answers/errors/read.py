@@ -64,16 +64,21 @@ class _Reading(NamedTuple):
         return len(self.errors), self.understood, shown
 
 
+NO_ERROR = re.compile(r"(?m)^(?:[^\n]{0,200}?(?:\b(?:INFO|DEBUG|PASSED)\b|\bnote:)|[ \t]*-- ).*$")
+"""Lines of a log that tell of no error, whatever words they have."""
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
-_RAISED = r"[ \t>|]{0,40}[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
+_RAISED = r"[^\n('\"]{0,120}?\b[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
 """Begins the text of an exception, which follows a frame directly where Python has no source (``python -c``)."""
+_NAMED = re.compile(r"(?:Error|Exception|Warning|Unsupported|Failed):")
 _CODE = re.compile(
     rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
 )
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
 _HANDLING = "During handling of the above exception"
 """Stands between two errors of which the second ended the program; it need not have the same cause."""
+_DIRECT_CAUSE = "direct cause of the following exception"
+_TRACEBACK = "Traceback (most recent call last)"
 _NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
 """Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
@@ -99,7 +104,7 @@ def find_errors(text: str) -> list[ErrorText]:
             best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
     named = {error.kind for error in best.errors if error.operator is not None}
     errors = [error for error in best.errors if error.operator or error.kind not in named]
-    handled = _handled_to(text)
+    handled = max(_handled_to(text), _earlier_to(text))
     last = {error.kind for error in errors if error.line > handled and not _is_warning(error)}
     causes = _NOT_LOADED if last == {"not-defined"} else frozenset()
     return sorted(errors, key=lambda error: (_is_warning(error), error.line <= handled and error.kind not in causes))
@@ -108,6 +113,15 @@ def find_errors(text: str) -> list[ErrorText]:
 def _handled_to(text: str) -> int:
     """The line up to which errors were handled: one that came after them ended the program."""
     return text.count("\n", 0, text.rfind(_HANDLING)) + 1 if _HANDLING in text else 0
+
+
+def _earlier_to(text: str) -> int:
+    """The line before the last traceback, unless that is of the effect of an error before it."""
+    start = text.rfind(_TRACEBACK)
+    before = text.rfind(_TRACEBACK, 0, max(start, 0))
+    if before < 0 or _DIRECT_CAUSE in text[before:start]:
+        return 0
+    return text.count("\n", 0, start) + 1
 
 
 def is_handled(text: str, error: ErrorText) -> bool:
@@ -150,7 +164,7 @@ def _read(pasted: str, gap: str) -> _Reading:
 
 
 def _apart(text: str, gap: str) -> list[Match]:
-    """The matches in their order, without those in the code of a traceback.
+    """The matches in their order, without those in the code of a traceback and in lines that tell of no error.
 
     Of two that overlap the longer one is taken, and of two as long the one that leaves less open.
     """
@@ -160,9 +174,18 @@ def _apart(text: str, gap: str) -> list[Match]:
     for match in sorted(matches(text, gap), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
-        if not is_code and (not separate or match.start >= separate[-1].end):
+        if not (is_code or (gap == GAP and _is_logged(text, match))) and (
+            not separate or match.start >= separate[-1].end
+        ):
             separate.append(match)
     return separate
+
+
+def _is_logged(text: str, match: Match) -> bool:
+    """True in a line that tells of no error, and names no exception before the match."""
+    start = match.end - match.length
+    begin = text.rfind("\n", 0, start) + 1
+    return bool(NO_ERROR.match(text, begin)) and not _NAMED.search(text, max(begin, start - 300), start)
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:

@@ -102,6 +102,9 @@ HOLES = {
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
+    # PyTorch's own library for GPUs, and those of CUDA
+    "gpu_library": r"(?P<library>lib(?:torch(?:_(?:cuda|hip|cpu|python)\w{0,10})?|c10_(?:cuda|hip)|"
+    r"cu(?:blas|dnn|fft|sparse|solver|rand|pti)\w{0,30}|nv(?:rtc|JitLink)[\w-]{0,20}|nccl)\.so[.\d]{0,20})",
     # a library of a project
     "so_library": r"(?P<library>[\w.+-]{1,100}\.so)\b",
     "*": r"[^\n]{0,600}?",

@@ -189,3 +189,57 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
 ) -> None:
     report = answered(text)
     assert (report.kind, "handled" in [fact.kind for fact in report.facts]) == (kind, handled)
+
+
+@pytest.mark.parametrize(
+    ("text", "advised", "not_advised"),
+    [
+        (
+            "RuntimeError: grad can be implicitly created only for real scalar outputs but got torch.complex64",
+            "`y.abs()`, or `y.real` and `y.imag`",
+            "float",
+        ),
+        (
+            "RuntimeError: function F returned a gradient different than None at position 2, but the corresponding "
+            "forward input was not a Variable",
+            "return None at that position",
+            "as many values",
+        ),
+        (
+            "ImportError: /x/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister",
+            "the `nvidia-*` packages are of other versions",
+            "build of the extension",
+        ),
+        (
+            "ImportError: /x/site-packages/nvidia/cusparse/lib/libcusparse.so.12: undefined symbol: "
+            "__nvJitLinkAddData_12_1, version libnvJitLink.so.12",
+            "the `nvidia-*` packages are of other versions",
+            "build of the extension",
+        ),
+        (
+            "ImportError: /x/site-packages/my_cuda.so: undefined symbol: cudaGetDriverEntryPointByVersion",
+            "Install a build of the extension",
+            "`nvidia-*`",
+        ),
+        (
+            "OpCheckError: opcheck(op, ...): test_faketensor failed with When comparing the output of t.g.default on "
+            "FakeTensor and concrete Tensors, found mismatched tensor metadata: Dtypes torch.float64 and torch.float32 "
+            "are not equal!",
+            "Correct the fake implementation",
+            "torch.empty_strided",
+        ),
+        ("ImportError: DLL load failed: the system cannot run %1.", "Process Monitor", "LD_LIBRARY_PATH"),
+    ],
+)
+def test_what_is_advised_for_one_text_of_a_kind(text: str, advised: str, not_advised: str) -> None:
+    report = answered(text)
+    steps = "\n".join((*report.user, *report.author))
+    assert advised in steps
+    assert not_advised not in f"{report.says} {steps}"
+
+
+def test_the_last_traceback_is_explained_where_the_one_before_is_not_its_cause() -> None:
+    texts = [f'Traceback (most recent call last):\n  File "f.py", line 3, in f\n{text}\n' for text in (FIRST, LAST)]
+    assert answered("\nattempt 1 failed, trying again\n".join(texts)).kind == "not-defined"
+    cause = "\nThe above exception was the direct cause of the following exception:\n\n"
+    assert answered(cause.join(texts)).kind == "no-kernel"

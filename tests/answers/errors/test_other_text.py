@@ -81,6 +81,9 @@ def test_a_path_names_no_device() -> None:
         "/x/torch/_inductor/lowering.py:70: UserWarning: Online softmax is disabled",
         "W501 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been destroyed",
         FRAME.format("autograd/graph.py", "CUDA error: device-side assert triggered\nasynchronously reported"),
+        # a sentence that is known, in a line that tells of no error
+        "INFO 11-28 [loader.py:3] Could not run 'aten::relu' with arguments from the 'SparseCPU' backend",
+        "foo.cpp:3: note: expected scalar type Half but found Float",
         # lines around an error, and frames that each call passes
         "tensor on device cuda: vmap, DTensor, torch.compile(f)\nRuntimeError: no such entry",
         FRAME.format("_compile.py", "no such entry"),
@@ -183,3 +186,17 @@ def test_the_innermost_frame_tells_the_layer(frame: str, message: str, during: s
 def test_the_slot_that_the_layer_calls_is_stated() -> None:
     report = answered(FRAME.format("_subclasses/fake_tensor.py", "aten::relu cannot be called"))
     assert "At Meta it has a kernel for it (rule 1, kernel)." in [fact.text for fact in report.facts]
+
+
+RAISED = 'Traceback (most recent call last):\n{}  File "/app/model.py", line 9, in call\n    {}\n{}\n'
+IN_VMAP = '  File "/lib/torch/_functorch/vmap.py", line 8, in _flat_vmap\n    out = func(*args)\n'
+
+
+def test_words_of_the_program_itself_do_not_tell_what_pytorch_did() -> None:
+    sentence = "NotImplementedError: fake tensors are not supported"
+    report = answered(RAISED.format(IN_VMAP, "raise NotImplementedError(text)", sentence))
+    assert "while vmap ran the function" in report.says
+    assert report.facts[0].text == "The error is raised by /app/model.py, line 9, which is no file of PyTorch."
+    assert "while fake tensors ran" in answered(RAISED.format(IN_VMAP, "return f(x)", sentence)).says
+    alone = call("explain", "--from-error", "-", stdin=RAISED.format("", "raise E(text)", sentence).encode())
+    assert (alone.code, alone.out) == (2, "")

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.messages import OTHER_TEXT
-from dispatch_cli.answers.errors.read import MAX_CHARACTERS, ErrorText
+from dispatch_cli.answers.errors.read import MAX_CHARACTERS, NO_ERROR, ErrorText
 from dispatch_cli.answers.errors.reading.pasted import plain
 from dispatch_cli.model.names import OperatorName
 
 IN, AT, ABOUT = "in_", "at_", "about_"
 """Begin the details that name the layers at work, the one that raised the error, and the subjects of its sentence."""
-EXCEPTION, DURING, SUBJECT, FRAME, CALL, LAYER_KEY = "exception", "during", "subject", "frame", "call", "layer_key"
-"""Details in words: the class of the error, the layer, its subjects, the innermost frame of PyTorch, the traced call,
-and the key of the layer."""
+EXCEPTION, DURING, SUBJECT, LAYER_KEY = "exception", "during", "subject", "layer_key"
+"""Details in words: the class of the error, the layer, its subjects, and the key of the layer."""
+FRAME, CALL, RAISER = "frame", "call", "raiser"
+"""Places: the innermost frame of PyTorch, the traced call, and the line outside of PyTorch that raises the error."""
 CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
 PYTORCHS = ("aten", "prims", "quantized")
@@ -38,13 +39,14 @@ _RAISED = re.compile(
     r"\bterminate called after|\n[^\n]{0,80}?\bwhat\(\):"
 )
 _ERROR = re.compile(r"\bERROR\b|\berror:")
-_NO_ERROR = re.compile(r"(?m)^(?:[^\n]{0,200}?(?:\b(?:INFO|DEBUG|PASSED)\b|\bnote:)|[ \t]*-- ).*$")
-"""Lines of a log that tell of no error, whatever words they have."""
 _ASYNCHRONOUS = "asynchronously reported"
 """In errors of CUDA, which are raised by a later call than the one that failed."""
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #|from user code)")
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\)")
 _FRAME = re.compile(r"[/\\](torch(?:gen)?[/\\][\w/\\.-]{1,200}\.py)[\"']?(?:, line |:)(\d{1,6})(?:,? in (\w{1,80}))?")
+_RAISER = re.compile(r"File ['\"]([^'\"\n]{1,300})['\"], line (\d{1,6})[^\n]{0,200}\n[^\n]{0,100}?\b(?:raise|assert)\b")
+"""A frame whose own code raises the error."""
+_OF_TORCH = re.compile(r"(?:^|[/\\])torch(?:gen)?[/\\]")
 _THROUGH = re.compile(
     r"torch[/\\](?:_ops|_tensor|_utils\w*|_compile|functional|overrides|_dynamo[/\\](?:exc|output_graph|eval_frame|convert_frame|utils))\.py|torch[/\\](?:nn|utils)[/\\]"
 )
@@ -131,7 +133,7 @@ SUBJECTS = {name.removeprefix(_ABOUT): sign for name, sign in _SIGNS.items() if 
 def evidence(text: str) -> tuple[ErrorText, ...]:
     """The last error of a text by what its sentence and its traceback prove; none where they prove nothing."""
     shown = plain(text[:MAX_CHARACTERS])
-    shown = shown._replace(text=_NO_ERROR.sub("", shown.text))
+    shown = shown._replace(text=NO_ERROR.sub("", shown.text))
     raised = [match.start() for match in _RAISED.finditer(shown.text)]
     starts = raised or [match.start() for match in _ERROR.finditer(shown.text)]
     if not starts:
@@ -141,11 +143,13 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     name = _exception(message)
     if name.endswith("Warning") or _NO_DISPATCH.fullmatch(name) or not (raised or _REFUSES.search(message)):
         return ()
-    of_message, of_frames = _of_sentence(message), _of_frames(frames)
+    raiser = _raiser(shown.text, begin)
+    # words of a program about PyTorch tell nothing of what PyTorch did
+    of_message, of_frames = () if raiser else _of_sentence(message), _of_frames(frames)
     sentence = _NAME.sub("", _PRINTED.sub("", message[: 8 * SENTENCE]))[:SENTENCE]
     subjects = [name for name, sign in SUBJECTS.items() if sign.pattern.search(sentence)]
     operator = _first(_OPERATORS, message)
-    about_tensors = bool(raised and subjects and _PYTORCH.search(message))
+    about_tensors = bool(raised and subjects and not raiser and _PYTORCH.search(message))
     layers = (*of_message, *of_frames)
     if not (operator or layers or about_tensors):
         return ()
@@ -163,6 +167,7 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
         SUBJECT: " and ".join(SUBJECTS[subject].clause for subject in subjects[:2]) or None,
         CALL: _first((_CALL,), message),
         FRAME: _frame_in_words(frames),
+        RAISER: raiser,
     }
     details = (*((flag, "") for flag in flags), *((key, value) for key, value in words.items() if value is not None))
     device = _first(_DEVICES, message)
@@ -176,10 +181,17 @@ def context_flags(layers: Iterable[str]) -> tuple[str, ...]:
     return (*(f"{IN}{name}" for name in names), *(f"{AT}{name}" for name in names[:1]))
 
 
+def _raiser(text: str, begin: int) -> str | None:
+    """The line outside of PyTorch whose own ``raise`` or ``assert`` raises an error; None where PyTorch raises it."""
+    last = text.rfind('File "', max(begin - NEAR, 0), begin)
+    frame = None if last < 0 else _RAISER.match(text, last, begin)
+    return None if frame is None or _OF_TORCH.search(frame[1]) else f"{frame[1].replace(chr(92), '/')}, line {frame[2]}"
+
+
 def layers_of(text: str, begin: int) -> tuple[str, ...]:
     """The layers at work, by the sentence of an error, then by its traceback. begin: where its line begins."""
-    of_frames = _of_frames(_frames(text, begin))
-    return tuple(dict.fromkeys((*_of_sentence(_message(text, begin)), *of_frames)))
+    of_sentence = () if _raiser(text, begin) else _of_sentence(_message(text, begin))
+    return tuple(dict.fromkeys((*of_sentence, *_of_frames(_frames(text, begin)))))
 
 
 def _of_sentence(message: str) -> tuple[str, ...]:

@@ -151,7 +151,6 @@ untried("no-registration-api", "Install versions that belong together", "needs a
 
 untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
-untried("undefined-symbol", "The library is PyTorch's own", OTHER)
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
 untried("no-library-file", "If it names a library of PyTorch", OTHER)

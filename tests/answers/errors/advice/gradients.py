@@ -45,6 +45,20 @@ def gradients_that_are_too_few(advice):
     Summed.apply(training(1.0, 2.0), torch.ones(2), 4 if advice else 2, (2,)).sum().backward()
 
 
+@tries("wrong-gradients", "Let `backward` return None at that position")
+def gradient_of_a_number(advice):
+    class Times(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            return x * n
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3, None if advice else g
+
+    Times.apply(training(1.0, 2.0), 3).sum().backward()
+
+
 @tries("wrong-gradients", "Let `backward` return a gradient of the argument's own shape")
 def gradient_of_another_shape(advice):
     Summed.apply(training(1.0, 2.0), torch.ones(2), 4, (2,) if advice else (3,)).sum().backward()

@@ -9,6 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functionalize, vmap
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.gradients import training
 from tests.answers.errors.advice.slots import ONE, define, quantized
@@ -108,6 +109,19 @@ def operator_without_a_history(advice):
     ((op(x) * x) if "Check" in advice else op(x)).sum().backward()
 
 
+@tries("no-history", "compute there under `torch.enable_grad()`")
+def evaluation_with_gradients(advice):
+    x = training(1.0)
+    with torch.no_grad(), torch.enable_grad() if advice else contextlib.nullcontext():
+        (x * 2).sum().backward()
+
+
+@tries("no-history", "or `use_reentrant=False`")
+def checkpoint_of_frozen_inputs(advice):
+    layer = torch.nn.Linear(2, 2)
+    checkpoint(layer, torch.ones(1, 2), use_reentrant=not advice).sum().backward()
+
+
 @tries("other-text", "run the model with tensors that have data", until="2.4")
 def autocast_of_meta_tensors(advice):
     x = torch.ones(2, device="cpu" if advice else "meta")
@@ -188,6 +202,17 @@ def backward_of_two_numbers(advice):
         y.backward(gradient=torch.ones_like(y))
     else:
         (y.sum() if advice else y).backward()
+
+
+@tries("backward-call", "Make a real number of the result", "or pass its gradient")
+def backward_of_a_complex_number(advice):
+    y = torch.tensor([1 + 2j], requires_grad=True) * 2
+    if "pass" in advice:
+        y.backward(gradient=torch.ones_like(y))
+    elif advice:
+        (y.abs() + y.real + y.imag).backward()
+    else:
+        y.backward()
 
 
 @tries("backward-call", "Compute the result from that tensor", "pass `allow_unused=True`")

@@ -194,6 +194,16 @@ def argument_that_is_returned(advice):
 untried("bad-registration", "torchgen of another PyTorch", "needs a second PyTorch")
 
 
+@tries("wrong-mutation", "Correct the fake implementation")
+def dtype_that_was_not_promised(advice):
+    @custom_op("t::f", mutates_args=())
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x.double() + 1
+
+    f.register_fake(lambda x: torch.empty_like(x, dtype=torch.float64) if advice else torch.empty_like(x))
+    torch.library.opcheck(f, (torch.ones(2),))
+
+
 @tries(
     "wrong-mutation",
     "`@torch.compiler.disable` on a function",
