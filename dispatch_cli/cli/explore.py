@@ -45,8 +45,8 @@ def command(source: SourceOptions, trace: str | None) -> None:
     _refuse_without_terminal(source)
     app = _application()
     named = os.environ.get("TEXTUAL_THEME")
-    if named and named not in _themes():
-        raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(_themes())}.")
+    if named and named not in app.THEMES:
+        raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(app.THEMES)}.")
     arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
     view = None
     if trace is not None:
@@ -134,9 +134,3 @@ def _application() -> ModuleType:
             raise
         raise click.UsageError(f"explore needs textual, which is not installed: {HOW_TO_GET}") from None
     return app
-
-
-def _themes() -> list[str]:
-    from dispatch_cli.explore.themes import themes
-
-    return themes()

@@ -14,12 +14,13 @@ from textual.events import DescendantFocus, Resize
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 from textual.widget import Widget
 
 from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.catalogue import spot_of
+from dispatch_cli.explore.files import FilesApp
 from dispatch_cli.explore.going import Going
-from dispatch_cli.explore.opening import Opening
 from dispatch_cli.explore.operators import Operators
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
 
+THEMES = sorted(BUILTIN_THEMES)
+"""The colours that the application can have."""
 WIDE = 150
 """Columns from which table and slot stand beside each other."""
 NARROW = 100
@@ -50,7 +53,7 @@ class ExploreScreen(Screen[None]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class ExploreApp(Going, Trying, Opening):
+class ExploreApp(Going, Trying, FilesApp):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
@@ -214,11 +217,13 @@ class ExploreApp(Going, Trying, Opening):
 
     def action_help(self) -> None:
         """Show all keys that do something here."""
-        from dispatch_cli.explore.help import HelpScreen, sections_of
+        from dispatch_cli.explore.help import help_blocks
+        from dispatch_cli.explore.screens import DocumentScreen
 
         view = self.stage.views.get(self.front)
         has_trace = self.session.trace is not None
-        self.push_screen(HelpScreen(sections_of(self, view if isinstance(view, Pane) else None, has_trace)))
+        blocks = help_blocks(self, view if isinstance(view, Pane) else None, has_trace)
+        self.push_screen(DocumentScreen("Help: esc closes", blocks))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
         """textual's. The views, and what the keys shown below do."""

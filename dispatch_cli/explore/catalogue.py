@@ -9,7 +9,7 @@ from functools import cached_property
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators, own_names
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.fuzzy import Matcher, is_scattered
+from dispatch_cli.explore.fuzzy import MISSPELT, Matcher, is_scattered, nearest
 from dispatch_cli.explore.session import Spot
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.severity import Severity
@@ -124,8 +124,6 @@ class Catalogue:
         others = [word for word in words if word not in self._keys]
         if others and others != words:
             return self.search(" ".join(others), marked)
-        from dispatch_cli.explore.nearest import MISSPELT, nearest
-
         names = self.names(marked)
         numbers = [number for number, entry in enumerate(self.entries) if names is None or entry.name in names]
         ways = (MISSPELT,) if matches else ()

@@ -11,8 +11,8 @@ from dispatch_cli.answers.diff.rows import DiffSlots
 from dispatch_cli.answers.diff.sections_document import Fold
 from dispatch_cli.answers.diff.slots_document import slots as changed_slots
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.explore.change_words import change_text
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.switch import change_text
 from dispatch_cli.model.change import Change
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

@@ -7,41 +7,18 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from dispatch_cli.files import paths
 from dispatch_cli.model.span import Span
 
-_PLUS = {
-    **dict.fromkeys(
-        (
-            "sensible-editor",
-            "editor",
-            "vi",
-            "vim",
-            "nvim",
-            "view",
-            "ex",
-            "elvis",
-            "gvim",
-            "mvim",
-            "ne",
-            "mg",
-            "joe",
-            "jed",
-            "less",
-            "more",
-        ),
-        "+{line}",
-    ),
-    **dict.fromkeys(("emacs", "emacsclient", "micro", "kak", "gedit"), "+{line}:{column}"),
-    **dict.fromkeys(("nano", "pico"), "+{line},{column}"),
-}
-"""Editors that take the place before the file."""
+_PLUS = (
+    *("sensible-editor", "editor", "vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe"),
+    *("less", "more", "emacs", "emacsclient", "micro", "kak", "gedit", "nano", "pico"),
+)
+"""Editors that take ``+LINE FILE``."""
 _BEHIND = ("subl", "sublime_text", "hx", "helix", "zed", "zeditor")
 """Editors that take ``FILE:LINE:COLUMN``."""
 _GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
@@ -50,7 +27,6 @@ _LINE = ("kate", "mate", "idea", "pycharm", "clion")
 """Editors that take ``--line LINE FILE``."""
 _USUAL = ("sensible-editor", "editor", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx")
 """Editors that are looked for where no variable names one."""
-_KNOWN = (*_PLUS, *_BEHIND, *_GOTO, *_LINE)
 _OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit", "gvim", "mvim")
 """Editors with a window of their own, which leave the terminal as it is."""
 
@@ -60,14 +36,10 @@ class CannotOpen(Exception):
 
 
 class EditorCall(NamedTuple):
-    """A program and its arguments.
-
-    in_terminal: it takes the terminal until it ends. takes_place: it is told the line.
-    """
+    """A program and its arguments. in_terminal: it takes the terminal until it ends."""
 
     arguments: tuple[str, ...]
     in_terminal: bool
-    takes_place: bool = True
 
 
 def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
@@ -90,14 +62,14 @@ def editor_call(span: Span, environment: Mapping[str, str]) -> EditorCall:
         raise CannotOpen(f"The editor {words[0]!r} (in {variable}) was not found. The place is {span}.")
     name = Path(words[0]).name.removesuffix(".exe").lower()
     in_terminal = name not in _OWN_WINDOW or "--wait" in words
-    return EditorCall((program, *words[1:], *_arguments(name, file, span)), in_terminal, name in _KNOWN)
+    return EditorCall((program, *words[1:], *_arguments(name, file, span)), in_terminal)
 
 
 def _arguments(name: str, file: str, span: Span) -> tuple[str, ...]:
     """The file, and where in it, as that editor takes it; only the file where its way is not known."""
     behind = f"{file}:{span.line}:{span.column}"
     if name in _PLUS:
-        return _PLUS[name].format(line=span.line, column=span.column), file
+        return f"+{span.line}", file
     if name in _LINE:
         return "--line", str(span.line), file
     if name in _GOTO:
@@ -117,43 +89,16 @@ def _existing(span: Span) -> str:
     return span.file if file.is_absolute() else os.path.join(".", span.file)  # noqa: PTH118  (Path drops the dot)
 
 
-def run_editor(call: EditorCall) -> int:
-    """Start an editor, and wait for it if it has the terminal; its exit code. Errors: CannotOpen."""
+def run_editor(call: EditorCall) -> str:
+    """Start an editor, and wait for it if it has the terminal; a sentence about its failure, or nothing."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # ctrl+c is for the editor, which must not inherit SIG_IGN
     try:
         if call.in_terminal:
-            with _lent_terminal():
-                return subprocess.run(call.arguments, check=False).returncode
+            code = subprocess.run(call.arguments, check=False).returncode
+            return f"The editor ended with code {code}." if code else ""
         subprocess.Popen(call.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except OSError as error:
-        raise CannotOpen(f"{call.arguments[0]} cannot be started: {error.strerror or error}.") from None
-    return 0
-
-
-@contextmanager
-def _lent_terminal() -> Iterator[None]:
-    """Another program has the terminal: ctrl+c is for that one, and what it leaves behind is set right."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which the other program would inherit
-    try:
-        with _kept_settings():
-            yield
+        return f"{call.arguments[0]} cannot be started: {error.strerror or error}."
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _kept_settings() -> Iterator[None]:
-    """The terminal's settings are afterwards what they were."""
-    try:
-        import termios
-    except ImportError:  # on Windows
-        yield
-        return
-    terminal = sys.__stdin__
-    if terminal is None or not terminal.isatty():
-        yield
-        return
-    settings = termios.tcgetattr(terminal)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(terminal, termios.TCSADRAIN, settings)
+    return ""

@@ -1,4 +1,4 @@
-"""Finds names by some of their letters, and by globs."""
+"""Finds names by some of their letters, by globs, and by what a misspelt query may mean."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
+from dispatch_cli.answers.shared.nearest_names import ALIKE, nearest_names
 from dispatch_cli.answers.shared.selection import select_higher_order, select_names
 
 MAX_QUERY = 80
 """Letters that are looked for; names are rarely longer."""
+MISSPELT = 0.75
+"""Least likeness of a name to one of four letters or more of which two changed places."""
 _PYTORCH = "aten::"
 """The namespace whose operators come first among equals."""
 _BOUNDARY = frozenset("_.:")
@@ -71,6 +74,19 @@ class Matcher:
         start = _start(name)
         ranks = sum(_word_rank(name, start, word) for word in words)
         return 2 * ranks + (not name.startswith(_PYTORCH)), len(name), number
+
+
+def nearest(names: Sequence[str], query: str, alike: float = ALIKE) -> tuple[list[int], str]:
+    """The numbers of the names that a search may mean, best first, and what they are; none where nothing is near.
+
+    alike: how alike they are at least, from 0 to 1.
+    """
+    query = query[:MAX_QUERY].strip()
+    if "*" in query or "?" in query:
+        return Matcher([name.lower() for name in names]).find(query.lower()), "in another case:"
+    numbers = {name: number for number, name in enumerate(names)}
+    near = nearest_names(names, ".".join(words_of(query)), alike)
+    return [numbers[name] for match in near for name in match.names], "the nearest:"
 
 
 def matched(name: str, query: str) -> list[int]:

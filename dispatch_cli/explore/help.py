@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from textwrap import wrap
-from typing import ClassVar
+from collections.abc import Iterator
 
-from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.content import Content
+from textual.app import App
+from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED
+from dispatch_cli.explore.files import FilesApp
 from dispatch_cli.explore.line_looks import MARK
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, panes_of
-from dispatch_cli.explore.reading import ReadingAgain
+from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind
 
 _NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _OF_TEXTUAL = (
     ("tab, shift+tab", "To the next part of the screen, or the one before"),
-    ("ctrl+p", "Command palette: find an operator, view, slot, action or theme by its name"),
+    ("ctrl+p", "Command palette: find a view, an action or a theme by its name"),
     ("ctrl+u", "Clear what is typed"),
     ("ctrl+q", "Quit the program, also while typing"),
 )
@@ -45,61 +40,20 @@ _MOUSE = (
     ("click", "Choose; twice, open. A view's name, a mark above the list and a key below can be clicked"),
     ("drag", "Select text, such as the command line; ctrl+c copies it"),
 )
-_KEYS = 17
-"""The width of the column of keys."""
-_WIDEST, _AROUND = 96, 8
-"""Columns of the box at most, and those that its frame and scrollbar take."""
 HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
 
-class HelpScreen(ModalScreen[None]):
-    """The keys of the application, the list and the view in front."""
-
-    CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen > VerticalScroll { width: 90%; max-width: 96; height: 90%; padding: 0 2; background: $surface;
-        border: round $primary; border-title-align: left; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "dismiss", "Close")]
-
-    def __init__(self, sections: Iterable[HelpSection]) -> None:
-        super().__init__()
-        self.sections = tuple(sections)
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll() as box:
-            box.border_title = "Help: esc closes"
-            yield Static(self._text(), markup=False)
-
-    def on_resize(self) -> None:
-        """Other widths have other lines."""
-        self.call_after_refresh(lambda: self.query_one(Static).update(self._text()))
-
-    def _text(self) -> Content:
-        return help_text(self.sections, min(_WIDEST, self.app.size.width * 9 // 10) - _AROUND)
+def help_blocks(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[Block]:
+    """The keys of the application, the list and the view in front. has_trace: a recording of a program is shown."""
+    for title, rows in _sections(app, pane, has_trace):
+        yield Paragraph(title, kind=ParagraphKind.SECTION)
+        yield Facts([Fact(keys, text) for keys, text in rows], indent=2)
+        yield Gap()
 
 
-def help_text(sections: Iterable[HelpSection], width: int) -> Content:
-    """All sections as lines that are not wider."""
-    parts: list[tuple[str, str]] = []
-    for title, rows in sections:
-        parts.append((f"{title}\n", "bold $text-accent"))
-        for keys, text in rows:
-            first = f"  {keys:<{_KEYS}} "
-            lines = wrap(text, max(1, width - _KEYS - 3), initial_indent=" " * (len(first) - _KEYS - 3)) or [""]
-            lines[0] = lines[0].lstrip()
-            parts += [(first, "bold"), (f"{lines[0]}\n", "")]
-            parts += [(f"{'':{_KEYS + 3}}{line}\n", "") for line in lines[1:]]
-        parts.append(("\n", ""))
-    return Content.assemble(*parts)
-
-
-def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[HelpSection]:
-    """Sections of the help: first the keys of the list, if it has the focus, else those of the view.
-
-    has_trace: a recording of a program is shown.
-    """
+def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
+    """First the keys of the list, if it has the focus, else those of the view."""
     in_list = isinstance(app.focused, OperatorList)
     of_list = [("Keys in the list of operators", key_rows(OperatorList))]
     own = () if pane is None else key_rows(type(pane))
@@ -107,7 +61,7 @@ def sections_of(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
     yield from (*of_list, *of_view) if in_list else of_view
     titles = {entry.title for entry in PANES}
     everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
-    yield "Keys everywhere", (*dict.fromkeys((*key_rows(ReadingAgain), *everywhere)), *_OF_TEXTUAL)
+    yield "Keys everywhere", (*dict.fromkeys((*key_rows(FilesApp), *everywhere)), *_OF_TEXTUAL)
     if pane is not None and pane.notes:
         yield f"What the view “{pane.TITLE}” shows", (*pane.notes,)
     if pane is not None:

@@ -18,7 +18,7 @@ from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.report import became_stale
 from dispatch_cli.explore.answers.table import said_once
-from dispatch_cli.explore.change_words import name_text
+from dispatch_cli.explore.switch import name_text
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone

@@ -9,7 +9,7 @@ from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.change import Addition, Change, Removal
+from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.edit import Action, Edit
 from dispatch_cli.model.registrations_at_key import NamedRegistration
@@ -149,3 +149,24 @@ def registration_beside(
 
 def _block(item: NamedRegistration) -> object:
     return item.step.block if isinstance(item.step, Implement | Fallback) else None
+
+
+def change_text(change: Change) -> str:
+    """A change in words."""
+    if isinstance(change, Addition):
+        kernel = change.kernel
+        name = kernel if isinstance(kernel, str) else "a fallthrough" if kernel.fallthrough else kernel.debug
+        if not isinstance(kernel, str) and kernel.fake is not None:
+            return f"add the fake implementation {short_kernel(name)} of {change.operator}"
+        whose = "the backend fallback" if change.operator is None else str(change.operator)
+        return f"add {short_kernel(name)} at {change.key} of {whose}"
+    if isinstance(change, Removal):
+        return f"without {name_text(change.which)}"
+    word, target = ("before", change.before) if change.before is not None else ("after", change.after)
+    moved = f"the block of {name_text(change.which)}" if change.block else name_text(change.which)
+    return f"move {moved} {word} {name_text(target) if target is not None else ''}"
+
+
+def name_text(name: RegistrationName) -> str:
+    """Name of a registration; with its number if it is not the first one."""
+    return str(name if (name.number or 1) > 1 else name._replace(number=None))

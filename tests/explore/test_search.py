@@ -7,10 +7,9 @@ import json
 import pytest
 
 from dispatch_cli.api import load_state
+from dispatch_cli.explore.answers.changes import likely_keys
 from dispatch_cli.explore.catalogue import Catalogue
-from dispatch_cli.explore.fuzzy import Matcher, matched
-from dispatch_cli.explore.likely_keys import likely_keys
-from dispatch_cli.explore.nearest import nearest
+from dispatch_cli.explore.fuzzy import Matcher, matched, nearest
 from tests.cli.support import call
 from tests.ends import counted, ends
 from tests.explore.support import newest

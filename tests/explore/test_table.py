@@ -16,9 +16,9 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
+from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.slot_blocks import ToRegistration
 from dispatch_cli.model.change import Removal

@@ -1,7 +1,8 @@
-"""Reports of registrations, and of the differences from the state without the changes on trial."""
+"""Changes on trial: what is registered, the differences that they cause, and the keys that registrations can have."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,14 +11,15 @@ from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.registrations.order import order_report
-from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.history.changed import all_declarations
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import ALL, operator_findings, whole_report
 from dispatch_cli.explore.answers.sides import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob
 from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.registration_names import key_of
 from dispatch_cli.model.registrations_at_key import NamedRegistration
 
 MOST_NAMED = 50
@@ -54,32 +56,41 @@ def registrations_answer(
     return PaneAnswer(report, command)
 
 
-def finding_answer(session: Session, finding: Finding, is_new: bool, state: State) -> PaneAnswer:
-    """Report of ``check-invariants`` on the operator of a finding that the changes make or end; on all if it has none.
+class LikelyKey(NamedTuple):
+    """A dispatch key. operators: how many have a kernel there."""
 
-    state: a snapshot to check (`state_to_check`), without the changes if the finding is not new.
+    key: str
+    operators: int
+
+
+def likely_keys(state: State, aliases: bool) -> list[LikelyKey]:
+    """The keys at which something can be registered: those of the files' registrations first, then those at which most
+    operators have a kernel.
+
+    aliases: whether alias keys are among them.
     """
-    command = session.command if is_new else session.command_before
-    name = finding.operator
-    if name is None:
-        return PaneAnswer(whole_report(session, state), command("check-invariants", *ALL))
-    spot = Spot(OperatorName.parse(name)) if "::" in name else Spot(higher_order=name)
-    return PaneAnswer(
-        operator_findings(session, state, spot), command("check-invariants", *ALL, "--op", operator_glob(session, spot))
+    dispatcher, universe = state.dispatcher, state.dispatcher.universe
+    steps = all_declarations(state).steps
+    of_files = Counter(
+        step.dispatch_key if isinstance(step, Fallback) else key_of(step)
+        for step in steps
+        if isinstance(step, Implement | Fallback)
     )
-
-
-def changes_answer(session: Session) -> PaneAnswer | None:
-    """Report of ``diff`` between the original state and the one with the changes.
-
-    It is about the operators that the changes can concern; about all if these are many, or a fallback is among them.
-    """
-    wanted = wanted_diff(session)
-    return None if wanted is None else wanted.answer(session.original, session.state)
+    kernels = Counter[str]()
+    # operators with equal sets of keys are counted together
+    for bits, count in Counter(dispatcher.shape(name)[0] for name in dispatcher).items():
+        for key in dispatcher.keys_in(bits):
+            kernels[key] += count
+    keys = [key for key in universe.ids if key in universe.parseable]
+    keys = [key for key in keys if key in universe.slot or (aliases and key in universe.aliases)]
+    return [LikelyKey(key, kernels[key]) for key in sorted(keys, key=lambda key: (-of_files[key], -kernels[key]))]
 
 
 def wanted_diff(session: Session) -> WantedDiff | None:
-    """Input of ``diff`` for the changes; None if no arguments of it can name both states."""
+    """Input of ``diff`` for the changes; None if no arguments of it can name both states.
+
+    It is about the operators that the changes can concern; about all if these are many, or a fallback is among them.
+    """
     sides = sides_of(session, Old(None))
     if sides is None:
         return None

@@ -8,14 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.explore import change_blocks
+from dispatch_cli.explore.answers.changes import LikelyKey, likely_keys, registrations_answer, wanted_diff
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.change_answers import ChangeAnswers
 from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
-from dispatch_cli.explore.choose import Choose
-from dispatch_cli.explore.likely_keys import LikelyKey, likely_keys
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.screens import Choose
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import registration_beside
 from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
@@ -65,13 +64,12 @@ class ChangesPane(Pane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(session, id=id)
-        self._searching = Background(self)
-        self._answers = ChangeAnswers(self, self._answer_came, self._not_done)
+        self._searching, self._comparing = Background(self), Background(self)
+        self._diff: PaneAnswer | None = None
         self._spot = Spot()
         self._of_fallbacks = False
         self._shown: tuple[Any, ...] = ()
         self._listed: list[NamedRegistration] = []
-        self._follows = False
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="change-blocks")
@@ -95,7 +93,7 @@ class ChangesPane(Pane):
     @property
     def waits_for(self) -> str:
         """Work that the command line waits for: it needs to know what changes."""
-        return self._answers.waits_for
+        return "Looking for what changes…" if self._comparing.busy else ""
 
     def open(self, spot: Spot) -> None:
         """Show the changes, and the registrations of the operator at a spot."""
@@ -104,30 +102,41 @@ class ChangesPane(Pane):
         if shown == self._shown:
             return
         keep = bool(self._shown) and self._shown[:2] == shown[:2]
-        if self._shown[2:3] != shown[2:3]:
-            self._searching.stop()
-            self._follows = False
+        is_new = self._shown[2:3] != shown[2:3]
         self._shown = shown
         self._listed = self.there
+        if is_new:
+            self._searching.stop()
+            self._compare()
         self._show(keep)
-        if not self._answers.compares:
+        if not self._comparing.busy:
             self._search()
 
     def _show(self, keep: bool) -> None:
-        effect, diff = self.session.whatif.findings, self._answers.diff(self.session)
-        blocks = change_blocks.blocks(self.session, self.owner, self._listed, diff, effect)
+        """Show the view, and the command line of what the changes lead to; without changes, of what is registered."""
+        effect, diff = self.session.whatif.findings, self._diff
+        report = None if diff is None else diff.report
+        blocks = change_blocks.blocks(self.session, self.owner, self._listed, report, effect)
         self.view.show([*blocks], change_blocks.is_choice, keep)
-        self._say_command()
+        is_changed = bool(self.session.whatif.changes)
+        self.answered(diff if is_changed else registrations_answer(self.session, self.owner, self._listed))
 
-    def _say_command(self) -> None:
-        """Show the command line that prints the part under the cursor; first, what the changes lead to."""
-        target = self.view.target if self._follows else None
-        self.answered(self._answers.of(self.session, target, self.owner, self._listed))
+    def _compare(self) -> None:
+        """Compare the states without and with the changes: in a thread where that is about all operators."""
+        self._diff = None
+        self._comparing.stop()
+        tried = self.session.whatif
+        wanted = wanted_diff(self.session) if tried.changes else None
+        if wanted is not None and wanted.operators:
+            self._diff = wanted.answer(self.session.original, self.session.state)
+        elif wanted is not None:
+            copies = tried.copies()
+            self._comparing.start(lambda _: wanted.answer(*copies()), self._compared, self._not_done, lambda _: None)
 
-    def _answer_came(self) -> None:
+    def _compared(self, answer: PaneAnswer) -> None:
+        self._diff = answer
         self._show(keep=True)
-        if self.session.whatif.findings is None:
-            self._search()
+        self._search()
 
     def _search(self) -> None:
         """Look for findings in a thread, where many operators have to be checked."""
@@ -157,10 +166,7 @@ class ChangesPane(Pane):
             self.action_edit()
 
     def on_lines_view_moved(self, event: Blocks.Moved) -> None:
-        """The command line follows the cursor."""
         event.stop()
-        self._follows = True
-        self._say_command()
 
     def action_edit(self) -> None:
         """See the place of the part under the cursor in the editor."""

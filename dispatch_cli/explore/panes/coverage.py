@@ -29,10 +29,10 @@ from dispatch_cli.engine.coverage.answers import CoveredBackend, Service
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer, served_so
 from dispatch_cli.explore.cells_view import CellsView, ShownSlots
-from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.picture_rows import picture_rows
+from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.table_rows import lines_of
 from dispatch_cli.model.names import OperatorName

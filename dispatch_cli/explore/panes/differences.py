@@ -19,9 +19,9 @@ from dispatch_cli.explore.answers.differences import (
 from dispatch_cli.explore.answers.sides import Old, old_of, olds
 from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.choose import Choose
 from dispatch_cli.explore.difference_rows import COLUMNS, ChangedRow, difference_rows, opened_by
 from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.render.document import Block, Column, TableBlock
 

@@ -207,7 +207,7 @@ class TablePane(Pane):
 
         registrations = () if self.place is None else all_filling(self.session, self._spot, self.place.keys)
         if len(registrations) > 1:
-            from dispatch_cli.explore.choose import Choose
+            from dispatch_cli.explore.screens import Choose
 
             ways = ways_off(registrations)
             registration = filling(self.session, self._spot)

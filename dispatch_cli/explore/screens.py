@@ -1,8 +1,8 @@
-"""A list from which one thing is chosen, found by typing."""
+"""Screens in front of the views: a document, a question whose answer is typed, and a list to choose from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -12,12 +12,69 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from dispatch_cli.explore.blocks import Rows
+from dispatch_cli.explore.blocks import Blocks, Rows
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.render.document import TableBlock, runs_of
+from dispatch_cli.render.document import Block, TableBlock, runs_of
+from dispatch_cli.render.problems import problems
 from dispatch_cli.render.text_safety import safe
+
+
+class DocumentScreen(ModalScreen[None]):
+    """A document in a box."""
+
+    DEFAULT_CSS = """
+    DocumentScreen { align: center middle; background: $background 60%; }
+    DocumentScreen > Vertical {
+        width: 90%; max-width: 100; height: 90%; padding: 0 1; border: round $primary; background: $surface;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "dismiss", "Close")]
+
+    def __init__(self, title: str, blocks: Iterable[Block]) -> None:
+        super().__init__()
+        self._title, self._blocks = title, tuple(blocks)
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self._title
+            yield Blocks()
+
+    def on_mount(self) -> None:
+        self.query_one(Blocks).show(self._blocks)
+        self.query_one(Blocks).focus()
+
+
+def problems_screen(listed: Sequence[Problem]) -> DocumentScreen:
+    """Screen of the problems in files that cannot be read again, each with its place."""
+    return DocumentScreen("The files cannot be read: esc closes; what was read before is still shown", problems(listed))
+
+
+class Ask(ModalScreen["str | None"]):
+    """A question; its result is what is typed, or None. first: what is there to begin with."""
+
+    DEFAULT_CSS = """
+    Ask { align: center middle; background: $background 60%; }
+    Ask > Vertical { width: 80%; max-width: 70; height: auto; border: round $primary; background: $surface; }
+    Ask Static { padding: 0 1; text-style: bold; }
+    Ask TextInput { background: $boost; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]
+
+    def __init__(self, question: str, first: str) -> None:
+        super().__init__()
+        self._question, self._first = question, first
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(self._question, markup=False)
+            yield TextInput(self._first)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip() or None)
 
 
 class Choose(ModalScreen[Any]):
