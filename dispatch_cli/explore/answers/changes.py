@@ -11,7 +11,7 @@ from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.registrations.order import order_report
-from dispatch_cli.engine.history.changed import all_declarations
+from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.sides import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob
