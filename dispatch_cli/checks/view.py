@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 from dispatch_cli.checks.files import Captures, Files, Namespaces
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.undecided import UndecidedIndex
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import OperatorHeader, Registration
 from dispatch_cli.engine.table.table import Table, plan
@@ -150,7 +149,7 @@ class View(Files):
     @cached_property
     def keys_with_kernels(self) -> frozenset[str]:
         """The keys at which any operator of the state has a kernel, or one of the captured state that it continues."""
-        source, dispatcher = whole(self.state.source), self.dispatcher
+        source, dispatcher = self.state.source, self.dispatcher
         captured = frozenset[str]() if source is None else _keys_of(source)
         return captured.union(*(dispatcher.active(name) for name in dispatcher.present() if name in dispatcher))
 
@@ -240,9 +239,7 @@ class View(Files):
         They are in the order of the enum, whatever the order in which the kernels were registered.
         """
         keys = {kernel.dispatch_key for kernel in self._declared_python_kernels.get(name, ())}
-        source, text = self.state.source, str(name)
-        if source is not None and text in self._captured:
-            keys.update(key for key, _ in source.python_kernels(text))
+        keys.update(self.state.captured_python_kernels(str(name)))
         return tuple(sorted(keys, key=self.universe.ids.__getitem__))
 
     def declares_python_kernels(self, name: OperatorName) -> bool:
@@ -292,10 +289,6 @@ class View(Files):
         if header is None:
             header = self._headers[name] = self.dispatcher.header(name)
         return header
-
-    @cached_property
-    def _captured(self) -> frozenset[str]:
-        return frozenset(self.state.source.names) if self.state.source is not None else frozenset()
 
     @cached_property
     def _declared_python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:

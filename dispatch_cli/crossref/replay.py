@@ -56,7 +56,7 @@ def subject_of(state: State) -> Subject:
     python_keys: dict[str, tuple[str, ...]] = {}
     if state.source is not None:
         for name in state.source.names:
-            python_keys[name] = tuple(key for key, _ in state.source.python_kernels(name))
+            python_keys[name] = tuple(state.captured_python_kernels(name))
     for kernel in state.declarations.python_kernels:
         name = str(kernel.operator)
         python_keys[name] = tuple(dict.fromkeys((*python_keys.get(name, ()), kernel.dispatch_key)))

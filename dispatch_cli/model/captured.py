@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from dispatch_cli.model.declarations import CapturedRegistration
     from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Wrapped
@@ -117,3 +118,11 @@ class StateSource(Protocol):
     @property
     def modes(self) -> tuple[ModeType, ...]:
         """Known facts about its mode types."""
+
+
+def captured_python_kernels(
+    source: StateSource, operator: str, without: Collection[CapturedRegistration]
+) -> dict[str, str]:
+    """The functions that the Python dispatcher has for an operator, by dispatch key. without: what is left out."""
+    kernels = source.python_kernels(operator)
+    return {key: function for key, function in kernels if (operator, key, 1, True) not in without}

@@ -44,7 +44,7 @@ MOST_SEARCHED = 10_000_000
 class HistoryEditor:
     """Makes changes of a history, all of which name registrations as they are before the first.
 
-    source: the captured state that it continues, whole. suggestions: shared by several sections.
+    source: the captured state that it continues. suggestions: shared by several sections.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ def change_history(
     changes: Sequence[HistoryChange],
     places: Sequence[Span] = (),
 ) -> Declarations:
-    """Declarations after changes. source: the captured state, whole. Errors: ChangeError.
+    """Declarations after changes. source: the captured state. Errors: ChangeError.
 
     places: where the user's own file says each of them; none where no file does.
     """
@@ -199,7 +199,7 @@ def declared(
 ) -> Declarations:
     """Declarations after changes: first what is added, then the other changes in order.
 
-    source: the captured state, whole. place: stands for the file that would say so. Errors: ChangeError.
+    source: the captured state. place: stands for the file that would say so. Errors: ChangeError.
     """
     spans = (Span(place, line, 1) for line in count(1))
     declarations = with_added(declarations, changes, (AdditionPlace(span, span, span) for span in spans))

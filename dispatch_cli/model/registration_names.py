@@ -32,7 +32,7 @@ def operator_of(step: Implement) -> OperatorName:
 
 
 class RegistrationIndex:
-    """All registrations of declarations and of the captured state that they continue, which is given whole.
+    """All registrations of declarations and of the captured state that they continue.
 
     suggestions: shared by several indexes, so that they do not look for too many names together.
     """

@@ -10,7 +10,6 @@ from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.diff.rows import DiffRegistration
 from dispatch_cli.answers.diff.wording import CHANGES, kernels_words, outcome
 from dispatch_cli.engine.history.apply import run
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.render.data import data_of
@@ -27,7 +26,7 @@ def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...])
     below = as_side(state.over)
     if not files or len(below) != 1 or below[0] not in (*bases.names(), *bases.overlay_names()):
         return None
-    before = run(Declarations(state.dispatcher.universe), whole(state.source))
+    before = run(Declarations(state.dispatcher.universe), state.source)
     report = diff_report(before, state, (below, files))
     return {
         "arguments": DiffArguments(below, files, options).arguments,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 
 from dispatch_cli.engine.history.apply import all_declarations, note_without_changes, refusal_of, rerun
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.change import Addition, Change, ChangeError, Reordering, with_added
 from dispatch_cli.model.declarations import Define, Fallback, Implement
@@ -35,7 +34,7 @@ class TriedChanges:
         self.path = path
         self.places = addition_places(changes, path, FIRST_SECTION)
         self.added = with_added(all_declarations(original), changes, self.places)
-        source = whole(original.source)
+        source = original.source
         try:
             others = [change for change in changes if not isinstance(change, Addition)]
             self.said = change_history(self.added, source, others, change_places(changes, path))
@@ -60,7 +59,7 @@ class TriedChanges:
             operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
             return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
         operators, keys = set(), set[str]()
-        for step in moving_steps(self.added, whole(self.original.source), change):
+        for step in moving_steps(self.added, self.original.source, change):
             if isinstance(step, Fallback):
                 keys.update(covered(step.dispatch_key))
             elif isinstance(step, Implement):
@@ -72,7 +71,7 @@ class TriedChanges:
     @cached_property
     def names(self) -> RegistrationIndex:
         """Registrations that a further change can name."""
-        return RegistrationIndex(self.added, whole(self.original.source))
+        return RegistrationIndex(self.added, self.original.source)
 
     def registered(self, operator: OperatorName | None, python: bool) -> list[NamedRegistration]:
         """The registrations that a further change can name."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.apply import all_declarations, rerun
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.change import (
@@ -168,7 +167,7 @@ class WhatIf:
         Their names are those that a further change can have.
         """
         names = {registration.identity: registration.name for registration in self._now.registered(operator, python)}
-        now = RegistrationIndex(self._now.said, whole(self.original.source)).of(operator, python)
+        now = RegistrationIndex(self._now.said, self.original.source).of(operator, python)
         return [registration._replace(name=names[registration.identity]) for registration in now]
 
     # inside

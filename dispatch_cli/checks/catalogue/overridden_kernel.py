@@ -64,6 +64,8 @@ def find(view: View) -> Iterator[Finding]:
             if key in SILENT_OVERRIDES and view.dispatcher.is_untouched(name):
                 continue
             registrations = view.kernels(name)[key]
+            if key in SILENT_OVERRIDES and all(entry.captured for entry in registrations):
+                continue
             if key in OF_CUSTOM_OPS and all(CUSTOM_OP in entry.kernel.debug for entry in registrations):
                 continue
             is_of_pytorch = all(view.registrant(entry) is Registrant.PYTORCH for entry in registrations[1:])

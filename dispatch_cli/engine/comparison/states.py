@@ -10,7 +10,6 @@ from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView, Shar
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.slots import SlotComparison
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.declarations import RefusedDeclaration
@@ -61,7 +60,7 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
 
     Cheap where the states are captured ones: operators are compared as they are written, slots by pairs of patterns.
     """
-    bases = whole(old.dispatcher.base), whole(new.dispatcher.base)
+    bases = old.dispatcher.base, new.dispatcher.base
     files = frozenset(old.declarations.files).intersection(new.declarations.files)
     shared = SharedParts(bases[0] is not None and bases[0] is bases[1], files)
     sides = Side(old, shared), Side(new, shared)

@@ -6,6 +6,7 @@ raises `Refused` with PyTorch's text and leaves everything as it was.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -34,6 +35,7 @@ from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
     from dispatch_cli.model.captured import StateSource
+    from dispatch_cli.model.declarations import CapturedRegistration
     from dispatch_cli.model.schema import FunctionSchema
 
 
@@ -59,7 +61,7 @@ class Dispatcher:
 
     core_fallbacks: whether the universe's own backend fallbacks stand from the beginning, as in PyTorch.
     base: a captured state to continue; its operators are taken in one at a time, when they are first needed.
-    without: keys at which the universe's own fallback does not stand.
+    without: what is left out of the base and of the universe's own fallbacks, as if it had never been registered.
     """
 
     def __init__(
@@ -67,22 +69,25 @@ class Dispatcher:
         universe: Universe,
         core_fallbacks: bool = True,
         base: StateSource | None = None,
-        without: Container[str] = (),
+        without: Iterable[CapturedRegistration] = (),
     ) -> None:
         self.universe = universe
         self.has_core_fallbacks = core_fallbacks
         self.layout: KeyLayout = layout_of(universe, () if base is None else base.incomplete)
         self._registry = Registry(self.layout)
         self._operators = self._registry.operators
+        self._without = frozenset(without)
         if core_fallbacks:
             for fallback in universe.fallbacks:
-                if fallback.key in without:
+                if (None, fallback.key, 1, False) in self._without:
                     continue
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
         self._checkpoint: ref[Checkpoint] | None = None
         self._base = base
         if base is not None:
             self._registry.continue_from(base)
+            for name in dict.fromkeys(gone.operator for gone in self._without if gone.operator is not None):
+                self.find(OperatorName.parse(name))
 
     # registering
 
@@ -400,8 +405,11 @@ class Dispatcher:
                 name, captured.schema, captured.debug, captured.alias_analysis, captured.tags, captured=True
             )
             operator.holds += 1
+        counts: Counter[str] = Counter()
         for key, kernel in captured.kernels:
-            self._add(operator, self.check_key(key), kernel, catch_all=False, captured=True)
+            counts[key] += 1
+            if (str(name), key, counts[key], False) not in self._without:
+                self._add(operator, self.check_key(key), kernel, catch_all=False, captured=True)
         operator.live.settle(operator.active_kernels())
         return operator
 

@@ -22,7 +22,6 @@ from weakref import WeakKeyDictionary
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.history.reduced import reduced, whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.engine.variants.variants import Variants
@@ -223,7 +222,6 @@ def run(declarations: Declarations, source: StateSource | None = None, *, refusi
     source: the captured state that it continues. refusing: whether a refusal is an error; otherwise the rest counts.
     Errors: InputError with every refusal, each naming both places.
     """
-    captured, source = source, reduced(source, declarations.without)
     dispatcher = _fresh(declarations, source, declarations.without)
     applied = apply(dispatcher, declarations.steps)
     places = frozenset(kernel.span for kernel in declarations.python_kernels if kernel.extracted)
@@ -242,8 +240,7 @@ def run(declarations: Declarations, source: StateSource | None = None, *, refusi
     before, base = declarations.before, None
     is_same = before == (declarations.steps, declarations.without) and not declarations.own_python_kernels
     if (source is not None or before.steps) and not is_same:
-        same = before.without == declarations.without
-        base = _fresh(declarations, source if same else reduced(captured, before.without), before.without)
+        base = _fresh(declarations, source, before.without)
         apply(base, before.steps)
     return State(dispatcher, applied.overrides, base, source, declarations, refused)
 
@@ -251,9 +248,8 @@ def run(declarations: Declarations, source: StateSource | None = None, *, refusi
 def _fresh(
     declarations: Declarations, source: StateSource | None, without: Iterable[CapturedRegistration]
 ) -> Dispatcher:
-    """A dispatcher before the history begins. source: without what is left out of it; without: that."""
-    keys = frozenset(registration.key for registration in without if registration.operator is None)
-    return Dispatcher(declarations.universe, declarations.core_fallbacks, source, keys)
+    """A dispatcher before the history begins. without: what is left out of the captured state."""
+    return Dispatcher(declarations.universe, declarations.core_fallbacks, source, without)
 
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
@@ -261,7 +257,7 @@ def _refused_in_python(declarations: Declarations, source: StateSource | None) -
     if declarations.python_kernels:
         from dispatch_cli.engine.python.table import problems_of as of_operators
 
-        yield from of_operators(declarations.python_kernels, source)
+        yield from of_operators(declarations, source)
     if declarations.higher_order_operators:
         from dispatch_cli.engine.python.higher_order import problems_of as of_higher_order
 
@@ -305,7 +301,7 @@ def without_changes(state: State) -> State:
         earlier = changes._asdict()
         del earlier["made"]
         undone = declarations._replace(**earlier, unchanged=None, changes=None)
-        unchanged = _UNDONE[state] = run(undone, whole(state.source), refusing=False)
+        unchanged = _UNDONE[state] = run(undone, state.source, refusing=False)
     return unchanged
 
 

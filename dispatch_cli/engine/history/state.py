@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.captured import captured_python_kernels
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 
@@ -81,14 +82,19 @@ class State:
         """
         from dispatch_cli.model.declarations import PythonKernel
 
-        by_key: dict[str, PythonKernel] = {}
-        if self.source is not None and str(name) in self._captured:
-            kernels = self.source.python_kernels(str(name))
-            by_key = {key: PythonKernel(name, key, kernel) for key, kernel in kernels}
+        captured = self.captured_python_kernels(str(name))
+        by_key = {key: PythonKernel(name, key, kernel) for key, kernel in captured.items()}
         for declared in self._declared_python_kernels.get(name, ()):
             by_key.pop(declared.dispatch_key, None)
             by_key[declared.dispatch_key] = declared
         return [*by_key.values()]
+
+    def captured_python_kernels(self, name: str) -> dict[str, str]:
+        """The functions that the Python dispatcher has for an operator of the captured state, by dispatch key."""
+        if self.source is None or name not in self._captured:
+            return {}
+        without = () if self._declarations is None else self._declarations.without
+        return captured_python_kernels(self.source, name, without)
 
     def fake_rules(self, name: OperatorName) -> FakeRules:
         """Facts about an operator that ``FakeTensorMode`` asks for, beside its kernels: declared, else captured."""
@@ -109,13 +115,10 @@ class State:
 
         It can be as before where this is not so, too.
         """
-        from dispatch_cli.engine.history.reduced import left_out
-
         dispatcher, other = self.dispatcher, self.base
         if other is None or not (dispatcher.is_as_captured(name) and other.is_as_captured(name)):
             return False
-        same_fallbacks = dispatcher.fallback_bits == other.fallback_bits
-        return same_fallbacks and left_out(dispatcher.base, str(name)) == left_out(other.base, str(name))
+        return dispatcher.fallback_bits == other.fallback_bits
 
     def own_operators(self) -> list[OperatorName]:
         """The operators that the files named by the user register something for, or change registrations of, by name.

@@ -18,8 +18,8 @@ from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, RuleStep, decide
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model import printed_texts
-from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.declarations import PythonKernel
+from dispatch_cli.model.captured import StateSource, captured_python_kernels
+from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.universe import PYTHON, Universe
@@ -208,14 +208,16 @@ def _backend_kernels(layout: KeyLayout, key: str) -> int:
     )
 
 
-def problems_of(declared: Iterable[PythonKernel], source: StateSource | None) -> Iterator[Problem]:
+def problems_of(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
     """The declared Python kernels that ``py_impl`` refuses, beside those of a captured state; both places are named."""
     taken: dict[OperatorName, dict[str, PythonKernel]] = {}
-    for kernel in declared:
+    for kernel in declarations.python_kernels:
         name, key = kernel.operator, kernel.dispatch_key
         if name not in taken:
-            captured = source.python_kernels(str(name)) if source and str(name) in source.names else ()
-            taken[name] = {place: PythonKernel(name, place, function) for place, function in captured}
+            taken[name] = {}
+            if source is not None and str(name) in source.names:
+                captured = captured_python_kernels(source, str(name), declarations.without)
+                taken[name] = {place: PythonKernel(name, place, function) for place, function in captured.items()}
         earlier = taken[name].get(key)
         message = _refusal_text(name, key, earlier is not None and not kernel.replaces)
         if message is not None:

@@ -13,7 +13,6 @@ from dispatch_cli.checks.files import captures_of
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.change import Addition, Change, Removal
 from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step
@@ -82,7 +81,7 @@ class Trial:
         before = self._state.declarations
         known = frozenset(map(id, before.steps))
         changes = [change for edit in edits if (change := self._change(edit)) is not None]
-        after = declared(before, whole(self._state.source), changes, PLACE)
+        after = declared(before, self._state.source, changes, PLACE)
         for name in {edit.operator for edit in edits if edit.action is Action.REMOVE and edit.operator is not None}:
             self._replay(name, before.steps, [step for step in after.steps if id(step) in known])
         for step in after.steps:

@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.history.apply import all_declarations
-from dispatch_cli.engine.history.reduced import whole
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.condition import all_text
 from dispatch_cli.model.declarations import Settle
@@ -52,7 +51,7 @@ class RegistrationOrderReport(StartsFrom):
 
 def registration_order_report(state: State, names: Iterable[OperatorName]) -> RegistrationOrderReport:
     """The registrations of *names*."""
-    index = RegistrationIndex(all_declarations(state), whole(state.source))
+    index = RegistrationIndex(all_declarations(state), state.source)
     return order_report(
         state, ((name, [entry for python in (False, True) for entry in index.of(name, python)]) for name in names)
     )
