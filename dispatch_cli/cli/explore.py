@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SETTINGS, SourceOptions, load_state, source_options, warn_of_overrides
-from dispatch_cli.cli.recorded import trace_option, with_recording
 from dispatch_cli.cli.source_arguments import source_arguments
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from dispatch_cli.answers.findings.checked import CheckSetup
+    from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.engine.history.state import State
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
@@ -30,7 +31,12 @@ _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "
 
 @click.command("explore", cls=Command)
 @partial(source_options, what_if=False)
-@trace_option
+@click.option(
+    "--trace",
+    metavar="RECORDING",
+    shell_complete=complete_files,
+    help="Also show the calls of a recorded program, over the state of its PyTorch; see `dispatch-cli trace --help`.",
+)
 def command(source: SourceOptions, trace: str | None) -> None:
     """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
 
@@ -65,6 +71,16 @@ def command(source: SourceOptions, trace: str | None) -> None:
     if _has_settings():
         session.checks = check_setup(source)
     raise click.exceptions.Exit(app.run(session))
+
+
+def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, TraceView]:
+    """Source options that load the recording of a program, and the recording. Errors: BadInput, UsageError."""
+    if source.bases or source.keys or source.universe:
+        raise click.UsageError("--trace has a state of its own: it goes without --base, --universe and -k.")
+    from dispatch_cli.answers.trace.command_answer import trace_view
+
+    view = trace_view(file, "auto")
+    return source._replace(bases=(view.base if view.known.is_base else file,)), view
 
 
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:

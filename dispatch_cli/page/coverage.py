@@ -17,7 +17,7 @@ from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.page.pictures import headed_matrices, written_blocks
+from dispatch_cli.page.blocks import headed_matrices, written_blocks
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
 from dispatch_cli.render.words import not_built_sentence

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli import __version__
 from dispatch_cli.answers.explain.advice.edits_document import fragment
 from dispatch_cli.answers.findings.report import FindingsReport
+from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.keys.universe_argument import universe_argument
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
+from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
+from dispatch_cli.answers.table.higher_order.report import slots_of
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
+from dispatch_cli.answers.table.registrations.fallbacks_document import document as fallbacks_document
 from dispatch_cli.answers.table.slot_notes import backend_key_below
-from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.advice import advice_data
+from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.changes import changes_data
 from dispatch_cli.page.coverage import coverage_data
-from dispatch_cli.page.higher_order import higher_order_data
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
 from dispatch_cli.page.python_choices import python_data
 from dispatch_cli.page.support import support_data
-from dispatch_cli.page.trace import trace_data
 from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.words import below_names
@@ -61,24 +63,20 @@ class PageSource(NamedTuple):
     url: str | None = None
 
 
-class PageTrace(NamedTuple):
-    """The recording of a program. argument: as commands name it."""
-
-    view: TraceView
-    argument: str
-
-
 def page_data(
-    state: State, findings: FindingsReport, source: PageSource, trace: PageTrace | None = None
+    state: State, findings: FindingsReport, source: PageSource, progress: Callable[[str], object]
 ) -> dict[str, Any]:
-    """Everything that the page shows, as what JSON knows."""
+    """Everything that the page shows, as what JSON knows. progress: told what is made next."""
     dispatcher = state.dispatcher
     universe = dispatcher.universe
     keys = tuple(dict.fromkeys((*universe.slots, *universe.keys_by_id)))
     pools = Pools(keys)
+    keys_report, fallbacks = universe_report(universe), backend_fallbacks_report(state)
     names = [OperatorName.parse(name) for name in dispatcher.names()]
     outcomes = Outcomes(dispatcher, pools)
+    progress("page: the tables of all operators")
     operators = OperatorColumns(state, outcomes, pools).data(names)
+    progress("page: coverage, support and advice")
     above, below = (
         [-1 if other is None else universe.slot[other] for other in (of(universe, key) for key in universe.slots)]
         for of in (autograd_key_of, backend_key_below)
@@ -107,10 +105,9 @@ def page_data(
         "slots": len(universe.slots),
         "above": above,
         "below": below,
-        "autograd": [pools.key[key] for key in universe.covered_by("Autograd")],
-        "keys": report_data(universe_report(universe)),
+        "keys": report_data(keys_report),
         "ambiguous": AMBIGUOUS_KERNEL.label,
-        "fallbacks": [data_of(fallback) for fallback in backend_fallbacks_report(state).fallbacks],
+        "fallbacks": data_of(fallbacks.fallbacks),
         "decisions": outcomes.decisions.values,
         "lines": outcomes.lines.values,
         "reasons": outcomes.reasons.values,
@@ -118,7 +115,11 @@ def page_data(
         "operators": operators,
         "listed": _listed(state, names),
         "python": python_data(state, names, pools),
-        "higher_order": higher_order_data(state),
+        "higher_order": _higher_order(state),
+        "written": {
+            "keys": [*written_blocks(keys_document(keys_report, universe=universe))],
+            "fallbacks": [*written_blocks(fallbacks_document(fallbacks))],
+        },
         "coverage": coverage_data(state, names),
         "support": support_data(state),
         "findings": report_data(findings),
@@ -128,11 +129,19 @@ def page_data(
         "summary": data_of(findings.summary),
         "affected": data_of(findings.affected),
         "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),
-        "trace": None if trace is None else trace_data(trace.view, trace.argument),
         "rules": [rule.value for rule in Rule],
         # what the parts above have in common comes last
         "texts": pools.texts.values,
         "places": pools.places.values,
+    }
+
+
+def _higher_order(state: State) -> dict[str, Any]:
+    """operators: names, and their tables as the command writes them. own: names of those of the files."""
+    tables = slots_of(state, state.higher_order_operators)
+    return {
+        "operators": [[table.name, [*written_blocks(higher_order_tables((table,), False))]] for table in tables],
+        "own": [operator.name for operator in state.own_higher_order_operators()],
     }
 
 

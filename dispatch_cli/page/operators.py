@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.explain.report import cause_of
+from dispatch_cli.answers.explain.wording import stale_sentence
 from dispatch_cli.answers.shared.notes import table_notes, takes_tensors
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
@@ -146,7 +147,9 @@ class OperatorColumns:
         table, stale, slots = dispatcher.table(name), dispatcher.stale_slots(name), dispatcher.universe.slot
         if stale:
             self.live[number] = [
-                [slots[key], data_of(row_of(state, slot.live)), data_of(cause_of(slot))] for key, slot in stale.items()
+                [slots[key], data_of(live), stale_sentence(key, live, cause_of(slot))]
+                for key, slot in stale.items()
+                for live in (row_of(state, slot.live),)
             ]
         takes = None if schema is None else takes_tensors(schema)
         shared = (*dispatcher.shape(name), takes, frozenset(stale))

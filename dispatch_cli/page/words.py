@@ -8,11 +8,7 @@ from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
-from dispatch_cli.answers.table.document import TITLES
 from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
-from dispatch_cli.answers.table.higher_order.report import ASIDE
-from dispatch_cli.answers.table.higher_order.wording import slot_label
-from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.quoting import CONTROL, UNSEEN
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED
@@ -26,11 +22,8 @@ def words_data() -> dict[str, Any]:
         "core_fallback": _code(CORE_FALLBACK),
         "fallthrough": _code(FALLTHROUGH),
         "marks": {mark: [meaning, tone.value] for mark, (meaning, tone) in MARKS.items()},
-        "asides": {aside.value: title for aside, title in TITLES.items()},  # type: ignore[attr-defined]
         "roles": {role.value: words for role, words in ROLES.items()},
         "role_tones": {role.value: tone.value for role, tone in ROLE_TONES.items()},
-        "slots": {slot.value: slot_label(slot) for slot in Slot},
-        "slots_aside": [slot.value for slot in ASIDE],
         "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
         "services": {service.value: words for service, words in SERVICE_NAMES.items()},
         "registered": REGISTERED.replace("(?P<", "(?<"),

@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 from dispatch_cli import api
+from dispatch_cli.cli.explore import with_recording
 from dispatch_cli.cli.options import SourceOptions
-from dispatch_cli.cli.recorded import with_recording
 from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.catalogue import CALLED, Marked

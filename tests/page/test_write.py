@@ -93,7 +93,6 @@ def test_a_page_says_what_it_was_made_from_and_names_no_folder_of_the_machine(tm
     digest = hashlib.sha256(own.read_bytes()).hexdigest()
     assert {"name": "own.yaml", "sha256": digest, "settings": False} in data["about"]["files"]
     assert kernel in data["texts"]
-    assert kernel in [row["kernel"] for row in data["higher_order"]["rows"]]
     assert str(tmp_path) not in json.dumps(data).replace(kernel, "")
     assert str(ROOT) not in json.dumps(data_of(printed(str(ROOT / "examples/extension"))))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation, Registered
-from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.report import Cause, ExplainReport, SlotExplanation
 from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, RuleState
 from dispatch_cli.answers.findings.crossref.divergence_wording import because_text
 from dispatch_cli.answers.shared.listing import some_of
-from dispatch_cli.answers.shared.slot_row import Before
+from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.python.report import PythonRow
 from dispatch_cli.answers.table.slot_wording import answer_text, kernel_label, kernel_phrase
 from dispatch_cli.answers.table.wording import before_label
@@ -70,20 +70,24 @@ def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = F
     if row.fallthrough:
         yield "It falls through: the dispatcher skips this key and goes on to the next one."
     if what.live is not None and what.cause is not None:
-        cause = what.cause
-        verb = "registering" if cause.change == "registered" else "dropping"
-        kind = "backend fallback" if cause.backend_fallback else "kernel"
-        place = f" ({cause.span})" if cause.span is not None else ""
-        yield (
-            f"Stale: a call runs {kernel_phrase(what.live, short)}, because {verb} the {kind} "
-            f"{cause.kernel} at {cause.key}{place} did not recompute {row.key}."
-        )
+        yield stale_sentence(row.key, what.live, what.cause, short)
     if row.before is not None:
         yield f"In {_below(report)}, {row.key} holds {before_phrase(row.before, short)}."
     elif what.in_base:
         yield f"In {_below(report)}, {row.key} holds the same."
     elif report.new:
         yield "The base does not have the operator."
+
+
+def stale_sentence(key: str, live: TableRow, cause: Cause, short: bool = False) -> str:
+    """The kernel that a call runs at a stale slot, and the change that left the slot behind."""
+    verb = "registering" if cause.change == "registered" else "dropping"
+    kind = "backend fallback" if cause.backend_fallback else "kernel"
+    place = f" ({cause.span})" if cause.span is not None else ""
+    return (
+        f"Stale: a call runs {kernel_phrase(live, short)}, because {verb} the {kind} "
+        f"{cause.kernel} at {cause.key}{place} did not recompute {key}."
+    )
 
 
 def _below(report: ExplainReport) -> str:

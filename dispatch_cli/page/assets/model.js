@@ -24,7 +24,7 @@ class Page {
     this.fallbackAt = new Map(data.fallbacks.map((one) => [one.key, one]));
     this.numbers = new Map(data.operators.name.map((name, number) => [name, number]));
     this.overloaded = new Set(data.operators.name.flatMap(withoutOverload));
-    this.higherOrders = new Map(data.higher_order.operators.map((one) => [one.name, one]));
+    this.higherOrders = new Map(data.higher_order.operators);
     this.registered = new RegExp(data.words.registered, "u");
     this.ofPyTorch = new RegExp(data.words.of_pytorch, "u");
     this.unsafe = unsafeIn(data.words);
@@ -53,7 +53,7 @@ class Page {
     return [
       ...name.map((one, number) =>
         entry(one, false, marks[number], changes[before[number]].length, (live[number] || []).length)),
-      ...this.data.higher_order.operators.map((one) => entry(one.name, true, own.has(one.name) ? 1 : 0, 0, 0)),
+      ...this.data.higher_order.operators.map(([one]) => entry(one, true, own.has(one) ? 1 : 0, 0, 0)),
     ];
   }
 

@@ -1,20 +1,11 @@
 "use strict";
 /* Coverage, links, and the command lines that print what the page shows. */
 Object.assign(Page.prototype, {
+  /* What serves each operator on a backend; null for another key. */
   coverage(key) {
     const { backends, answers, class: classes } = this.data.coverage;
-    const found = backends.find((one) => one.backend.key === key);
-    if (found === undefined) return null;
-    return {
-      universe: this.about.universe,
-      over: this.about.over,
-      over_files: this.about.over_files,
-      over_assumed: this.about.over_assumed,
-      backend: found.backend,
-      ...found.counts,
-      overlay: found.overlay,
-      operators: classes.map((one, number) => this.covered(number, answers[found.answers[one]])),
-    };
+    const row = backends.find((one) => one.backend.key === key);
+    return row === undefined ? null : classes.map((one, number) => this.covered(number, answers[row.answers[one]]));
   },
 
   /* What there is to say of a backend that the embedded build lacks; null for another key. */
@@ -29,25 +20,16 @@ Object.assign(Page.prototype, {
     return lists[groups[this.numbers.get(name)]].includes(group);
   },
 
-  covered(number, { otherwise, autocast, vmap, ...answer }) {
-    const operator = this.data.operators.name[number];
-    let found = null;
-    if (answer.source !== null) {
-      found = answer.rule === "fallback" ? this.fallbackAt.get(answer.source) ?? null : null;
-      if (answer.rule !== "fallback") {
-        const [active] = this.registrations(number).get(answer.source) ?? [null];
-        found = active === null ? null : { ...active, ...active.of };
-      }
-    }
-    const base = operator.split(".", 1)[0];
+  covered(number, answer) {
+    const { rule, source } = answer;
+    const fallback = this.fallbackAt.get(source);
+    const [active] = (rule === "fallback" ? fallback && [{ ...fallback, of: fallback }] : this.registrations(number).get(source)) ?? [];
     return {
-      operator,
-      family: base.endsWith("_") && !base.endsWith("__") && !base.endsWith(":_") ? base.slice(0, -1) : base,
+      operator: this.data.operators.name[number],
       ...answer,
-      kernel: found === null ? null : found.kernel,
-      otherwise,
-      declared_at: found === null ? null : found.declared_at,
-      ...this.origin(found ?? {}),
+      kernel: active?.kernel ?? null,
+      declared_at: active?.declared_at ?? null,
+      state: active?.of.state ?? null,
     };
   },
 
@@ -83,7 +65,7 @@ Object.assign(Page.prototype, {
       python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "differences"],
       history: (name) => ["history", this.whole(name)],
       resolve: (name) => ["resolve", this.whole(name), ...source, "--tensor", "cpu"],
-      explore: () => ["explore", ...this.whatIsShown()],
+      explore: () => ["explore", ...source],
       explain: (name, key) => ["explain", this.whole(name), key, ...source],
       register: (name) => ["register", ...source, "--op", glob(name)],
       findings: () => ["check-invariants", "--severity", "info", ...source],
@@ -97,19 +79,11 @@ Object.assign(Page.prototype, {
       keys: () => ["keys", ...this.universeArguments()],
       key: (key) => ["keys", key, ...this.universeArguments()],
       tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],
-      page: () => ["page", ...this.whatIsShown()],
+      page: () => ["page", ...source],
       support: () => ["support", ...source],
       call: (name, call) => ["resolve", name, ...source, ...givenTo(call)],
-      trace: (name) => ["trace", this.data.trace.argument, ...(name === null ? [] : ["--op", glob(name)])],
-      "trace-call": (number) => ["trace", this.data.trace.argument, "--explain", number],
     };
     return ["dispatch-cli", ...commands[view](...args)].map((one) => this.quoted(one)).join(" ");
-  },
-
-  /* The arguments of a command that shows it all: --trace loads the state that --base names at the end, and its calls. */
-  whatIsShown() {
-    const { arguments: source } = this.about;
-    return this.data.trace === null ? source : [...source.slice(0, -2), "--trace", this.data.trace.argument];
   },
 
   /* What chooses an operator with --op, and no other. */
@@ -133,8 +107,7 @@ Object.assign(Page.prototype, {
   quoted(text) {
     if (/^[\w@%+=:,./-]+$/.test(text)) return text;
     if (this.safe(text) === text && !/[\ud800-\udfff]/u.test(text)) return `'${text.replace(/'/g, "'\"'\"'")}'`;
-    const plain = (sign) => this.safe(sign) === sign && !/[\\'!\ud800-\udfff]/u.test(sign);
-    return `$'${Array.from(text, (sign) => (plain(sign) ? sign : ansiQuoted(sign))).join("")}'`;
+    return `$'${Array.from(text, (sign) => (/[\w ]/.test(sign) ? sign : inBytes(sign))).join("")}'`;
   },
 });
 
@@ -149,18 +122,9 @@ function givenTo({ tensors, contexts, arguments: others }) {
   return Object.entries(given).flatMap(([option, values]) => values.flatMap((value) => [option, value]));
 }
 
-/* A character within $'…'. */
-function ansiQuoted(sign) {
-  const short = { "\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r" }[sign];
-  return short ?? bytesOf(sign.codePointAt(0)).map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
-}
-
-/* A character in UTF-8. U+DC80 to U+DCFF stand for bytes that are no text, as in Python's names of files. */
-function bytesOf(code) {
-  if (code < 0x80) return [code];
-  if (code >= 0xdc80 && code <= 0xdcff) return [code - 0xdc00];
-  const rest = (shift) => 0x80 | ((code >> shift) & 0x3f);
-  if (code < 0x800) return [0xc0 | (code >> 6), rest(0)];
-  if (code < 0x10000) return [0xe0 | (code >> 12), rest(6), rest(0)];
-  return [0xf0 | (code >> 18), rest(12), rest(6), rest(0)];
+/* A character within $'…'. U+DC80 to U+DCFF stand for bytes that are no text, as in Python's names of files. */
+function inBytes(sign) {
+  const code = sign.codePointAt(0);
+  const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
+  return byte < 0x80 || byte !== code ? `\\x${byte.toString(16).padStart(2, "0")}` : encodeURIComponent(sign).replaceAll("%", "\\x");
 }

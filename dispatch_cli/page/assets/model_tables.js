@@ -1,5 +1,5 @@
 "use strict";
-/* The dispatch tables of operators: rows, folded rows, grids, and what is registered. */
+/* The dispatch tables of operators: rows, runs of rows, grids, and what is registered. */
 Object.assign(Page.prototype, {
   table(name) {
     const number = this.numbers.get(name);
@@ -87,33 +87,16 @@ Object.assign(Page.prototype, {
     };
   },
 
-  /* Equal neighbours as one row; what says little aside. aside: title, tone, and the keys in runs. */
-  fold(table) {
-    const autograd = new Set(this.data.autograd.map((key) => this.data.key_names[key]));
-    const { asides, rules } = this.words;
-    const asideOf = (row) => {
-      if (row.stale || row.before !== null) return null;
-      if (row.otherwise !== null) {
-        const { rule, source } = row.otherwise;
-        if (rule === "missing") return { title: "not known", missing: true };
-        const from = source === null ? "" : ` from ${source}`;
-        return { title: `not known (unless registered by hand: ${rules[rule]}${from})`, missing: true };
-      }
-      if (row.blockers.length) return null;
-      if (row.rule === "missing") return { title: asides.missing, missing: true };
-      if (row.core_fallback && row.fallthrough) return { title: asides["core-fallthrough"] };
-      return row.core_fallback && !autograd.has(row.key) ? { title: asides["core-fallback"] } : null;
-    };
-    const answerOf = (row) => {
-      const live = [row.stale, row.stale ? row.live_kernel : null];
-      if (row.core_fallback) return [row.rule, row.fallthrough, row.blockers.length > 0, live, row.before];
-      const { key, stale, live_kernel: _, core_fallback: __, state, through, ...rest } = row;
-      return [{ ...rest, source: row.rule === "kernel" ? null : row.source }, live];
-    };
-    const { rows, aside } = folded(table.entries, answerOf, asideOf);
-    const order = [asides["core-fallback"], asides["core-fallthrough"], asides.missing];
-    const place = (one) => (order.includes(one.title) ? order.indexOf(one.title) : order.length);
-    return { rows, aside: aside.sort((one, other) => place(one) - place(other)) };
+  /* Equal neighbours as one row. */
+  fold(entries) {
+    const answer = ({ key, source, ...row }) => JSON.stringify([row, row.rule === "kernel" ? null : source]);
+    const runs = [];
+    for (const row of entries) {
+      const same = answer(row);
+      if (runs.at(-1)?.same === same) runs.at(-1).keys.push(row.key);
+      else runs.push({ keys: [row.key], answer: row, same });
+    }
+    return runs;
   },
 
   /* Functionalities down, backends across, and the slots that are not per backend. */
@@ -141,66 +124,37 @@ Object.assign(Page.prototype, {
     return { letter, meaning, tone, mark, markMeaning: mark ? marks[mark][0] : "", markTone: mark ? marks[mark][1] : "" };
   },
 
-  /* The codes and marks that a table uses. */
+  /* The codes and marks that a table uses, each with its number of slots. */
   legend(table) {
-    const { codes, core_fallback: core, fallthrough, marks } = this.words;
-    const found = table.entries.map((row) => ({ row, code: this.code(row) }));
-    const lines = [];
-    for (const [letter, meaning, tone] of [...Object.values(codes), core, fallthrough]) {
-      const having = found.filter((one) => one.code.letter === letter).map((one) => one.row);
-      if (!having.length) continue;
-      const names = having.map((row) => (row.core_fallback ? "PyTorch's own" : row.kernel));
-      const says = letter !== core[0] && letter !== codes.ambiguous[0];
-      const kernels = says ? [...new Set(names.filter((name) => name !== null))] : [];
-      lines.push({ letter, meaning, tone, slots: having.length, kernels });
+    const counts = new Map();
+    for (const { letter, meaning, tone, mark, markMeaning, markTone } of table.entries.map((row) => this.code(row))) {
+      const used = [[letter, tone, meaning], ...(mark ? [[mark, markTone, markMeaning]] : [])];
+      for (const sign of used.map((one) => JSON.stringify(one))) counts.set(sign, (counts.get(sign) ?? 0) + 1);
     }
-    for (const [mark, [meaning, tone]] of Object.entries(marks)) {
-      const slots = found.filter((one) => one.code.mark === mark).length;
-      if (slots) lines.push({ mark, meaning, tone, slots, kernels: [] });
-    }
-    return lines;
+    return [...counts].map(([sign, slots]) => [...JSON.parse(sign), slots]);
   },
 
+  /* The registrations of an operator; of several at a key the active one first. */
   register(name) {
     const number = this.numbers.get(name);
-    if (number === undefined) return null;
-    const operators = this.data.operators;
-    const plan = this.data.plans[operators.plan[number]];
-    const fills = new Map();
-    this.slots.forEach((key, slot) => {
-      const source = this.keyAt(this.data.decisions[plan[2 * slot]][2], key);
-      if (source !== null) fills.set(source, (fills.get(source) || 0) + 1);
-    });
-    const header = this.header(number);
-    const kernels = [...this.registrations(number)].flatMap(([key, found]) =>
-      found.map((one, position) => {
-        const { debug, fallthrough: _, flags, ...of } = one.of;
-        return {
-          key,
-          alias: this.aliases.has(key),
-          kernel: one.kernel,
-          debug: debug ?? one.kernel,
-          active: position === 0,
-          fills: position ? 0 : fills.get(key) || 0,
-          covers: this.covers(key),
-          flags,
-          declared_at: one.declared_at,
-          ...of,
-        };
-      }));
-    return {
-      operator: name,
-      schema: this.text(operators.schema[number]),
-      debug: header.debug ?? null,
-      alias_analysis: header.alias_analysis ?? null,
-      tags: header.tags ?? [],
-      declared_at: this.place(operators.place[number]),
-      ...this.origin(header),
-      kernels,
-      python_kernels: operators.python[number].map(([key, kernel, place, when]) => ({
-        key: this.data.key_names[key], kernel, declared_at: this.place(place), when,
-      })),
-    };
+    const { plan: plans, python } = this.data.operators;
+    const plan = this.data.plans[plans[number]];
+    const sources = this.slots.map((key, slot) => this.keyAt(this.data.decisions[plan[2 * slot]][2], key));
+    const { alias_analysis, tags } = this.header(number);
+    const kernels = [...this.registrations(number)].flatMap(([key, registered]) => registered.map((one, position) => ({
+      key,
+      alias: this.aliases.has(key),
+      kernel: one.kernel,
+      active: position === 0,
+      fills: position ? 0 : sources.filter((source) => source === key).length,
+      covers: this.covers(key),
+      declared_at: one.declared_at,
+      ...one.of,
+    })));
+    const pythonKernels = python[number].map(([key, kernel, place, when]) => ({
+      key: this.data.key_names[key], kernel, declared_at: this.place(place), when,
+    }));
+    return { alias_analysis, tags, kernels, python_kernels: pythonKernels };
   },
 
   /* How many slots a kernel at a key reaches. */
@@ -210,47 +164,4 @@ Object.assign(Page.prototype, {
     return alias.covers.length + (alias.fills_undefined ? 1 : 0);
   },
 
-  higherOrder(name) {
-    const found = this.higherOrders.get(name);
-    if (found === undefined) return null;
-    const { rows } = this.data.higher_order;
-    return { ...found, entries: found.entries.map((row, slot) => ({ key: this.slots[slot], ...rows[row] })) };
-  },
-
-  foldHigherOrder(table) {
-    const { slots, slots_aside: order } = this.words;
-    const asideOf = (row) =>
-      order.includes(row.slot) ? { title: slots[row.slot], slot: row.slot, missing: row.slot === "missing" } : null;
-    const answerOf = (row) =>
-      [row.slot, row.rule, row.source, row.kernel, row.declared_at, row.slot === "ambiguous" ? row.error : null];
-    const { rows, aside } = folded(table.entries, answerOf, asideOf);
-    return { rows, aside: aside.sort((one, other) => order.indexOf(one.slot) - order.indexOf(other.slot)) };
-  },
 });
-
-/* As answers/shared/folding.py: a run of rows goes on past slots that hold nothing, and past no others. */
-function folded(entries, answerOf, asideOf) {
-  const runs = [];
-  const aside = new Map();
-  let open = false;
-  let last = null;
-  for (const row of entries) {
-    const place = asideOf(row);
-    const title = place === null ? null : place.title;
-    const answer = place === null ? JSON.stringify(answerOf(row)) : null;
-    if (place !== null) {
-      if (!aside.has(title)) aside.set(title, { ...place, tone: "dim", runs: [] });
-      const found = aside.get(title).runs;
-      if (title === last) found[found.length - 1].push(row.key);
-      else found.push([row.key]);
-      open = open && place.missing === true;
-    } else if (open && runs[runs.length - 1].same === answer) {
-      runs[runs.length - 1].keys.push(row.key);
-    } else {
-      runs.push({ keys: [row.key], answer: row, same: answer });
-      open = true;
-    }
-    last = title;
-  }
-  return { rows: runs.map(({ keys, answer }) => ({ keys, answer })), aside: [...aside.values()] };
-}

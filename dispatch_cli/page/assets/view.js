@@ -20,7 +20,6 @@ const VIEWS = {
   "higher-order": higherOrderView,
   about: aboutView,
   support: supportView,
-  trace: traceView,
 };
 
 /** What the address asks for; nothing in it is the start. */
@@ -171,7 +170,6 @@ function start(loaded) {
   byId("state").replaceChildren(...nodes([state]));
   byId("state").title = page.safe(state);
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
-  byId("trace").hidden = page.trace() === null;
   byId("changes").hidden = !hasChanges();
   startSearch();
   window.addEventListener("hashchange", show);

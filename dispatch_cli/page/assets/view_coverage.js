@@ -9,11 +9,11 @@ function coverageView(argument) {
   const key = argument;
   const all = overviewGroups(key);
   const { group, title } = all.find((one) => one.group === chosenIn("group")) ?? { group: "" };
-  const found = page.coverage(key);
-  const operators = found.operators.filter((one) => page.isIn(one.operator, group));
+  const row = page.data.coverage.backends.find((one) => one.backend.key === key);
+  const operators = page.coverage(key).filter((one) => page.isIn(one.operator, group));
   const [line, body] = [make("div", {}), make("div", {})];
   const served = (service) => operators.filter((one) => one.service === service);
-  const services = [...new Set(found.services.map((one) => one.service))].filter((service) => served(service).length > 0);
+  const services = row.counts.services.map((one) => one.service).filter((service) => served(service).length > 0);
   const options = [["", counted("all", operators.length)], ...services.map((one) => [one, counted(page.words.services[one], served(one).length)])];
   const first = services.find((one) => one === chosenIn("served")) ?? "";
   const draw = (service) => {
@@ -24,8 +24,7 @@ function coverageView(argument) {
     say(plural(chosen.length, "operator"));
   };
   draw(first);
-  const { device, autograd } = found.backend;
-  const { share, served_by: servedBy, tables } = page.data.coverage.backends.find((one) => one.backend.key === key);
+  const { share, served_by: servedBy, tables, backend: { device, autograd } } = row;
   return {
     title: `Coverage of ${key}${group && `, ${group}`}`,
     parts: [
@@ -84,15 +83,6 @@ function backendChoice(keys, key, group) {
   const options = page.backends.map((one) => [one.key, one.device ? `${one.key} (${one.device})` : one.key]);
   const all = keys.includes(key) ? options : [["", "choose one"], ...options];
   return selection("backend", "Backend", all, key, (chosen) => { location.hash = coverageLink(chosen, group, chosenIn("served")); });
-}
-
-/** What Python wrote: texts, and tables of texts. */
-function writtenParts(blocks) {
-  return blocks.map((block) => {
-    if (typeof block === "string") return make("p", { class: "dim" }, block);
-    const columns = block.heads.map(([head, isRight], at) => [head || "Meaning", (row) => row[at], isRight ? "number" : null]);
-    return table(block.heads[0][0], columns, block.rows);
-  });
 }
 
 function coverageTable(key, rows) {

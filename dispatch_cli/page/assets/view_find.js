@@ -3,7 +3,7 @@
 /** Rows that are made above and below those in sight. */
 const SPARE = 10;
 
-const hits = { found: [], total: 0, at: -1, height: 28, drawn: "" };
+const hits = { found: [], at: -1, height: 28, drawn: "" };
 
 function startSearch() {
   const query = byId("query");
@@ -41,27 +41,26 @@ function closeHits() {
 function search() {
   const text = byId("query").value;
   keepChoice("q", text || null);
-  const { total, found, near } = page.lookUp(text.trim());
-  Object.assign(hits, { found, total, at: text && found.length > 0 ? 0 : -1, drawn: "" });
-  byId("found").textContent = foundText(text, total, found, near);
+  const found = page.search(text);
+  Object.assign(hits, { found, at: text && found.length > 0 ? 0 : -1, drawn: "" });
+  byId("found").textContent = foundText(text, found);
   byId("hits").scrollTop = 0;
   drawHits();
   if (!text) showOpenHit();
 }
 
 /** How many operators are listed; higher-order ones are counted apart, as everywhere. */
-function foundText(text, total, found, near) {
-  if (near > 0) return total === 0 ? "None; the nearest:" : `The nearest: ${near}; then ${total.toLocaleString("en-US")} with these letters`;
-  if (total === 0) return `No operator is like ${shown(text)}`;
-  const higher = found.filter(({ entry }) => entry.higher_order).length;
-  const counts = [total > higher && plural(total - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
-  return `${counts.filter(Boolean).join(", ")}${text ? ` ${total === 1 ? "matches" : "match"}` : ""}`;
+function foundText(text, found) {
+  if (found.length === 0) return `No operator is like ${shown(text)}`;
+  const higher = found.filter((entry) => entry.higher_order).length;
+  const counts = [found.length > higher && plural(found.length - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
+  return `${counts.filter(Boolean).join(", ")}${text ? ` ${found.length === 1 ? "matches" : "match"}` : ""}`;
 }
 
 /** The operator that is open is the chosen one of the list, and in sight. */
 function showOpenHit() {
   const open = shownTarget?.entry;
-  const at = open ? hits.found.findIndex(({ entry }) => entry === open) : -1;
+  const at = open ? hits.found.indexOf(open) : -1;
   if (at < 0) return;
   const box = byId("hits");
   const top = at * hits.height;
@@ -113,12 +112,12 @@ function chooseHit(at) {
 }
 
 function openHit(at) {
-  const hit = hits.found[at];
-  if (!hit) return;
+  const entry = hits.found[at];
+  if (!entry) return;
   hits.at = at;
   drawHits();
   byId("query").blur();
-  const link = page.link(hit.entry.name, page.keyIn(byId("query").value));
+  const link = page.link(entry.name, page.keyIn(byId("query").value));
   if (location.hash === link) show();
   else location.hash = link;
 }
@@ -137,7 +136,7 @@ function drawHits() {
   const drawn = `${first} ${end} ${hits.at}`;
   if (drawn === hits.drawn) return;
   hits.drawn = drawn;
-  const rows = hits.found.slice(first, end).map((hit, position) => hitRow(hit, first + position));
+  const rows = hits.found.slice(first, end).map((entry, position) => hitRow(entry, first + position));
   const floor = make("div", { "aria-hidden": "true" }); // the height of all rows
   floor.style.height = `${hits.found.length * hits.height}px`;
   box.replaceChildren(floor, ...rows);
@@ -146,8 +145,7 @@ function drawHits() {
   else byId("query").removeAttribute("aria-activedescendant");
 }
 
-function hitRow(hit, at) {
-  const { entry } = hit;
+function hitRow(entry, at) {
   const marks = entryMarks(entry);
   const attributes = {
     class: shownTarget?.name === entry.name ? "hit here" : "hit", role: "option", id: `hit-${at}`, "data-at": at, "aria-selected": String(at === hits.at),
@@ -178,12 +176,12 @@ function ownText(entry) {
 }
 
 /** A name in which the letters that were found are marked. */
-function marked(name, marks) {
-  const parts = [];
-  let after = 0;
-  for (const [from, to] of marks) {
-    parts.push(name.slice(after, from), make("b", {}, name.slice(from, to)));
-    after = to;
+function marked(name, places) {
+  const parts = name.split("").map((letter, at) => ({ letter, isFound: places.has(at) }));
+  const runs = [];
+  for (const { letter, isFound } of parts) {
+    if (runs.at(-1)?.isFound === isFound) runs.at(-1).text += letter;
+    else runs.push({ text: letter, isFound });
   }
-  return [...parts, name.slice(after)];
+  return runs.map(({ text, isFound }) => (isFound ? make("b", {}, text) : text));
 }

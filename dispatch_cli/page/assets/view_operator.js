@@ -48,7 +48,7 @@ function showAnotherSlot(target) {
   keepSlotsAs(slotsAs);
   arrive(target, target.key === null ? target.name : `${target.name} at ${target.key}`);
   if (side) {
-    if (target.key !== null) say(beside.querySelector(".slot-view .lead")?.textContent ?? "");
+    if (target.key !== null) say(beside.querySelector(".slot-view h2")?.textContent ?? "");
     return true;
   }
   window.scrollTo(0, 0);
@@ -71,7 +71,6 @@ function operatorParts(found) {
     ["The files change", found.new ? "all: the operator is new" : entry.changed > 0 && `${plural(entry.changed, "slot")}`],
     ["Findings", entry.findings > 0 && make("span", { class: page.words.severity_tones[entry.worst] }, `${entry.findings}, below`)],
     ["Stale", entry.stale > 0 && plural(entry.stale, "slot")],
-    ["In the trace", page.callsOf(found.operator) > 0 && make("a", { href: page.linkTo("trace", found.operator) }, plural(page.callsOf(found.operator), "call"))],
   ];
   const findings = page.findingsOf(found.operator);
   return [

@@ -7,13 +7,11 @@ function slotView(name, key) {
     part.append(...nodes([make("h2", {}, "No such slot"), paragraph(`No dispatch key of ${page.about.universe} that is a slot is called `, make("code", {}, key), ".")]));
     return part;
   }
-  const [lead, ...sentences] = found.sentences;
   const code = page.code(found.answer);
   part.append(...nodes([
     make("h2", {}, make("span", { class: code.tone }, capital(code.meaning))),
     commandLine(page.command("explain", name, key)),
-    make("p", { class: "lead" }, lead),
-    sentences.map((sentence) => paragraph(sentence)),
+    found.stale && make("p", { class: "bad" }, found.stale),
     found.answer.rule !== "kernel" && found.advice === null && page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
     facts(slotFacts(name, found)),
     page.findingsOf(name, key).map(findingCard),
@@ -27,17 +25,19 @@ function slotView(name, key) {
   return part;
 }
 
-function slotFacts(name, { answer, live, next, above, below }) {
+function slotFacts(name, { answer, live, next, above, below, in_base: inBase, python }) {
   const held = (row) => [page.words.rules[row.rule] ?? row.rule, kernelText(row)].filter(Boolean).join(", ");
   const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", heldAround(row)];
   return [
     ["Kernel", answer.kernel && sourceLink(page.kernelUrl(answer.kernel), page.shortKernel(answer.kernel), answer.kernel)],
     ["Rule", `${answer.rule_number} ${page.words.rules[answer.rule] ?? answer.rule}`],
     ["From", answer.source !== null && answer.source !== answer.key && answer.source],
+    ["Unless registered by hand", answer.otherwise && held(answer.otherwise)],
     ["Declared at", placeOf(answer)],
-    [`In ${page.about.below}`, answer.before && (beforeText(answer) || "nothing")],
+    [`In ${page.about.below}`, answer.before ? beforeText(answer) || "nothing" : inBase && "the same"],
     ["Live table", live && held(live)],
-    ["Without this kernel", next && held(next)],
+    ["Without this kernel", next && answer.otherwise === null && held(next)],
+    ["Python's resolve_key", python && [python.error ?? python.kernel, python.why].filter(Boolean).join(": ")],
     ["Above", at(above)],
     ["Below", at(below)],
   ];

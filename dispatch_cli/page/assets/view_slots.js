@@ -28,7 +28,7 @@ function slotGrid(found) {
   const lines = grid.lines.map(({ label, cells }) => ({ label, cells: cells.map((row) => row && slotLink(name, row, false)) }));
   const caption = "Functionalities that are per backend; each cell is a slot";
   return [
-    legend(page.legend(found).map(({ letter, mark, tone, meaning, slots }) => [letter ?? mark, tone, `${meaning}, ${slots.toLocaleString("en-US")}`])),
+    legend(page.legend(found).map(([sign, tone, meaning, slots]) => [sign, tone, `${meaning}, ${slots.toLocaleString("en-US")}`])),
     lines.length > 0 && matrix(caption, "Functionality", grid.backends.map((backend) => ({ name: backend })), lines),
     make("h3", {}, "Keys that are not per backend"),
     make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
@@ -54,13 +54,17 @@ function matrix(caption, corner, heads, rows) {
   return marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, make("caption", {}, caption), make("thead", {}, above, head), body)));
 }
 
-/** A matrix of the command; href: where a cell's target leads. What a cell means is its title. */
+/** A matrix of the command; href: where a cell's target leads, null for nowhere. What a cell means is its title. */
 function blockMatrix(caption, { corner, heads, rows }, href) {
-  const cell = ([marks, title, target]) => marks.length > 0 && make("a", { class: `slot ${marks[0][1]}`, href: href(target), title },
-    marks.map(([text, tone]) => make("span", { class: tone, "aria-hidden": "true" }, text)), make("span", { class: "unseen" }, title));
+  const cell = ([marks, title, target]) => {
+    const address = href(target);
+    return marks.length > 0 && make(address === null ? "span" : "a", { class: `slot ${marks[0][1]}`, href: address, title },
+      marks.map(([text, tone]) => make("span", { class: tone, "aria-hidden": "true" }, text)), make("span", { class: "unseen" }, title));
+  };
   const whole = matrix(caption, corner, heads.map(([name, group]) => ({ name, group })), rows.map(([label, ...cells]) => ({ label, cells: cells.map(cell) })));
   const widest = Math.max(...rows.flatMap(([, ...cells]) => cells.map(([marks]) => marks.map(([text]) => text).join("").length)));
   whole.firstChild.classList.toggle("flat", heads.every(([name]) => name.length <= widest));
+  if (!whole.querySelector("a")) keyboardScrolls(whole, caption);
   return whole;
 }
 
@@ -79,14 +83,10 @@ function gridKey(event) {
   link.focus();
 }
 
-/** Rows, folded into runs of keys with the same answer, or one for each key. */
+/** Rows: runs of keys with the same answer, or one for each key. */
 function slotRows(found, all) {
-  const name = found.operator;
-  const folded = all ? { rows: found.entries.map((row) => ({ keys: [row.key], answer: row })), aside: [] } : page.fold(found);
-  return [
-    rowsTable(plural(found.entries.length, "slot"), name, folded.rows),
-    folded.aside.map(({ title, tone, runs }) => asideLine(name, title, tone, runs)),
-  ];
+  const rows = all ? found.entries.map((row) => ({ keys: [row.key], answer: row })) : page.fold(found.entries);
+  return rowsTable(plural(found.entries.length, "slot"), found.operator, rows);
 }
 
 function rowsTable(caption, name, rows) {
@@ -132,10 +132,4 @@ function keyRun(name, keys) {
     short.hidden = opened;
   } }, plural(keys.length, "key"));
   return [short, more, " ", open];
-}
-
-function asideLine(name, title, tone, runs) {
-  const count = runs.reduce((sum, run) => sum + run.length, 0);
-  return make("p", { class: "aside" }, make("strong", { class: tone }, `${title[0].toUpperCase()}${title.slice(1)}, ${count}: `),
-    runs.map((run, at) => [at > 0 ? ", " : "", keyRun(name, run)]));
 }

@@ -11,7 +11,6 @@ function startView() {
       facts([
         ["Changed by the files", hasChanges() && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],
-        ["Trace", page.trace() !== null && make("a", { href: "#!trace" }, plural(page.trace().counts.calls, "call"))],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
       page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
@@ -108,29 +107,8 @@ function changeCard(one) {
   const found = page.table(one.operator);
   const title = make("h2", {}, make("a", { href: page.link(one.operator) }, one.operator), one.new ? " (new)" : "");
   if (!found) return make("article", { class: "card" }, title, paragraph(plural(one.slots, "slot")));
-  const rows = one.new ? page.fold(found).rows : page.fold({ ...found, entries: found.entries.filter((row) => row.before) }).rows;
+  const rows = page.fold(found.entries.filter((row) => one.new || row.before));
   return make("article", { class: "card" }, title, rowsTable(plural(one.new ? found.entries.length : one.slots, "slot"), one.operator, rows));
-}
-
-function fallbacksView() {
-  return {
-    title: "Backend fallbacks",
-    command: page.command("fallbacks"),
-    parts: [
-      make("p", { class: "lead" }, "A fallback serves all operators at a key that nothing else fills (rule 9)."),
-      page.fallbacks.length > 0 ? fallbackTable(page.fallbacks) : paragraph("There is none."),
-    ],
-  };
-}
-
-function fallbackTable(fallbacks) {
-  const columns = [
-    ["Key", (one) => keyLink(one.key)],
-    ["Kernel", (one) => kernelText({ ...one, core_fallback: one.core })],
-    ["When", (one) => one.when ?? ""],
-    ["Declared at", (one) => placeOf(one)],
-  ];
-  return table(plural(fallbacks.length, "fallback"), columns, fallbacks);
 }
 
 function aboutView() {

@@ -56,7 +56,13 @@ def test_why_a_slot_does_not_hold_the_math_kernel(tab: Tab) -> None:
     explained = answer("explain", name, key, OVERRIDE)
     printed = lines("explain", name, key, OVERRIDE)
     assert tab.text("h1") == f"{name} at {key}"
-    assert tab.text(".slot-view .lead") in printed
+    facts = dict(
+        zip(tab.texts(".slot-view dl:first-of-type dt"), tab.texts(".slot-view dl:first-of-type dd"), strict=True)
+    )
+    assert facts["Rule"].startswith(f"{explained['answer']['rule_number']} ")
+    assert facts["Above" if explained["above"] else "Below"].startswith(
+        (explained["above"] or explained["below"])["key"]
+    )
     rules = tab.rows(".slot-view table")
     assert [rule["Looks at"] for rule in rules] == [", ".join(rule["looks_at"]) for rule in explained["rules"]]
     assert [rule["#"].removeprefix("\u25b6 ") for rule in rules] == [str(number) for number in range(1, 11)]

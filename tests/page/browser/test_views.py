@@ -31,8 +31,8 @@ def test_links_back_and_forward(tab: Tab) -> None:
     tab.click("h1 a")
     tab.wait(f"document.querySelector('h1').innerText === '{NAME}'")
     assert tab.evaluate("document.title") == f"{NAME} - dispatch-cli"
-    tab.go("!keys/CUDA")
-    for step, title in ((-1, NAME), (-1, f"{NAME} at CUDA"), (2, "CUDA")):
+    tab.go("!coverage/CUDA")
+    for step, title in ((-1, NAME), (-1, f"{NAME} at CUDA"), (2, "Coverage of CUDA")):
         tab.evaluate(f"history.go({step})")
         tab.wait(f"document.querySelector('h1').innerText === {json.dumps(title)}")
 
@@ -44,7 +44,7 @@ def test_links_back_and_forward(tab: Tab) -> None:
         ("%zz", "No such operator"),
         ("!nothing", "No such view"),
         ("!coverage/CPUU", "No such backend"),
-        ("!keys/CPUU", "No such key"),
+        ("!keys/CPUU", "No such part of this view"),
         (f"{NAME}/CPUU", f"{NAME} at CPUU"),
         ("!constructor", "No such view"),
         ("!findings/x", "No such finding"),

@@ -1,4 +1,4 @@
-"""Blocks that the page draws: matrices, tables and paragraphs as data, so that each name in them is set as text."""
+"""Documents as data that the page shows, so that each name in them is set as text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from dispatch_cli.render.document import (
     Block,
+    Facts,
     Inline,
     Mark,
     Matrix,
@@ -14,7 +15,7 @@ from dispatch_cli.render.document import (
     Paragraph,
     TableBlock,
     cells_of,
-    runs_of,
+    lines_of,
     title_of,
 )
 
@@ -31,18 +32,26 @@ def headed_matrices(blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
 
 
 def written_blocks(blocks: Iterable[Block]) -> Iterator[Any]:
-    """Paragraphs as texts; tables with heads, each a text and whether its cells stand to the right, and rows."""
+    """Blocks as lists, each with its kind first.
+
+    A paragraph has its text. Facts have pairs of label and text. A table has heads, each a text and whether its cells
+    stand to the right, and rows. A matrix has its data.
+    """
     for block in blocks:
         if isinstance(block, Paragraph):
-            yield _text(block.inline)
+            yield block.kind.value, _text(block.inline)
+        elif isinstance(block, Facts):
+            yield "facts", [[_text(row.label), _text(row.inline)] for row in block.rows]
         elif isinstance(block, TableBlock):
             shown = cells_of(block)
             heads = [[column.header, column.right] for column in shown.columns]
-            yield {"heads": heads, "rows": [[*map(_text, row)] for row in shown.rows]}
+            yield "table", heads, [[*map(_text, row)] for row in shown.rows]
+        elif isinstance(block, Matrix):
+            yield "matrix", matrix_data(block)
 
 
 def _text(inline: Inline) -> str:
-    return "".join(run.text for run in runs_of(inline))
+    return "\n".join("".join(run.text for run in line) for line in lines_of(inline))
 
 
 def matrix_data(matrix: Matrix) -> dict[str, Any]:

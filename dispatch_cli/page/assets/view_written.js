@@ -1,0 +1,42 @@
+/* Answers as Python wrote them: the keys, the backend fallbacks, higher-order operators. */
+
+function keysView() {
+  return { title: `Dispatch keys of ${page.about.universe}`, command: page.command("keys"), parts: writtenParts(page.data.written.keys) };
+}
+
+function fallbacksView() {
+  return { title: "Backend fallbacks", command: page.command("fallbacks"), parts: writtenParts(page.data.written.fallbacks) };
+}
+
+function higherOrderView() {
+  const entries = page.entries.filter((entry) => entry.higher_order);
+  return {
+    title: "Higher-order operators",
+    command: page.command("all-tables"),
+    parts: [entries.length > 0 ? entriesTable(entries) : paragraph("There is none in this state.")],
+  };
+}
+
+function higherOrderOperatorView({ name }) {
+  return {
+    title: name,
+    command: page.command("table", name),
+    parts: [writtenParts(page.higherOrders.get(name)), page.findingsOf(name).map(findingCard), unlistedNote(name)],
+  };
+}
+
+/** How each kind of block is shown; what is not among them is a paragraph. */
+const WRITTEN = {
+  title: (text) => make("p", { class: "lead" }, text),
+  code: (text) => make("pre", {}, codeLines(text)),
+  facts,
+  table: (heads, rows) => {
+    const columns = heads.map(([head, isRight], at) => [head || "Meaning", (row) => row[at], isRight ? "number" : null]);
+    return table(heads[0][0], columns, rows);
+  },
+  matrix: (drawn) => [legend(drawn.legend), blockMatrix(drawn.corner || "Each cell is a key", drawn, () => null)],
+};
+
+function writtenParts(blocks) {
+  return blocks.map(([kind, ...parts]) => (WRITTEN[kind] ?? paragraph)(...parts));
+}
