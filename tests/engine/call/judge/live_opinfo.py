@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Callable, List  # noqa: UP035
 
 warnings.simplefilter("ignore")
-THOROUGH = 12
+THOROUGH = 4
 """Samples of an operator that is to be called with every overload."""
 
 
@@ -74,11 +74,12 @@ def call_others() -> None:
 
 
 def call_norms() -> None:
-    """Normalizations inside of two vmaps, each of which batches one tensor."""
+    """Normalizations inside of two vmaps, each of which batches one tensor; and one without statistics."""
     aten, vmap = torch.ops.aten, torch.func.vmap
     weights, images = torch.ones(2, 4), torch.ones(2, 3, 4, 5)
     vmap(lambda w: vmap(lambda x: aten.native_group_norm(x, w, w, 3, 4, 5, 2, 1e-5))(images))(weights)
     vmap(lambda x: vmap(lambda w: aten.native_layer_norm(x, [4], w, w, 1e-5))(weights))(torch.ones(2, 3, 4))
+    vmap(lambda x: aten._native_batch_norm_legit.no_stats(x, None, None, True, 0.1, 1e-5))(images)
 
 
 def call_backward_of_others() -> None:

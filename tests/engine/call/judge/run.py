@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -64,8 +63,7 @@ def run(
     question = directory / "asked.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = HERE / "live_opinfo.py"
-    command = [python, str(script), library_of(python), str(question), str(directory)]
-    subprocess.run(command, check=True, timeout=3600, stderr=subprocess.DEVNULL)
+    in_pytorch.run([python, str(script), library_of(python), str(question), str(directory)])
 
 
 def judged(directory: Path) -> Judged:

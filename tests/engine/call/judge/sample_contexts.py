@@ -178,6 +178,16 @@ def samples(info: Any, context: str, count: int) -> List[Sample]:  # noqa: UP006
     dtype = next((candidate for candidate in wanted if candidate in info.dtypes), None)
     if dtype is None or (context in IN_PLACE and info.inplace_variant is None):
         return []
+    return [Sample(info, dtype, sample, context in IN_PLACE) for sample in inputs_of(info, dtype, count)]
+
+
+_inputs: Dict[Any, List[Any]] = {}  # noqa: UP006
+
+
+def inputs_of(info: Any, dtype: Any, count: int) -> List[Any]:  # noqa: UP006
+    """The first inputs of an operator. They are the same in all contexts, which copy what they change."""
+    key = (id(info), dtype, count)
     torch.manual_seed(0)
-    inputs = itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), count)
-    return [Sample(info, dtype, sample, context in IN_PLACE) for sample in inputs]
+    if key not in _inputs:
+        _inputs[key] = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), count))
+    return _inputs[key]
