@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from dispatch_cli.checks import brought_about
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
-from dispatch_cli.model.condition import Condition, negated
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.simplify import all_of, any_of, cover, short_text, simplified, terms
+from dispatch_cli.model.simplify import any_of, cover, short_text, simplified, terms
 from dispatch_cli.model.span import Span
 
-MOST_LITERALS = 12
-"""Conditions of which combinations are tried, to say when a finding holds."""
 MOST_CONDITIONS = 100
-"""Conditions of an operator that are looked at for that."""
+"""Conditions of an operator that are looked at to say when a finding holds."""
 
 
 class OtherVariant(NamedTuple):
@@ -119,44 +115,15 @@ class _HeldFindings:
 def when_text(family: Family, positions: frozenset[int]) -> str:
     """The conditions under which the cases at these positions hold, and no others; empty where all do.
 
-    It is the shortest conjunction of conditions of the registrations, or of their opposites, that says so; where there
-    is none, a few conjunctions of which one holds at least. What is superfluous in it is left out.
+    They are a few conjunctions of conditions of the registrations, or of their opposites, of which one holds at least.
+    What is superfluous in them is left out.
     """
     cases = family.cases
     inside = [case.values for position, case in enumerate(cases) if position in positions]
     outside = [case.values for position, case in enumerate(cases) if position not in positions]
     if not outside or not inside:
         return ""
-    literals = _shortest(_common(family, inside)[:MOST_LITERALS], outside)
-    if literals is None and len(family.conditions) > MOST_CONDITIONS:
+    if len(family.conditions) > MOST_CONDITIONS:
         return f"some of {len(cases)} combinations of {len(family.conditions)} conditions"
-    whole = all_of(literals) if literals is not None else any_of(terms(cover(inside, outside), family.conditions))
-    shorter = simplified(whole)
+    shorter = simplified(any_of(terms(cover(inside, outside), family.conditions)))
     return "" if shorter is None else short_text(shorter)
-
-
-Literal = tuple[int, bool, Condition]
-"""The position of a condition, what it is, and the condition or its opposite."""
-
-
-def _common(family: Family, inside: Sequence[tuple[bool, ...]]) -> list[Literal]:
-    """Literals that all of the cases have in common, each once; sorted by text."""
-    literals: dict[str, Literal] = {}
-    for position, condition in enumerate(family.conditions[:MOST_CONDITIONS]):
-        truth = inside[0][position]
-        if all(values[position] is truth for values in inside):
-            literal = condition if truth else negated(condition)
-            literals.setdefault(str(literal), (position, truth, literal))
-    return sorted(literals.values(), key=lambda literal: (len(str(literal[2])), str(literal[2])))
-
-
-def _any_left(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) -> bool:
-    return any(all(values[position] is truth for position, truth, _ in literals) for values in outside)
-
-
-def _shortest(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) -> list[Condition] | None:
-    for size in (1, 2, 3):
-        for some in combinations(literals, size):
-            if not _any_left(some, outside):
-                return [condition for _, _, condition in some]
-    return None

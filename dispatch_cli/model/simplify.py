@@ -26,7 +26,8 @@ def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[in
     positions = range(len(inside[0])) if inside else range(0)
     conjunctions: list[tuple[int, int]] = []
     left = wanted
-    widest = {number: _widest(number, others, positions) for number in wanted}
+    alike = sum(1 << at for at in positions if len({number >> at & 1 for number in wanted}) == 1)
+    widest = {number: _widest(number, others, positions, alike) for number in wanted}
     while left:
         best = max((widest[number] for number in left), key=lambda it: _covered(it, left))
         conjunctions.append(best)
@@ -42,10 +43,13 @@ def _number(case: Case) -> int:
     return sum(1 << position for position, holds in enumerate(case) if holds)
 
 
-def _widest(case: int, others: Sequence[int], positions: range) -> tuple[int, int]:
-    """Positions that tell a case from all others, none of them superfluous; those that are false go first."""
+def _widest(case: int, others: Sequence[int], positions: range, alike: int) -> tuple[int, int]:
+    """Positions that tell a case from all others, none of them superfluous; those that are false go first.
+
+    alike: those at which all cases to be covered are equal; they go last.
+    """
     mask = (1 << len(positions)) - 1
-    for position in sorted(positions, key=lambda at: (case >> at & 1, -at)):
+    for position in sorted(positions, key=lambda at: (alike >> at & 1, case >> at & 1, -at)):
         smaller = mask & ~(1 << position)
         if all((other ^ case) & smaller for other in others):
             mask = smaller
