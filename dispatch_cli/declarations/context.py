@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.keys import KeyReader
-from dispatch_cli.declarations.places import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.python_functions import Functions
 from dispatch_cli.declarations.text import printable

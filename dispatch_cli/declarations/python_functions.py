@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, read_records, scalars, text_of
+from dispatch_cli.declarations.fields import (
+    Values,
+    expect,
+    is_true,
+    parse_place,
+    read_place,
+    read_record,
+    read_records,
+    scalars,
+    text_of,
+)
 from dispatch_cli.declarations.format_types import BOOLEANS
 from dispatch_cli.declarations.kernel_format import (
     ARGUMENT_USE,
@@ -17,7 +27,6 @@ from dispatch_cli.declarations.kernel_format import (
     WRAPS,
 )
 from dispatch_cli.declarations.keys import KeyReader
-from dispatch_cli.declarations.places import parse_place, read_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.declarations import Fallback, Implement, Step

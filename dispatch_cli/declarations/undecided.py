@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import is_true, read_records, scalars, text_of
-from dispatch_cli.declarations.places import AT, read_place
+from dispatch_cli.declarations.fields import AT, is_true, read_place, read_records, scalars, text_of
 from dispatch_cli.declarations.source_format import FUNCTION, KNOWN_FIELDS, NOT_UNDERSTOOD, UNDECIDED, UNKNOWN_FIELDS
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar

@@ -16,7 +16,7 @@ from dispatch_cli.explore.switch import change_text
 from dispatch_cli.model.change import Change
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (

@@ -12,7 +12,7 @@ from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.edit import Action, Edit
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.words import short_kernel

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from dispatch_cli.declarations.fields import control_character
-from dispatch_cli.declarations.places import MAX_CONDITION
+from dispatch_cli.declarations.fields import MAX_CONDITION, control_character
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.extract.undecided import one_line
 from dispatch_cli.model.budget import MAX_TEXT

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dispatch_cli.declarations import source
+from dispatch_cli.declarations.fields import parse_place
 from dispatch_cli.declarations.header import broken_declarations
-from dispatch_cli.declarations.places import parse_place
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.collect import PyTorchOperators, collect
 from dispatch_cli.extract.document import with_not_understood

@@ -32,8 +32,7 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex, key_of, operator_of
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, key_of, operator_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import FewSuggestions
 

@@ -10,8 +10,7 @@ from dispatch_cli.model.change import Addition, Change, ChangeError, Reordering,
 from dispatch_cli.model.declarations import Define, Fallback, Implement
 from dispatch_cli.model.history_editor import change_history, moving_steps
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex, operator_of
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, operator_of
 from dispatch_cli.whatif.additions import addition_places
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
 from dispatch_cli.whatif.shared import Shared

@@ -13,8 +13,7 @@ from dispatch_cli.model.change import (
     Change,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.whatif.exact import exact, without_registration
 from dispatch_cli.whatif.file import ChangesFile
 from dispatch_cli.whatif.findings import FindingsEffect, findings_effect

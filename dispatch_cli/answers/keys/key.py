@@ -9,9 +9,8 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.keys.report import ThreadDefault, thread_default
 from dispatch_cli.answers.shared.key_set import hexadecimal
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
-from dispatch_cli.engine.keys.named_sets import COMPONENT
 from dispatch_cli.engine.keys.universe_differences import KeyKind, kind_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.universe import Universe

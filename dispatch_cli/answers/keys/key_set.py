@@ -8,7 +8,7 @@ from typing import ClassVar
 from dispatch_cli.answers.keys.key import KeyReport, is_key, key_report
 from dispatch_cli.answers.shared.key_set import hexadecimal
 from dispatch_cli.engine.keys.expression import ExpressionNote, KeyExpression, evaluate
-from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
+from dispatch_cli.engine.keys.keyset import components_of, functionalities_of
 from dispatch_cli.model.universe import Universe
 
 

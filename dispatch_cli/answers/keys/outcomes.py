@@ -8,8 +8,7 @@ from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
 from dispatch_cli.engine.call.trace import MaskKind, Selection
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet, functionalities_of
 from dispatch_cli.model.universe import UNDEFINED
 
 Entry = TypeVar("Entry")

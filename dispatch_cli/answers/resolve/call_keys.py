@@ -11,9 +11,8 @@ from dispatch_cli.answers.shared.key_set import hexadecimal
 from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
 from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.universe import Universe
 

@@ -9,7 +9,7 @@ from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.call.gradient import GradientLoss, LostGradient
 from dispatch_cli.engine.call.trace import ChosenBy, Does, Why
-from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.engine.keys.keyset import functionalities_of
 from dispatch_cli.model.kernel import RedispatchKind, WrapKind
 from dispatch_cli.render.words import fallthrough_text, short_kernel
 

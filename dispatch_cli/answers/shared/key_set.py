@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
 
 
 class KeySet(NamedTuple):

@@ -1,7 +1,8 @@
 """The errors of a call, in PyTorch's words.
 
 Sources: ``OperatorEntry::reportError``, ``core/boxing/KernelFunction.cpp``, ``MetaFallbackKernel.cpp`` and the sources
-of the fallbacks. A place in PyTorch's sources stands without directory and line: both are the build's.
+of the fallbacks; of FakeTensorMode, ``torch/_subclasses/fake_tensor.py``, ``fake_impls.py`` and
+``torch/_library/custom_ops.py``. A place in PyTorch's sources stands without directory and line: both are the build's.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import UNDEFINED
 
 NOT_IMPLEMENTED = "NotImplementedError"
 RUNTIME = "RuntimeError"
+UNSUPPORTED = "UnsupportedOperatorException"
+DATA_DEPENDENT = "DataDependentOutputException"
+DYNAMIC_SHAPE = "DynamicOutputShapeException"
+_NOT_YET = "AssertionError"
+"""Exceptions of FakeTensorMode, and its assertion about what is not yet implemented."""
 _LAYOUT_NAMES = {layout: layout.value for layout in Layout} | {
     Layout.SPARSE_CSR: "SparseCsr",
     Layout.SPARSE_CSC: "SparseCsc",
@@ -184,3 +191,36 @@ def brief(text: str) -> str:
         return text
     first = _SENTENCE.split(text.split("\n", 1)[0], maxsplit=1)[0]
     return f"{first[:BRIEF].rstrip()} …"
+
+
+def of_fake_mode(exception: str, name: OperatorName) -> Error:
+    """One of the mode's exceptions: their text is the operator as Python prints it."""
+    text = f"NYI: {name.in_python}" if exception == _NOT_YET else name.in_python
+    return Error(ErrorKind.FAKE, exception, text)
+
+
+def two_devices(template: str, name: OperatorName, first: str, second: str) -> Error:
+    """Fake tensors of two devices. template: ``Universe.fake_device_error``."""
+    exception, _, text = template.partition(": ")
+    for word, value in (("{operator}", name.in_python), ("{first}", first), ("{second}", second)):
+        text = text.replace(word, value)
+    return Error(ErrorKind.FAKE, exception, text)
+
+
+def no_fake_impl(name: OperatorName) -> Error:
+    """An operator of ``torch.library.custom_op`` without a fake implementation."""
+    text = (
+        f"There was no fake impl registered for <CustomOpDef({name})>. This is necessary for "
+        "torch.compile/export/fx tracing to work."
+    )
+    return Error(ErrorKind.FAKE, "RuntimeError", text, whole=False)
+
+
+def one_too_many(schema: FunctionSchema) -> Error:
+    """An operator that makes a tensor gets a device from the mode, and takes none."""
+    count = len(schema.arguments)
+    text = (
+        f"{schema.name.name}() expected at most {count} argument(s) but received {count + 1} argument(s). "
+        f"Declaration: {schema}"
+    )
+    return Error(ErrorKind.FAKE, "RuntimeError", text)

@@ -10,11 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.call import errors, fake_errors
+from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.chain import KernelChain
-from dispatch_cli.engine.call.fake_devices import Mismatch, differ, foreach_mismatch, mismatch
-from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
-from dispatch_cli.engine.call.kernels.generated import called_by, calls_hidden, calls_more
+from dispatch_cli.engine.call.fake_tensor_mode import (
+    INPLACE_VIEW,
+    LIFTS,
+    QUERIES,
+    Callee,
+    Mismatch,
+    differ,
+    foreach_mismatch,
+    mismatch,
+)
+from dispatch_cli.engine.call.kernels.own_kernels import called_by, calls_hidden, calls_more
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl, makes_a_tensor, takes_device
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
@@ -175,15 +183,15 @@ class FakeCall(NamedTuple):
             raised = rules.raises
             if rules.implementation == CONSTRUCTORS:
                 return self._constructed()
-            return outcome, None if raised is None else fake_errors.raised(raised, self.operator.name)
+            return outcome, None if raised is None else errors.of_fake_mode(raised, self.operator.name)
         if makes_a_tensor(self.schema):
             return self._constructed()
         if DYNAMIC_SHAPE in self.tags or DATA_DEPENDENT in self.tags:
-            needed = fake_errors.DYNAMIC_SHAPE if DYNAMIC_SHAPE in self.tags else fake_errors.DATA_DEPENDENT
-            return FakeOutcome(FakePath.IMPLEMENTATION), fake_errors.raised(needed, self.operator.name)
+            needed = errors.DYNAMIC_SHAPE if DYNAMIC_SHAPE in self.tags else errors.DATA_DEPENDENT
+            return FakeOutcome(FakePath.IMPLEMENTATION), errors.of_fake_mode(needed, self.operator.name)
         if self.name.startswith(FOREACH) and self._has_meta():
             outcome, error = self._meta()
-            if error is None or error.type != fake_errors.NOT_IMPLEMENTED:
+            if error is None or error.type != errors.NOT_IMPLEMENTED:
                 result = self._on_one_device(foreach_mismatch, outcome, error)
                 return result[0]._replace(path=FakePath.IMPLEMENTATION, function=FOREACH_IMPL), result[1]
         return None
@@ -198,7 +206,7 @@ class FakeCall(NamedTuple):
         if schema is not None and self.maker.universe.fake_without_device:
             options = options if takes_device(schema) else self.options
         elif schema is not None and all(argument.name != DEVICE for argument in schema.arguments):
-            return outcome, fake_errors.one_too_many(schema)
+            return outcome, errors.one_too_many(schema)
         inner, error = self._meta(options)
         return inner._replace(path=outcome.path, function=outcome.function), error
 
@@ -209,14 +217,14 @@ class FakeCall(NamedTuple):
             return outcome, None
         if self._is_trivial():
             return outcome._replace(path=FakePath.TRIVIAL), None
-        return outcome, fake_errors.no_fake_impl(self.operator.name)
+        return outcome, errors.no_fake_impl(self.operator.name)
 
     def _called(self) -> Result:
         """The call at Meta; what is done where there is no kernel."""
         if not self._has_meta() or self._is_refused():
             return self._unsafe(None)
         outcome, error = self._meta()
-        if error is not None and error.type == fake_errors.NOT_IMPLEMENTED:
+        if error is not None and error.type == errors.NOT_IMPLEMENTED:
             left, error = self._unsafe(error)
             return left._replace(slots=left.slots or outcome.slots), error
         return self._on_one_device(mismatch, outcome, error)
@@ -264,7 +272,7 @@ class FakeCall(NamedTuple):
             if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
                 options = options._replace(device=META_DEVICE)
             hops, end = self._call(other, values, thread, options)
-            if end.error is not None and end.error.type == fake_errors.NOT_IMPLEMENTED:
+            if end.error is not None and end.error.type == errors.NOT_IMPLEMENTED:
                 error = end.error
             last, name = hops[-1], other
             kernel = last.live.kernel
@@ -287,7 +295,7 @@ class FakeCall(NamedTuple):
         if self._is_trivial():
             return FakeOutcome(FakePath.TRIVIAL), None
         name = self.operator.name
-        unsupported = fake_errors.raised(fake_errors.UNSUPPORTED, name)
+        unsupported = errors.of_fake_mode(errors.UNSUPPORTED, name)
         if name.namespace not in self.maker.universe.fake_fallbacks and self.name != FBGEMM:
             return FakeOutcome(FakePath.NONE), unsupported
         if INPLACE_VIEW in self.tags:

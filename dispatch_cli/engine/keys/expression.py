@@ -10,9 +10,15 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.keyset import (
+    COMPONENT,
+    FUNCTIONS,
+    NAMED_SETS,
+    DispatchKeySet,
+    components_of,
+    functionalities_of,
+)
 from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.engine.keys.named_sets import COMPONENT, FUNCTIONS, NAMED_SETS, components_of, functionalities_of
 from dispatch_cli.engine.keys.tokens import (
     MAX_DEPTH,
     ExpressionMistake,

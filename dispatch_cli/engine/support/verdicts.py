@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import records_gradients
 from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
-from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why
@@ -23,7 +23,7 @@ from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict
-from dispatch_cli.engine.support.gradients import Gradients, Judgment, of_rule, served
+from dispatch_cli.engine.support.gradients import Gradients, Judgment, calls, of_rule, served
 from dispatch_cli.engine.support.hazards import (
     decomposes,
     drops_call,
@@ -33,7 +33,6 @@ from dispatch_cli.engine.support.hazards import (
     traced_without_data,
     writes_in_silence,
 )
-from dispatch_cli.engine.support.tables import calls
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.call import CallError, ContextKind
 from dispatch_cli.model.kernel import Kernel, WrapKind

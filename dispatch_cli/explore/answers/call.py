@@ -10,7 +10,7 @@ from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, 
 from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
 from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
-from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.universe import answer_of_keys

@@ -19,8 +19,7 @@ from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import key_of
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration, key_of
 
 MOST_NAMED = 50
 """Operators that a command line names; where changes can concern more, everything is compared."""

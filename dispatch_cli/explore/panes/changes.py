@@ -18,7 +18,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import registration_beside
 from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect
 

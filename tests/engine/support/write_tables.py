@@ -21,7 +21,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.bases import load, names
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.support import tables
+from dispatch_cli.engine.support.gradients import CALLS, DERIVATIVES, FOLDER
 from dispatch_cli.model.names import OperatorName
 
 _OUT = re.compile(r"\*, .*!\)")
@@ -69,7 +69,7 @@ def write_calls(python: str) -> None:
     script = Path(__file__).with_name("live_calls.py")
     text = subprocess.check_output([python, script], input=json.dumps(asked).encode())
     pairs = sorted(json.loads(text).items())
-    _write(tables.CALLS, {name.removeprefix("aten::"): called for name, called in pairs if called})
+    _write(CALLS, {name.removeprefix("aten::"): called for name, called in pairs if called})
 
 
 def _is_composite(dispatcher: Dispatcher, name: OperatorName) -> bool:
@@ -87,13 +87,13 @@ def write_derivatives(folders: Sequence[str]) -> None:
             kinds[values.pop()].append(name)
         elif values != {"both"}:
             kinds["some-forward" if values == {"both", "backward"} else "some"].append(name)
-    _write(tables.DERIVATIVES, kinds)
+    _write(DERIVATIVES, kinds)
 
 
 def _write(file: str, table: Mapping[str, Sequence[str]]) -> None:
     texts = (" ".join([f"{key}:", *(word.removeprefix("aten::") for word in words)]) for key, words in table.items())
     lines = [textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False) for text in texts]
-    (tables.FOLDER / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (FOLDER / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _read(folder: str) -> dict[str, str]:

@@ -12,8 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.condition import all_text
 from dispatch_cli.model.declarations import Settle
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex
-from dispatch_cli.model.registrations_at_key import NamedRegistration
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.span import Span
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.engine.call.errors import refused
-from dispatch_cli.engine.call.fake_errors import no_fake_impl
+from dispatch_cli.engine.call.errors import no_fake_impl, refused
 from dispatch_cli.engine.call.options import select_registered_device
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl
 from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redispatches
