@@ -6,12 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli import __version__
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.explain.advice.edits_document import fragment
+from dispatch_cli.answers.explain.document import ROLE_TONES
+from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.report import FindingsReport
+from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
 from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.keys.universe_argument import universe_argument
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
+from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
 from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
 from dispatch_cli.answers.table.higher_order.report import slots_of
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
@@ -22,18 +27,16 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.quoting import CONTROL, UNSEEN
 from dispatch_cli.page.advice import advice_data
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.changes import changes_data
-from dispatch_cli.page.coverage import coverage_data
+from dispatch_cli.page.matrices import coverage_data, support_data
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
-from dispatch_cli.page.python_choices import python_data
-from dispatch_cli.page.support import support_data
-from dispatch_cli.page.words import words_data
 from dispatch_cli.render.data import data_of, report_data
-from dispatch_cli.render.words import below_names
+from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
 
 
 class PageFile(NamedTuple):
@@ -100,7 +103,7 @@ def page_data(
             "files": data_of(source.files),
             "more_files": source.more_files,
         },
-        "words": words_data(),
+        "words": _words(),
         "key_names": keys,
         "slots": len(universe.slots),
         "above": above,
@@ -114,7 +117,6 @@ def page_data(
         "plans": outcomes.plans.values,
         "operators": operators,
         "listed": _listed(state, names),
-        "python": python_data(state, names, pools),
         "higher_order": _higher_order(state),
         "written": {
             "keys": [*written_blocks(keys_document(keys_report, universe=universe))],
@@ -129,7 +131,6 @@ def page_data(
         "summary": data_of(findings.summary),
         "affected": data_of(findings.affected),
         "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),
-        "rules": [rule.value for rule in Rule],
         # what the parts above have in common comes last
         "texts": pools.texts.values,
         "places": pools.places.values,
@@ -150,3 +151,30 @@ def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
     others = [ListedOperator(operator.name, True) for operator in state.higher_order_operators]
     numbers = {entry: number for number, entry in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
     return [numbers[operator] for operator in listed_operators(state)]
+
+
+def _words() -> dict[str, Any]:
+    """codes: letter, meaning and tone of a slot in a grid, by rule. unsafe: a class of a regular expression."""
+    return {
+        "rules": {rule.value: rule.dump_text for rule in Rule},
+        "codes": {rule.value: _code(code) for rule, code in CODES.items()},
+        "core_fallback": _code(CORE_FALLBACK),
+        "fallthrough": _code(FALLTHROUGH),
+        "marks": {mark: [meaning, tone.value] for mark, (meaning, tone) in MARKS.items()},
+        "roles": {role.value: words for role, words in ROLES.items()},
+        "role_tones": {role.value: tone.value for role, tone in ROLE_TONES.items()},
+        "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
+        "services": {service.value: words for service, words in SERVICE_NAMES.items()},
+        "registered": REGISTERED.replace("(?P<", "(?<"),
+        "of_pytorch": OF_PYTORCH,
+        "unsafe": _unsafe(),
+    }
+
+
+def _code(code: Any) -> list[str]:
+    return [code.letter, code.meaning, code.tone.value]
+
+
+def _unsafe() -> str:
+    """Characters that are spelled out: inside of a class of a regular expression, as JavaScript with ``u`` has it."""
+    return "".join(sign if sign == "-" else f"\\u{{{ord(sign):x}}}" for sign in f"\t\n{CONTROL}{UNSEEN}")

@@ -9,11 +9,11 @@ from dispatch_cli.answers.explain.report import cause_of
 from dispatch_cli.answers.explain.wording import stale_sentence
 from dispatch_cli.answers.shared.notes import table_notes, takes_tensors
 from dispatch_cli.answers.table.report import changed_slots, row_of
-from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.dispatcher.dump import alias_analysis_text
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.condition import all_text
-from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
+from dispatch_cli.model.kernel import Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.schema.model import FunctionSchema
@@ -26,28 +26,18 @@ OWN, NEW = 1, 2
 
 
 class _Attributes(NamedTuple):
-    """Attributes of a kernel that many have in common. flags: the words of a dump's brackets."""
+    """Attributes of a kernel that many have in common."""
 
-    debug: str | None
     fallthrough: bool
     signature: str | None
-    flags: str
-    python: bool
-    redispatches: Redispatch | None
     origin: Origin
-    fake: FakeImpl | None
     wraps: Wrapped | None
     when: str | None
-
-
-def _attributes(attributes: _Attributes) -> Any:
-    return data_of(attributes) | {"flags": attributes.flags.split()}
 
 
 class _Header(NamedTuple):
     """Attributes of an operator that many have in common. alias_analysis: None of one that is not defined."""
 
-    debug: str | None
     tags: tuple[str, ...]
     alias_analysis: str | None
     origin: Origin
@@ -89,7 +79,6 @@ class OperatorColumns:
         definition = operator.definition
         schema = None if definition is None else str(definition.schema)
         header = _Header(
-            debug=None if definition is None else definition.debug,
             tags=() if definition is None else definition.tags,
             alias_analysis=None if definition is None else alias_analysis_text(definition),
             origin=state.operator_origin(name),
@@ -118,19 +107,14 @@ class OperatorColumns:
         """Key, text, attributes, place; of several at a key the active one first."""
         kernel, pools = registration.kernel, self.pools
         attributes = _Attributes(
-            debug=None if kernel.debug == kernel.label else kernel.debug,
             fallthrough=kernel.fallthrough,
             signature=self._signature(kernel.signature),
-            flags=kernel_flags(kernel),
-            python=kernel.python,
-            redispatches=kernel.redispatches,
             origin=self.state.origin(registration),
-            fake=kernel.fake,
             wraps=kernel.wraps,
             when=kernel.when,
         )
         text, place = pools.texts.add(kernel.label), pools.place(kernel.span)
-        return pools.key[registration.key], text, self.attributes.build(attributes, _attributes), place
+        return pools.key[registration.key], text, self.attributes.build(attributes, data_of), place
 
     def _signature(self, signature: FunctionSchema | None) -> str | None:
         """A signature as text; most kernels share one with others."""

@@ -12,8 +12,6 @@ from html import escape
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from dispatch_cli.render.svg import IN_PAGE
-
 _POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 _ENDS = re.compile(r"</script|</style|<!--", re.IGNORECASE)
 _LINE = 1 << 16
@@ -30,7 +28,7 @@ def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
     The data is packed, so that no text in it can be read as HTML. Scripts and style are allowed by their digests alone.
     """
     model, view = _script("model"), _script("view")
-    style = f"{_asset('page.css')}{IN_PAGE}"
+    style = _asset("page.css")
     packed = _packed(data, folders)
     scripts = " ".join(map(_digest, (model, view)))
     policy = _POLICY.format(scripts=scripts, style=_digest(style))

@@ -30,7 +30,17 @@ from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
 _MORE_IN_RULES = ("name", "text")
 _MORE_IN_REGISTRATIONS = ("text", "tone")
-_NOT_IN_PAGE = ("kind", "error", "universe", "over", "over_files", "over_assumed", "cause", "next_is_overridden")
+_NOT_IN_PAGE = (
+    "kind",
+    "error",
+    "universe",
+    "over",
+    "over_files",
+    "over_assumed",
+    "cause",
+    "next_is_overridden",
+    "python",
+)
 
 
 def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
@@ -125,8 +135,7 @@ def _cut(said: Any) -> Any:
         {k: v for k, v in registration.items() if k not in _MORE_IN_REGISTRATIONS}
         for registration in said["registrations"]
     ]
-    python = None if said["python"] is None else {k: v for k, v in said["python"].items() if k != "why"}
-    return {"rules": rules, "registrations": others, "python": python}
+    return {"rules": rules, "registrations": others}
 
 
 def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> Any:

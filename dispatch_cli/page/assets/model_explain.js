@@ -30,7 +30,6 @@ Object.assign(Page.prototype, {
       above: around(this.data.above),
       below: around(this.data.below),
       in_base: this.about.has_base && !head.new,
-      python: this.pythonChoices(number).find((one) => one.key === key) ?? null,
       advice: this.adviceFor(number, slot),
     };
   },
@@ -73,5 +72,4 @@ Object.assign(Page.prototype, {
     for (let at = 0; at < found.length; at += 2) if (found[at] === slot) return values[found[at + 1]];
     return null;
   },
-
 });

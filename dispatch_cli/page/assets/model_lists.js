@@ -77,8 +77,6 @@ Object.assign(Page.prototype, {
       "all-tables": () => ["table", ...source],
       fallbacks: () => ["register", ...source, "--view", "fallbacks"],
       keys: () => ["keys", ...this.universeArguments()],
-      key: (key) => ["keys", key, ...this.universeArguments()],
-      tensor: () => ["keys", "--tensor", "cuda nested", "--context", "autocast cuda", ...this.universeArguments()],
       page: () => ["page", ...source],
       support: () => ["support", ...source],
       call: (name, call) => ["resolve", name, ...source, ...givenTo(call)],

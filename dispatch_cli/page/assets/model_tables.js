@@ -18,18 +18,6 @@ Object.assign(Page.prototype, {
     };
   },
 
-  /* The slots for which Python's resolve_key chooses a kernel in Python, or another key. */
-  pythonChoices(number) {
-    const { operators, rows } = this.data.python;
-    const row = operators[number] ?? [];
-    const found = [];
-    for (let at = 0; at < row.length; at += 4) {
-      const [shape, kernel, place, error] = row.slice(at, at + 4);
-      found.push({ ...rows[shape], kernel: this.text(kernel), declared_at: this.place(place), error: this.text(error) });
-    }
-    return found;
-  },
-
   origin(from) {
     return { state: from.state ?? null, through: from.through ?? [] };
   },

@@ -158,13 +158,6 @@ function table(caption, columns, rows, { chosen = () => false, step = 200 } = {}
   return parts;
 }
 
-/** A picture that Python drew, in which each name is escaped. It is XML that runs nothing; the page's style has its looks. */
-function drawnPicture(label, svg) {
-  const whole = make("div", { class: "rows" }, document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
-  keyboardScrolls(whole, label);
-  return marksMore(whole);
-}
-
 /** Something that is wider than its place shows that it goes on to the right. */
 function marksMore(whole) {
   const mark = () => whole.classList.toggle("more", whole.scrollWidth - whole.clientWidth - whole.scrollLeft > 1);
@@ -194,36 +187,3 @@ function inSteps(whole, container, items, step, element) {
   more();
   return items.length > step ? [whole, below] : whole;
 }
-
-const THEMES = ["auto", "light", "dark"];
-
-/** Auto (as the system has it), light, dark, and so on. What was chosen is kept where the browser lets a file keep something. */
-function chooseTheme(theme) {
-  byId("theme").textContent = `Theme: ${theme}`;
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-}
-
-function keptTheme() {
-  let kept = null;
-  try {
-    kept = localStorage.getItem("dispatch-cli-theme");
-  } catch {
-    // this browser keeps nothing for files
-  }
-  return THEMES.includes(kept) ? kept : "auto";
-}
-
-function nextTheme() {
-  const theme = THEMES[(THEMES.indexOf(byId("theme").textContent.slice("Theme: ".length)) + 1) % THEMES.length];
-  chooseTheme(theme);
-  try {
-    localStorage.setItem("dispatch-cli-theme", theme);
-  } catch {
-    // this browser keeps nothing for files: the choice holds until the page is closed
-  }
-}
-
-// every page has the button; this runs where it is written, as THEMES does not exist above
-chooseTheme(keptTheme());
-byId("theme").addEventListener("click", nextTheme);

@@ -76,7 +76,6 @@ function operatorParts(found) {
   return [
     facts(facing),
     slotsSection(found),
-    pythonSection(found.operator),
     entry.findings > 0 && section("Findings", findings.length > 0 && findingCards(findings, 10), unlistedNote(found.operator)),
     registrationsSection(found.operator, registered),
     elsewhereSection(found),
@@ -105,6 +104,7 @@ function slotsSection(found) {
 /** What a page of one state cannot have, with the commands that do. */
 function elsewhereSection({ operator, new: isNew }) {
   return section("What this page does not have",
+    paragraph("Slots for which Python (", make("code", {}, "torch._ops.resolve_key"), ") chooses another key, as under a mode and in torch.compile:"), commandLine(page.command("python", operator)),
     paragraph("A simulated call, of any tensors and contexts:"), commandLine(page.command("resolve", operator)),
     page.about.over.length > 0 && !isNew && [paragraph("The operator in all versions of PyTorch:"), commandLine(page.command("history", operator))],
     paragraph("Changes that are tried out, with what they lead to, in the terminal:"), commandLine(page.command("explore")));
@@ -128,23 +128,6 @@ function markSlot(container, key) {
     else link.removeAttribute("aria-current");
     link.closest("tr.row")?.classList.toggle("chosen", here);
   }
-}
-
-/** Slots for which Python's own algorithm chooses another key. Python kernels are among the registrations. */
-function pythonSection(name) {
-  const choices = page.pythonChoices(page.numbers.get(name)).filter((one) => one.differs !== null);
-  const columns = [
-    ["Key", (one) => make("a", { href: page.link(name, one.key) }, one.key)],
-    ["Python chooses", (one) => one.error ?? one.kernel ?? ""],
-    ["Rule", (one) => page.words.rules[one.rule] ?? one.rule],
-    ["From", (one) => (one.source === null || one.source === one.key ? "" : one.source)],
-    ["Why", (one) => one.why ?? ""],
-    ["Declared at", (one) => placeOf(one)],
-  ];
-  return choices.length > 0 && section("Where Python chooses another key",
-    paragraph("Under a mode or a functorch transform, and in torch.compile, Python chooses the kernel itself (", make("code", {}, "torch._ops.resolve_key"), "). For these slots, it chooses another key than the dispatch table, or finds none."),
-    commandLine(page.command("python", name)),
-    table(plural(choices.length, "slot"), columns, choices));
 }
 
 function registrationsSection(name, registered) {

@@ -25,7 +25,7 @@ function slotView(name, key) {
   return part;
 }
 
-function slotFacts(name, { answer, live, next, above, below, in_base: inBase, python }) {
+function slotFacts(name, { answer, live, next, above, below, in_base: inBase }) {
   const held = (row) => [page.words.rules[row.rule] ?? row.rule, kernelText(row)].filter(Boolean).join(", ");
   const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", heldAround(row)];
   return [
@@ -37,7 +37,6 @@ function slotFacts(name, { answer, live, next, above, below, in_base: inBase, py
     [`In ${page.about.below}`, answer.before ? beforeText(answer) || "nothing" : inBase && "the same"],
     ["Live table", live && held(live)],
     ["Without this kernel", next && answer.otherwise === null && held(next)],
-    ["Python's resolve_key", python && [python.error ?? python.kernel, python.why].filter(Boolean).join(": ")],
     ["Above", at(above)],
     ["Below", at(below)],
   ];

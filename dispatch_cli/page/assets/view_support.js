@@ -24,7 +24,6 @@ function supportView(argument) {
         ["PyTorch's error", cell.error],
         ["What helps", cell.help],
       ]),
-      found.drawn[argument] && drawnPicture("The way of the call", found.drawn[argument]),
       ...supportParts(argument),
     ],
   };
