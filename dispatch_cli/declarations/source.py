@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Any
 
 from dispatch_cli.files import paths
-from dispatch_cli.files.errors import RevisionError
-from dispatch_cli.files.paths import is_in
+from dispatch_cli.files.paths import RevisionError, is_in
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.span import cut_line

@@ -15,8 +15,7 @@ from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, is_of_te
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
 from dispatch_cli.files import paths
-from dispatch_cli.files.errors import RevisionError
-from dispatch_cli.files.paths import FolderEntry, is_in
+from dispatch_cli.files.paths import FolderEntry, RevisionError, is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.extracted import SourceKind

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from dispatch_cli.files import paths
-from dispatch_cli.files.errors import RevisionError
 from dispatch_cli.files.git import Objects, ask, attempt, cleaned, first_colon, is_name_of_object, names_of_revisions
+from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import RevisionTree
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.suggest import suggestion

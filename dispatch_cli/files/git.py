@@ -15,9 +15,8 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
-from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.paths import RevisionError
 
 PATIENCE = 10.0
 """Seconds that git may take for one answer."""
@@ -43,15 +42,8 @@ _SET = {
     "LANGUAGE": "",
 }
 _UNSET = re.compile(r"GIT_(TRACE.*|EXTERNAL_DIFF|SSH.*|PROXY_COMMAND|ASKPASS|EDITOR|REDIRECT_.*)|SSH_ASKPASS")
-_HEAD = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d{1,15})")
+_HEAD = re.compile(rb"[0-9a-f]{40,64} (?:blob|tree|commit|tag) (\d{1,15})")
 _NOT_PRINTED = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\ufffd]+")
-
-
-class ObjectHead(NamedTuple):
-    """Kind and size of an object. size: of its content in bytes."""
-
-    kind: str
-    size: int
 
 
 def executable() -> str:
@@ -100,70 +92,36 @@ def cleaned(error_text: str) -> str:
 
 
 class Objects:
-    """The objects of a repository. The processes that read them are started when they are needed.
+    """The objects of a repository, read by one ``git cat-file``, which is started when it is needed.
 
     After an answer that took too long, no other is waited for: an object may be a pipe, from which git reads forever.
     """
 
     def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting: selectors.BaseSelector | None = None
+        self._rest = b""
         self._silent: RevisionError | None = None
-        self._heads = _Batch("--batch-check")
-        self._contents = _Batch("--batch")
-
-    def head(self, name: str) -> ObjectHead:
-        """Kind and size of an object. Errors: RevisionError, also where it is not in the repository."""
-        return self._head_of(self._heads, name)
 
     def content(self, name: str, most: int | None = None, what: str = "file") -> bytes:
         """The content of an object, at most `MAX_OBJECT` bytes, or *most*. Errors: RevisionError."""
         most = MAX_OBJECT if most is None else most
-        size = self.head(name).size
+        size = self._size(name)
         if size > most:
+            self.close()  # so that the content is not read
             limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
             raise RevisionError("too-large", f"the {what} is larger than {limit}")
-        head = self._head_of(self._contents, name)
-        if head.size != size:
-            raise RevisionError("git", "git gives two sizes for one object")
-        return self._contents.take(size)
+        answer = bytearray()
+        while len(answer) <= size:
+            answer += self._some()
+        self._rest = bytes(answer[size + 1 :])  # an end of line follows the content
+        return bytes(answer[:size])
 
-    def close(self) -> None:
-        """End the processes."""
-        self._heads.close()
-        self._contents.close()
-
-    def _head_of(self, asked: _Batch, name: str) -> ObjectHead:
+    def _size(self, name: str) -> int:
+        """Size of an object, from the first line of the answer about it."""
         assert re.fullmatch("[0-9a-f]{40,64}", name), "objects are asked for by their ids"
         if self._silent is not None:
             raise self._silent
-        try:
-            line = asked.line(name)
-        except _SilentError as error:
-            self._silent = error
-            raise
-        match = _HEAD.fullmatch(line)
-        if match is not None:
-            return ObjectHead(match[2].decode(), int(match[3]))
-        if line.endswith(b" missing"):
-            message = f"the object {name[:12]} is not in this clone"
-            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
-        raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
-
-
-class _SilentError(RevisionError):
-    """git gives no answer."""
-
-
-class _Batch:
-    """A ``git cat-file`` that answers line by line."""
-
-    def __init__(self, option: str) -> None:
-        self._option = option
-        self._process: subprocess.Popen[bytes] | None = None
-        self._rest = b""
-        self._waiting: selectors.BaseSelector | None = None
-
-    def line(self, name: str) -> bytes:
-        """The first line of the answer about an object."""
         process = self._started()
         assert process.stdin is not None, "it is a pipe"
         try:
@@ -177,16 +135,12 @@ class _Batch:
             if len(answer) > 1 << 20:
                 raise self._ended()
         line, _, self._rest = answer.partition(b"\n")
-        return line
-
-    def take(self, count: int) -> bytes:
-        """So many bytes of the answer, and one more, which ends it."""
-        answer = bytearray()
-        while len(answer) <= count:
-            answer += self._some()
-        self._rest = bytes(answer[count + 1 :])
-        del answer[count:]
-        return bytes(answer)
+        if match := _HEAD.fullmatch(line):
+            return int(match[1])
+        if line.endswith(b" missing"):
+            message = f"the object {name[:12]} is not in this clone"
+            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
+        raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
 
     def _some(self) -> bytes:
         """The next bytes, at least one."""
@@ -198,7 +152,8 @@ class _Batch:
         if self._waiting is not None and not self._waiting.select(PATIENCE):
             self.close()
             hint = "an object of the repository may be a pipe, or on a drive that does not answer"
-            raise _SilentError("git", f"git cat-file took more than {PATIENCE:.0f} seconds", hint)
+            self._silent = RevisionError("git", f"git cat-file took more than {PATIENCE:.0f} seconds", hint)
+            raise self._silent
         data = os.read(process.stdout.fileno(), 1 << 20)
         if not data:
             raise self._ended()
@@ -209,7 +164,7 @@ class _Batch:
             program = executable()
             try:
                 self._process = subprocess.Popen(
-                    [program, *_OPTIONS, "cat-file", self._option],
+                    [program, *_OPTIONS, "cat-file", "--batch"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
@@ -228,16 +183,17 @@ class _Batch:
         return RevisionError("git", "git cat-file ended: the repository may be damaged (`git fsck` says more)")
 
     def close(self) -> None:
+        """End the process."""
         if self._waiting is not None:
             self._waiting.close()
         process, self._process, self._waiting, self._rest = self._process, None, None, b""
         if process is None:
             return
+        process.kill()
         for pipe in (process.stdin, process.stdout):
             with suppress(OSError):
                 if pipe is not None:
                     pipe.close()
-        process.kill()
         process.wait()
 
 

@@ -13,6 +13,19 @@ from contextvars import ContextVar
 from typing import Protocol
 
 
+class RevisionError(OSError):
+    """A file, or a revision, cannot be read.
+
+    code, message, hint: as in `dispatch_cli.model.problem.Problem`.
+    """
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+
 class FolderEntry(Protocol):
     """A file or folder in a folder: what is used of ``os.DirEntry``."""
 

@@ -13,9 +13,8 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.files.errors import RevisionError
 from dispatch_cli.files.git import Objects
-from dispatch_cli.files.paths import FolderEntry
+from dispatch_cli.files.paths import FolderEntry, RevisionError
 
 MAX_LINKS = 40
 """Links that are followed on the way to one file, as many as Linux follows."""

@@ -82,13 +82,13 @@ def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPat
 def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git, "PATIENCE", 0.3)
     closed: list[object] = []
-    close = git._Batch.close
-    monkeypatch.setattr(git._Batch, "close", lambda self: (closed.append(self), close(self))[1])
+    close = git.Objects.close
+    monkeypatch.setattr(git.Objects, "close", lambda self: (closed.append(self), close(self))[1])
     extraction = extracted(hostile.pipe, 20)
     assert {part.reason for part in extraction.left_out} == {WhyLeftOut.UNREADABLE}
     assert len(extraction.left_out) == 20
     assert all("git cat-file took more than 0 seconds" in part.detail for part in extraction.left_out)
-    assert len(closed) == 3  # the one that did not answer, and both at the end
+    assert len(closed) == 2  # when it did not answer, and at the end
 
 
 def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

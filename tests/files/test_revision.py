@@ -15,7 +15,7 @@ from dispatch_cli.extract.run import run
 from dispatch_cli.files import git as git_module
 from dispatch_cli.files import paths
 from dispatch_cli.files.asked import resolve
-from dispatch_cli.files.errors import RevisionError
+from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import MAX_LINKS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.problem import InputError, Problem
