@@ -383,6 +383,11 @@ def _around(case: Case) -> Iterator[str]:
         if module is not None:
             yield f"Import the Python module that has its fake implementation before the call: `import {module}`."
         yield "Under torch.compile, not torch.export: exclude the function that calls it, `@torch.compiler.disable`."
+        if not case.pytorchs:
+            yield (
+                "Use a newer release of its package, which may have a fake implementation, or give it one yourself: "
+                f"`@torch.library.register_fake('{case.operator}')`."
+            )
         if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
             yield (
                 "Else, if the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "

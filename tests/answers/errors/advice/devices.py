@@ -2,6 +2,7 @@
 
 import io
 import types
+import unittest.mock
 
 import torch
 
@@ -9,13 +10,13 @@ from tests.answers.errors.advice.slots import ONE
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("no-dtype", "Convert the tensors before the call, such as `x.float()`")
+@tries("no-dtype", "Convert the tensors before the call, `x.float()`")
 def half_without_code(advice):
     x = torch.ones(2, dtype=torch.half)
     torch.special.bessel_j0(x.float() if advice else x)
 
 
-@tries("no-dtype", "Under autocast: turn it off around this call", "run the model in another dtype")
+@tries("no-dtype", "under autocast, turn that off around this call")
 def half_of_autocast(advice):
     layer = torch.nn.Linear(2, 2)
     dtype = torch.float if "dtype" in advice else torch.bfloat16
@@ -96,3 +97,26 @@ def indices_of_another_dtype(advice):
     if "leave" not in advice:
         indices = indices.half()
     torch.nn.Embedding(2, 2)(indices.long() if "Convert" in advice else indices)
+
+
+@tries("no-numpy", "Convert it before: `x.float().numpy()`")
+def array_of_bfloat16(advice):
+    x = torch.ones(2, dtype=torch.bfloat16)
+    assert (x.float() if advice else x).numpy().sum() == 2
+
+
+@tries("saved-device", "Pass `map_location='cpu'`")
+def tensor_saved_from_a_gpu(advice):
+    file = io.BytesIO()
+    with unittest.mock.patch.object(torch.serialization, "location_tag", lambda storage: "cuda:0"):
+        torch.save(torch.ones(2), file)
+    file.seek(0)
+    assert torch.load(file, **({"map_location": "cpu"} if advice else {})).sum() == 2
+
+
+untried("saved-device", "If the device should be there", "needs a GPU")
+untried("no-numpy", "Install numpy; if it is there", "needs another build")
+untried("mixed-devices", "Move the index to the tensor", "needs a GPU")
+untried("mixed-devices", "On several GPUs: call it under", "needs GPUs")
+untried("no-stub", "Update macOS and PyTorch", "needs a Mac")
+untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")

@@ -203,7 +203,7 @@ def composite_that_reads_memory(advice):
     assert compiled(lambda x: op(x) * 2)(torch.ones(2)).sum() == 4
 
 
-@tries("mixed-devices", "to one device: `x.to(weight.device)`")
+@tries("mixed-devices", "to one device: `model.to(device)`, `x.to(device)`")
 def fakes_on_two_devices(advice):
     with FakeTensorMode():
         torch.ones(2) + torch.empty(2, device="cpu" if advice else "cuda")

@@ -7,7 +7,7 @@ from torch.autograd import forward_ad
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tests.answers.errors.advice.fakes import clone_op
-from tests.answers.errors.advice.trial import tries
+from tests.answers.errors.advice.trial import tries, untried
 
 
 def training(*values):
@@ -266,3 +266,49 @@ class Same(torch.autograd.Function):
 def view_of_a_function_changed(advice):
     Same.copies = bool(advice)
     Same.apply(training(1.0) * 2).mul_(3).backward()
+
+
+@tries("changed-in-place", "pass `inplace=False` to the layer behind it")
+def layer_behind_a_hook(advice):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(inplace=not advice))
+    model[0].register_full_backward_hook(lambda module, before, after: None)
+    model(torch.ones(1, 2).requires_grad_()).sum().backward()
+
+
+@tries("changed-in-place", "Create the view outside of torch.no_grad(), or change it within")
+def view_without_gradients(advice):
+    x = training(1.0, 2.0) * 2
+    with torch.no_grad():
+        part = x[:1]
+        if "within" in advice:
+            part.mul_(3)
+    if not advice:
+        part.mul_(3)
+
+
+@tries("no-derivative", "Do not compile the part that is differentiated twice, or compile it with `backend='eager'`")
+def compiled_second_derivative(advice):
+    f = torch.compile(torch.sin, backend="eager" if advice else "aot_eager")
+    x = training(1.0)
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    g.backward()
+    assert x.grad == -torch.sin(x)
+
+
+@tries("wrong-gradients", "Let `backward` return gradients of the device and dtype of the argument")
+def gradient_on_another_device(advice):
+    class Moved(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g * 2) if advice else torch.empty_like(g, device="meta")
+
+    Moved.apply(training(1.0)).backward()
+
+
+untried("wrong-gradients", "If it is PyTorch's own, such as AddmmBackward0", "several causes")
+untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
+untried("backward-call", "Set `torch._functorch.config.donated_buffer = False`", "needs a compiler")

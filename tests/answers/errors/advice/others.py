@@ -143,7 +143,7 @@ def quantized_tensor_made_fake(advice):
 
 
 untried("other-text", "`torch.nested.to_padded_tensor(x, 0)`", "tried for other texts about nested tensors")
-untried("other-text", "Turn autocast off around the call", "tried for operators that have no autocast kernel")
+untried("other-text", "Leave autocast out for the call", "tried for operators that have no autocast kernel")
 untried("other-text", "If the exporter lacks an operator", "needs the packages of the exporter")
 untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
 untried("other-text", "names the call whose backward fails", "a diagnosis")

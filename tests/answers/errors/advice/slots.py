@@ -185,7 +185,12 @@ def view_without_a_rule(advice):
         vmap(op)(ONE)
 
 
-@tries("no-meta", "`@torch.compiler.disable`", "Register a fake implementation: `torch.library.register_fake`")
+@tries(
+    "no-meta",
+    "`@torch.compiler.disable`",
+    "give it one yourself: `@torch.library.register_fake(",
+    "Register a fake implementation: `torch.library.register_fake`",
+)
 def kernel_of_cpu_alone(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
     if "register_fake" in advice:

@@ -272,3 +272,39 @@ def branch_that_changes_its_input(advice):
 
 untried("higher-order", "If the function does neither", "needs a fault of PyTorch")
 untried("changed-in-place", "Work on a copy in the `backward`", "needs an old version, or Triton")
+
+
+@tries("vmap-in-place", "create it with `track_running_stats=False`", "replace_all_batch_norm_modules_")
+def statistics_of_a_norm(advice):
+    norm = torch.nn.BatchNorm1d(3, track_running_stats="track" not in advice)
+    if "replace" in advice:
+        torch.func.replace_all_batch_norm_modules_(norm)
+    torch.func.vmap(norm)(torch.ones(5, 4, 3))
+
+
+@tries("function-transform", "save tensors by `ctx.save_for_backward`, and call `F.apply(x)`")
+def function_without_static_methods(advice):
+    class Old(torch.autograd.Function):
+        def forward(self, x):
+            return x * 2
+
+    class New(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+    (New.apply if advice else Old())(torch.ones(2))
+
+
+@tries("higher-order", "stands what Dynamo met in the function")
+def branch_with_a_side_effect(advice):
+    seen = []
+
+    def add(x):
+        if not advice:
+            print(len(seen))
+        return x + 1
+
+    f = torch.compile(lambda x: torch.cond(x.sum() > 0, add, lambda x: x + 2, (x,)), backend="eager", fullgraph=True)
+    f(torch.ones(2))
