@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_operator_name, parse_schema
-from dispatch_cli.model.schema.refusal import internal_assert_text
 
 _Value = TypeVar("_Value")
 _Parsed = TypeVar("_Parsed")
@@ -46,35 +44,26 @@ def given(text: str | None) -> str:
 
 
 def internal_assert(condition: str, source: str, message: str = "") -> RuntimeError:
-    """The error of a failed ``TORCH_INTERNAL_ASSERT``; *source* is a path in PyTorch's repository."""
-    return RuntimeError(internal_assert_text(condition, source, message))
+    """The error of a failed ``TORCH_INTERNAL_ASSERT``; *source* is a path in PyTorch's repository.
+
+    PyTorch also names the machine's build path and the line, which say nothing here.
+    """
+    text = f'{condition} INTERNAL ASSERT FAILED at "{source}", please report a bug to PyTorch. {message}'
+    return RuntimeError(text)
 
 
 def read_name(text: str | None) -> OperatorName:
-    """Read an operator name. Errors: what PyTorch raises."""
+    """Read an operator name. Errors: RuntimeError."""
     return _read(parse_operator_name, text)
 
 
-def read_schema(text: str | None, *, allow_typevars: bool = False) -> FunctionSchema:
-    """Read a schema as ``torch::schema`` does, or ``torch::jit::parseSchema``, which takes type variables.
-
-    Errors: what PyTorch raises.
-    """
-    return _read(partial(parse_schema, allow_typevars=allow_typevars), text)
+def read_schema(text: str | None) -> FunctionSchema:
+    """Read a schema as ``torch::schema`` does. Errors: RuntimeError, in our words."""
+    return _read(parse_schema, text)
 
 
 def _read(parse: Callable[[str], _Parsed], text: str | None) -> _Parsed:
     try:
         return parse(given(text).partition("\0")[0])  # PyTorch takes texts as C does, up to a zero byte
     except SchemaError as error:
-        raise raised_for(error) from None
-
-
-def raised_for(error: SchemaError) -> Exception:
-    """The error that PyTorch raises in place of *error*; a RuntimeError in our words beyond our limits alone."""
-    if error.refusal is None:
-        return RuntimeError(error.message)
-    try:
-        return error.refusal.exception(error.refusal.text.decode())
-    except UnicodeDecodeError as undecodable:  # PyTorch too fails to make a str of half a character
-        return undecodable
+        raise RuntimeError(error.message) from None

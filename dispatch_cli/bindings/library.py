@@ -53,7 +53,7 @@ class DispatchModule:
     @takes("(self: object, schema: str) -> object")
     def def_legacy(self, schema: str) -> DispatchModule:
         """``m.def(torch::jit::parseSchema(schema))``: the alias analysis kind is left at its default."""
-        self._library.define(read_schema(schema, allow_typevars=True), None)
+        self._library.define(read_schema(schema), None)
         return self
 
     @takes("(self: object, name: str, dispatch: str = '', debug: str = 'default_def_name_t_t') -> object")
@@ -61,7 +61,7 @@ class DispatchModule:
         """``m.def(name, kernel)`` with a kernel Tensor → Tensor, whose schema is inferred if *name* is only a name."""
         key, kernel = self._parse_key(dispatch), self._t_t_kernel("def_name_t_t", debug)
         if "(" in given(name):
-            schema, alias = read_schema(name, allow_typevars=True), AliasAnalysisKind.FROM_SCHEMA
+            schema, alias = read_schema(name), AliasAnalysisKind.FROM_SCHEMA
         else:
             schema, alias = _inferred_schema(read_name(name)), AliasAnalysisKind.CONSERVATIVE
         return self._define_with_kernel(schema, alias, key, kernel)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 from dispatch_cli.declarations.context import FileContext
@@ -38,7 +37,7 @@ def read_schema(context: FileContext, node: Node | None, namespace: str | None =
             else None,
         )
         return None
-    parse = parse_printed_schema if context.snapshot else partial(parse_schema, allow_typevars=False)
+    parse = parse_printed_schema if context.snapshot else parse_schema
     return _read(problems, node, parse, "bad-schema")
 
 

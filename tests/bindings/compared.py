@@ -139,6 +139,33 @@ ON_PURPOSE = (
         ("K(4)",),
     ),
     OnPurpose(
+        "what is no name and no schema is refused in words of our own",
+        "",
+        r"(Runtime|Index|Value|UnicodeDecode)Error: \s*"
+        r"('utf-8' codec|expected \S+ (\S+ )?but found|unknown type|Tried to parse an? |\S+ is not a legal|stoll|Use)",
+        r"RuntimeError: (expected .* but found|'.*' is not )",
+        ("C._dispatch_dump('a::')",),
+    ),
+    OnPurpose(
+        "type variables, which no operator has, are not read",
+        r"\(t x\) -> t'",
+        "value: |RuntimeError: def",
+        "RuntimeError: 't' is not a type",
+        ("C._dispatch_library('FRAGMENT', 'ns', '').def_legacy('op(t x) -> t')",),
+    ),
+    OnPurpose(
+        "so that an operator which has one is not there",
+        "",
+        "",
+        "",
+        (
+            "m = C._dispatch_library('FRAGMENT', 'ns', '')",
+            "m.def_legacy('op(t x) -> t')",
+            "C._dispatch_has_kernel('ns::op')",
+        ),
+        before=r"\(t x\) -> t'",
+    ),
+    OnPurpose(
         "names and schemas are bounded in length",
         "70000",
         "",

@@ -1,93 +1,129 @@
-"""Walking over the tokens of a schema, and refusing it at one of them."""
+"""Walking over the tokens of a schema, and refusing it at one of them.
+
+The tokens are those of PyTorch's ``torch/csrc/jit/frontend/lexer.h``, which is the lexer of TorchScript: it knows
+Python's keywords, which is why an argument cannot be called ``in``. Comments and continued lines are not read: no
+schema has any.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 from dispatch_cli.model.schema.error import MAX_DEPTH, MAX_LENGTH, SchemaError, shortened
-from dispatch_cli.model.schema.lexer import (
-    END,
-    KEYWORDS,
-    LINE_BREAK,
-    Lexeme,
-    is_name,
-    is_number,
-    is_token,
-    kind_of,
-    scan,
-    tokenize,
-)
-from dispatch_cli.model.schema.refusal import Theirs, expected, lexer_refusal, plain, refusal
 
 _T = TypeVar("_T")
-_PARTNERS = {")": "(", "]": "[", "}": "{"}
+END = ""
+"""The token after the last one."""
+_LINE_BREAK = "\n"
+"""A line break outside brackets, which no schema has before its end."""
+KEYWORDS = frozenset(
+    {
+        "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "Ellipsis", "False", "for",
+        "global", "if", "import", "in", "is", "None", "NoneType", "not", "or", "pass", "raise", "return", "True",
+        "while", "with",
+    }
+)  # fmt: skip
+"""Words that cannot be names."""
+_TOKEN = re.compile(
+    r"""
+    [ \t\r\f\v]*
+    (
+      0[xX][0-9a-fA-F]+
+      | (?: [0-9]+ \.? [0-9]* | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )?
+      | [A-Za-z_][A-Za-z0-9_]*
+      | " (?: [^"\\\n] | \\. )* " | ' (?: [^'\\\n] | \\. )* '
+      | -> | \.\.\.
+      | \Z
+      | .
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BLANKS = " \t\r\f\v\n"
+_OPENING, _CLOSING = ("(", "["), (")", "]")
+MAX_LONE_QUOTES = 16
+"""Quotes without a partner after which a text ends early: each could be looked for through all of the text."""
 
 
-def shown(token: str) -> str:
-    """*token* as a message names it."""
-    if token == END:
-        return "the end"
-    if token.startswith(LINE_BREAK):
-        return "a line break"
-    return f"'{shortened(token)}'"
+class _Lexeme(NamedTuple):
+    """A token with its place in characters."""
+
+    token: str
+    start: int
+    end: int
+
+
+def is_name(token: str) -> bool:
+    """True if *token* is a word that is no keyword."""
+    return token.isidentifier() and token.isascii() and token not in KEYWORDS
+
+
+def is_string(token: str) -> bool:
+    """True if *token* is a string literal."""
+    return len(token) > 1 and token[0] in "\"'"
+
+
+def _is_number(token: str) -> bool:
+    """True if *token* is a number; a sign is a token of its own."""
+    return token.isascii() and (token[:1].isdigit() or (token[:1] == "." and token[1:2].isdigit()))
+
+
+def _lexemes(text: str) -> list[_Lexeme]:
+    """The tokens of *text* with their places; END comes last."""
+    lexemes: list[_Lexeme] = []
+    end, nesting, lone_quotes = len(text.rstrip(_BLANKS)), 0, 0
+    position = len(text) - len(text.lstrip(_BLANKS))
+    while position < end:
+        match = _TOKEN.match(text, position, end)
+        assert match is not None, "the pattern matches anything"
+        token, position = match[1], match.end()
+        nesting += (token in _OPENING) - (token in _CLOSING)
+        lone_quotes += token in ('"', "'")
+        if lone_quotes > MAX_LONE_QUOTES:
+            break
+        if token != _LINE_BREAK or nesting == 0:
+            lexemes.append(_Lexeme(token, match.start(1), position))
+    return [*lexemes, _Lexeme(END, position, position)]
 
 
 class Cursor:
-    """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`.
+    """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`."""
 
-    comments: whether there can be any; PyTorch prints none, but strings without quotes.
-    """
-
-    def __init__(self, text: str, *, comments: bool = True) -> None:
+    def __init__(self, text: str) -> None:
         _check_text(text)
         self._text = text
-        self._comments = comments
-        self._tokens = tokenize(text) if comments else [lexeme.token for lexeme in self._lexemes]
+        # most schemas are plain: their places are needed for an error alone
+        is_plain = "\n" not in text and "\\" not in text
+        self._tokens = _TOKEN.findall(text) if is_plain else [lexeme.token for lexeme in self._lexemes]
         self._brackets = 0
-        self._seen = 0
         self.index = 0
-        self.token = self._tokens[0]
+        self.token: str = self._tokens[0]
 
     @cached_property
-    def _lexemes(self) -> list[Lexeme]:
-        return scan(self._text, comments=self._comments)
+    def _lexemes(self) -> list[_Lexeme]:
+        return _lexemes(self._text)
 
-    def fail(self, message: str, theirs: Theirs | None, index: int | None = None, hint: str | None = None) -> NoReturn:
-        """Refuse the text at the token with *index*, by default the current one.
-
-        theirs: how PyTorch refuses it; None where PyTorch would go on.
-        """
+    def fail(self, message: str, index: int | None = None, hint: str | None = None) -> NoReturn:
+        """Refuse the text at the token with *index*, by default the current one."""
         lexemes = self._lexemes
         place = min(self.index if index is None else index, len(lexemes) - 1)
-        # PyTorch reads a token when it leaves the one before, and stumbles over one that is none before all else.
-        seen = range(self.index, min(max(self.index, self._seen), len(lexemes) - 1) + 1)
-        bad = next((number for number in seen if not is_token(lexemes[number].token)), None)
-        raised = None if theirs is None else refusal(self._text, lexemes, self.index, theirs)
-        if bad is not None:
-            raised = lexer_refusal(self._text, lexemes, bad)
-        is_break = lexemes[place].token.startswith("\n") and place > 0
-        raise SchemaError(message, lexemes[place - 1].end if is_break else lexemes[place].start, hint, raised)
+        is_break = lexemes[place].token == _LINE_BREAK and place > 0
+        raise SchemaError(message, lexemes[place - 1].end if is_break else lexemes[place].start, hint)
 
-    def fail_to_find(self, what: str, kind: str, hint: str | None = None) -> NoReturn:
-        """Refuse the current token, in whose place *what* is expected; *kind* is PyTorch's word for that."""
-        self.fail(f"expected {what} but found {shown(self.token)}", expected(kind), hint=hint)
+    def fail_to_find(self, what: str, hint: str | None = None) -> NoReturn:
+        """Refuse the current token, in whose place *what* is expected."""
+        token = self.token
+        shown = "the end" if token == END else "a line break" if token == _LINE_BREAK else f"'{shortened(token)}'"
+        self.fail(f"expected {what} but found {shown}", hint=hint)
 
     def finish(self, result: _T) -> _T:
-        """Check that nothing is left but one line break, and return *result*."""
-        self.next_if(LINE_BREAK)
+        """Check that nothing is left, and return *result*."""
         if self.token != END:
-            self.fail_to_find("the end", "eof")
+            self.fail_to_find("the end")
         return result
-
-    def only_name_found(self) -> NoReturn:
-        """There was an operator name, but no arguments."""
-        self.next_if(LINE_BREAK)
-        theirs = expected("eof")
-        if self.token == END:
-            theirs = plain("Tried to parse a function schema but only the operator name was given")
-        self.fail(f"expected '(' but found {shown(self.token)}", theirs)
 
     def advance(self) -> str:
         """Move to the next token and return the one left behind."""
@@ -98,40 +134,19 @@ class Cursor:
 
     def following(self) -> str:
         """The token after the current one."""
-        self._seen = self.index + 1
         return self._tokens[self.index + 1]
 
     def printed_default(self) -> str:
-        """Move to the comma or bracket behind a default that PyTorch has printed, and return its text."""
-        start = self._lexemes[self.index - 1].end
-        while self.token != END and self.index not in self._ends_of_defaults:
+        """Move to the comma or bracket behind a default that PyTorch has printed, and return its text.
+
+        PyTorch prints strings without quotes where the argument is no string; one with a comma or a bracket is not
+        understood.
+        """
+        start, depth = self._lexemes[self.index - 1].end, 0
+        while self.token != END and (depth or self.token not in (",", ")")):
+            depth += (self.token in _OPENING) - (self.token in _CLOSING)
             self.advance()
         return self._text[start : self._lexemes[min(self.index, len(self._lexemes) - 1)].start]
-
-    @cached_property
-    def _ends_of_defaults(self) -> frozenset[int]:
-        """Tokens, by number, where a default can end: before the returns, and at commas before a further argument.
-
-        PyTorch prints strings without quotes where the argument is no string. A comma in one is taken for what it is
-        where no type can follow, and a bracket encloses commas only if it has a partner.
-        """
-        lexemes, text = self._lexemes, self._text
-        ends = (i for i, lexeme in enumerate(lexemes) if lexeme.token == ")" and text.startswith(") -> ", lexeme.start))
-        end = next(ends, len(lexemes))
-        opened: list[tuple[str, int]] = []
-        commas: list[int] = []
-        for number in range(self.index, end):
-            token = self._tokens[number]
-            if token == ",":
-                first, second = (*self._tokens[number + 1 : number + 3], END)[:2]
-                is_type = first in ("*", "(") or (is_name(first) and second not in (",", ")", END))
-                if is_type and text.startswith(", ", lexemes[number].start):
-                    commas.append(number)
-            elif token in _PARTNERS.values():
-                opened.append((token, len(commas)))
-            elif opened and opened[-1][0] == _PARTNERS.get(token):
-                del commas[opened.pop()[1] :]
-        return frozenset([*commas, end])
 
     def next_if(self, token: str) -> bool:
         """Move on if the current token is *token*; say whether it was."""
@@ -143,20 +158,20 @@ class Cursor:
     def expect(self, token: str) -> None:
         """Move past *token*, which must be here."""
         if self.token != token:
-            self.fail_to_find(f"'{token}'", kind_of(token))
+            self.fail_to_find(f"'{token}'")
         self.advance()
 
     def name(self, what: str) -> str:
         """Move past a name and return it."""
         if not is_name(self.token):
             hint = f"{self.token} is a keyword; choose another name" if self.token in KEYWORDS else None
-            self.fail_to_find(what, "ident", hint)
+            self.fail_to_find(what, hint)
         return self.advance()
 
     def number(self, what: str = "a number") -> str:
         """Move past a number and return it."""
-        if not is_number(self.token):
-            self.fail_to_find(what, "number")
+        if not _is_number(self.token):
+            self.fail_to_find(what)
         return self.advance()
 
     def open_bracket(self) -> None:
@@ -164,7 +179,7 @@ class Cursor:
         self.expect("(")
         self._brackets += 1
         if self._brackets > MAX_DEPTH:
-            self.fail(f"brackets are nested more than {MAX_DEPTH} deep", None, self.index - 1)
+            self.fail(f"brackets are nested more than {MAX_DEPTH} deep", self.index - 1)
 
     def close_bracket(self) -> None:
         """Move past ``)``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema.constants import Value, print_constant, print_quoted
+from dispatch_cli.model.schema.defaults import Value, print_constant, print_quoted
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
 
@@ -59,7 +59,7 @@ class Argument:
     alias: AliasInfo | None = None
 
     def printed(self) -> str:
-        """As PyTorch prints it; bytes that are no UTF-8 are surrogates."""
+        """As PyTorch prints it."""
         text = self._type_text()
         if self.name:
             text += f" {self.name}"
@@ -111,11 +111,6 @@ class FunctionSchema:
     unknown: str | None = None
 
     def __str__(self) -> str:
-        text = self.printed()
-        return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-    def printed(self) -> str:
-        """As PyTorch prints it; bytes that are no UTF-8 are surrogates."""
         return f"{self.name}({self._arguments_text()}) -> {self._returns_text()}"
 
     def _arguments_text(self) -> str:

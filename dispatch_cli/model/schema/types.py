@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from dispatch_cli.model.schema.error import MAX_DEPTH
-from dispatch_cli.model.schema.refusal import Theirs, asserted, plain
+from dispatch_cli.model.schema.error import MAX_DEPTH, PartError
 
 
 class TypeKind(Enum):
@@ -25,9 +24,6 @@ class TypeKind(Enum):
     NUMBER = auto()
     FLOAT = auto()
     COMPLEX = auto()
-    FUTURE = auto()
-    AWAIT = auto()
-    RREF = auto()
     INT = auto()
     NONE = auto()
     STRING = auto()
@@ -35,7 +31,6 @@ class TypeKind(Enum):
     QUANTIZER = auto()
     BOOL = auto()
     OPTIONAL = auto()
-    VARIABLE = auto()
     DEVICE = auto()
     STREAM = auto()
     CLASS = auto()
@@ -50,21 +45,9 @@ class TypeKind(Enum):
     SYM_BOOL = auto()
 
 
-class TypeProblem(Exception):
-    """A type that cannot exist.
-
-    message: one plain sentence. theirs: how PyTorch refuses it; None for a type that is beyond our limits alone.
-    """
-
-    def __init__(self, message: str, theirs: Theirs | None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.theirs = theirs
-
-
 @dataclass(frozen=True, slots=True)
 class SchemaType:
-    """One type. Types compare as in PyTorch, where one type variable equals any other.
+    """One type.
 
     text: as PyTorch prints it. contained: element, members, or key and value. depth: how deep types nest inside it.
     class_name: of a custom class.
@@ -89,7 +72,6 @@ ANY = SchemaType(TypeKind.ANY, "Any")
 TENSOR = SchemaType(TypeKind.TENSOR, "Tensor")
 NUMBER = SchemaType(TypeKind.NUMBER, "Scalar")
 FLOAT = SchemaType(TypeKind.FLOAT, "float")
-COMPLEX = SchemaType(TypeKind.COMPLEX, "complex")
 INT = SchemaType(TypeKind.INT, "int")
 NONE = SchemaType(TypeKind.NONE, "NoneType")
 STRING = SchemaType(TypeKind.STRING, "str")
@@ -117,7 +99,7 @@ BASE_TYPES = {
     "SymBool": SchemaType(TypeKind.SYM_BOOL, "SymBool"),
     "SymInt": SYM_INT,
     "bool": SchemaType(TypeKind.BOOL, "bool"),
-    "complex": COMPLEX,
+    "complex": SchemaType(TypeKind.COMPLEX, "complex"),
     "float": FLOAT,
     "int": INT,
     "str": STRING,
@@ -129,38 +111,19 @@ PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.PY_OBJECT, "PyObject")}
 SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
 """Kinds that TorchScript sees as int: PyTorch keeps both, the type it sees and the real one."""
 
-_DICT_KEYS = frozenset(
-    {
-        TypeKind.ANY,
-        TypeKind.INT,
-        TypeKind.BOOL,
-        TypeKind.FLOAT,
-        TypeKind.COMPLEX,
-        TypeKind.STRING,
-        TypeKind.TENSOR,
-        TypeKind.DEVICE,
-    }
-)
-_OPTIONAL_NONE = asserted(
-    "false",
-    "aten/src/ATen/core/union_type.cpp",
-    "After type unification was performed, the Union with the original types {NoneType NoneType, } has the single type "
-    "NoneType. Use the common supertype instead of creating a Uniontype",
-)
-
 
 def compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> SchemaType:
     """Make a type of others, refusing one that nests too deep."""
     depth = 1 + max((inner.depth for inner in contained), default=0)
     if depth > MAX_DEPTH:
-        raise TypeProblem(f"types are nested more than {MAX_DEPTH} deep", None)
+        raise PartError(f"types are nested more than {MAX_DEPTH} deep")
     return SchemaType(kind, text, contained, depth)
 
 
 def optional_of(element: SchemaType) -> SchemaType:
     """``element?``; an optional of an optional is one optional, and an optional None does not exist."""
     if element.kind is TypeKind.NONE:
-        raise TypeProblem("None cannot be optional: it is None already", _OPTIONAL_NONE)
+        raise PartError("None cannot be optional: it is None already")
     return element if element.kind is TypeKind.OPTIONAL else compound(TypeKind.OPTIONAL, f"{element.text}?", (element,))
 
 
@@ -175,18 +138,5 @@ def tuple_of(elements: tuple[SchemaType, ...]) -> SchemaType:
 
 
 def dict_of(key: SchemaType, value: SchemaType) -> SchemaType:
-    """``Dict(key, value)``; raises TypeProblem for a key that PyTorch does not take."""
-    if key.kind not in _DICT_KEYS:
-        raise TypeProblem(
-            f"a Dict key cannot be '{key}': only int, bool, float, complex, str, Tensor, Device and Any can",
-            plain(
-                f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device and string keys "
-                "are supported"
-            ),
-        )
+    """``Dict(key, value)``."""
     return compound(TypeKind.DICT, f"Dict({key}, {value})", (key, value))
-
-
-def wrapper_of(kind: TypeKind, word: str, element: SchemaType) -> SchemaType:
-    """``Future(element)``, ``Await(element)`` or ``RRef(element)``."""
-    return compound(kind, f"{word}({element})", (element,))
