@@ -95,7 +95,7 @@ class ExploreApp(Going, Trying, FilesApp):
         """front: the view that is shown first, if there is no recording."""
         super().__init__()
         self.session = session
-        self.operators = Operators(session, self.cursor_moved, id="operators")
+        self.operators = Operators(session, id="operators")
         self.catalogue = self.operators.catalogue
         self.stage = PaneStage(session, id="stage")
         self.front = front

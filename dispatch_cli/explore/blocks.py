@@ -9,84 +9,128 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dispatch_cli.explore.line_looks import MARK
-from dispatch_cli.explore.lines_view import LinesView, Openable
-from dispatch_cli.render.document import Block, TableBlock
+from dispatch_cli.explore.lines_view import Choice, LinesView
+from dispatch_cli.render.document import Block, Matrix, MatrixCell, TableBlock
 from dispatch_cli.render.text import parts_of
 from dispatch_cli.render.text_lines import TextLine, line_width
-from dispatch_cli.render.text_list import ListLayout, list_layout
+from dispatch_cli.render.text_list import ListLayout, list_layout, list_parts
+from dispatch_cli.render.text_matrix import TextMatrix
+
+LEAST_WIDTH = 20
+"""Columns for which lines are laid out; in a view with fewer they are cut."""
 
 
 class Blocks(LinesView):
     """A document.
 
-    It is given as blocks, or as a function that makes them for a width. opens: says of a row of a table, of a fact and
-    of a paragraph what it opens; None where that is nothing.
+    It is given as blocks, or as a function that makes them for a width. opens: says of a row of a table, of a fact, of
+    a paragraph and of a cell of a matrix what it opens; None where that is nothing. lists: rows of tables are not
+    wrapped, but cut.
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    class LaidOut(LinesView.Moved):
+        """There are other parts now: what is under the cursor can be another one."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None, lists: bool = False) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
+        self._lists = lists
         self._make: Callable[[int], Iterable[Block]] = lambda _: ()
         self._opens: Callable[[Any], Any] = _nothing
+        self._wanted: Callable[[Any], bool] | None = None
         self._lines: list[TextLine] = []
-        self._choices: list[Openable] = []
-        self._of_line: list[int | None] = []
+        self._choices: list[Choice] = []
+        self._of_line: dict[int, list[int]] = {}
 
     def show(
         self,
         blocks: Iterable[Block] | Callable[[int], Iterable[Block]],
         opens: Callable[[Any], Any] | None = None,
         keep: bool = False,
+        at: Callable[[Any], bool] | None = None,
     ) -> None:
-        """Show a document. keep: the cursor stays where it is."""
+        """Show a document. keep: the cursor stays where it is. at: as of `point`."""
         if callable(blocks):
             self._make = blocks
         else:
             whole = tuple(blocks)
             self._make = lambda _: whole
         self._opens = opens or _nothing
+        self._wanted = at
         self.again(keep)
+
+    def point(self, wanted: Callable[[Any], bool]) -> None:
+        """Put the cursor on the first part with such a target, if there is one and the cursor is on no other such."""
+        self._wanted = wanted
+        if (number := self._number()) != self._cursor:
+            with self.prevent(self.Moved):
+                self.move_to(number)
+            self._wanted = wanted
+
+    def _number(self) -> int:
+        """The number of the wanted part, else of the one under the cursor."""
+        wanted = self._wanted
+        if wanted is None or (self._cursor < len(self._choices) and wanted(self._choices[self._cursor].target)):
+            return self._cursor
+        return next((number for number, choice in enumerate(self._choices) if wanted(choice.target)), self._cursor)
+
+    def move_to(self, number: int) -> None:
+        if number != self._cursor:
+            self._wanted = None
+        super().move_to(number)
+
+    def again(self, keep: bool = False) -> None:
+        with self.prevent(self.Moved):
+            super().again(keep or self._wanted is not None)
 
     def lay_out(self, width: int) -> None:
         """Make the lines for a width."""
-        self._lines, self._choices, self._of_line = [], [], []
+        self._lines, self._choices, self._of_line = [], [], {}
         for block in self._make(width):
-            for item, lines in self.parts(block, width):
-                target = None if item is None else self._opens(item)
-                number = None
-                if target is not None and lines:
-                    number = len(self._choices)
-                    self._choices.append(Openable(len(self._lines), len(self._lines) + len(lines), target))
+            if isinstance(block, Matrix):
+                self._add_matrix(block, width)
+                continue
+            for item, lines in self._parts(block, max(LEAST_WIDTH, width)):
+                first = len(self._lines)
                 self._lines += lines
-                self._of_line += [number] * len(lines)
+                if item is not None and lines:
+                    self._add(item, first, len(self._lines))
+        self._cursor = self._number()
+        self.post_message(self.LaidOut(self, self.target))
 
-    def parts(self, block: Block, width: int) -> Sequence[tuple[Any, list[TextLine]]]:
-        """The lines of a block, with what they show."""
-        return parts_of(block, width)
+    def _parts(self, block: Block, width: int) -> Iterable[tuple[Any, list[TextLine]]]:
+        return list_parts(block, width) if self._lists and isinstance(block, TableBlock) else parts_of(block, width)
+
+    def _add_matrix(self, matrix: Matrix, width: int) -> None:
+        laid_out, top = TextMatrix(matrix, width), len(self._lines)
+        for block in laid_out.blocks():
+            self._lines += (line for part in parts_of(block, width) for line in part.lines)
+        for cell, line, x, cell_width in laid_out.cells:
+            self._add(cell, top + line, top + line + 1, x, cell_width)
+
+    def _add(self, item: Any, first: int, end: int, x: int = 0, width: int = 0) -> None:
+        """Note a part, if it can be opened."""
+        if (target := self._opens(item)) is not None:
+            for line in range(first, end):
+                self._of_line.setdefault(line, []).append(len(self._choices))
+            self._choices.append(Choice(first, end, target, x, width))
 
     def line_count(self) -> int:
-        """Number of lines."""
         return len(self._lines)
 
     def line_at(self, number: int) -> TextLine:
-        """One of them."""
         return self._lines[number]
 
     def widest(self) -> int:
-        """The width of the widest line."""
-        return max(map(line_width, self._lines), default=0) + len(MARK[0])
+        return max(map(line_width, self._lines), default=0) + len(self.MARKS[1])
 
     def choices(self) -> int:
-        """Number of parts that can be opened."""
         return len(self._choices)
 
-    def choice(self, number: int) -> Openable:
-        """One of them."""
+    def choice(self, number: int) -> Choice:
         return self._choices[number]
 
-    def choice_of_line(self, line: int) -> int | None:
-        """The number of the choice that a line belongs to."""
-        return self._of_line[line] if line < len(self._of_line) else None
+    def choices_of_line(self, line: int) -> Sequence[int]:
+        return self._of_line.get(line, ())
 
     @property
     def text(self) -> str:
@@ -96,10 +140,17 @@ class Blocks(LinesView):
 
 _KEPT = 2_000
 """Lines that are kept, so that they are not made anew whenever they are painted."""
+_LOOKED_AT = 2_000
+"""Rows by which the widths of columns are chosen."""
 
 
 def _nothing(_: Any) -> None:
     return None
+
+
+def open_cell(item: object) -> MatrixCell | None:
+    """Target of a part of a picture: a cell itself, if it has a target."""
+    return item if isinstance(item, MatrixCell) and item.target is not None else None
 
 
 class Rows(LinesView):
@@ -123,16 +174,16 @@ class Rows(LinesView):
         return self._table.rows
 
     def lay_out(self, width: int) -> None:
-        """Choose the columns for a width."""
+        """Choose the columns for a width; of very many rows, some of them decide how wide these are."""
         self._made.clear()
-        self._layout = list_layout(self._table, width) if self._table.columns else None
+        rows = self._table.rows
+        some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
+        self._layout = list_layout(some, width) if some.columns else None
 
     def line_count(self) -> int:
-        """Number of lines."""
         return 0 if self._layout is None else len(self._table.rows)
 
     def line_at(self, number: int) -> TextLine:
-        """One of them."""
         layout = self._layout
         assert layout is not None, "there is a line"
         line = self._made.get(number)
@@ -142,17 +193,8 @@ class Rows(LinesView):
             line = self._made[number] = layout.line(self._table.rows[number])
         return line
 
-    def choices(self) -> int:
-        """Number of parts that can be opened."""
-        return self.line_count()
-
-    def choice(self, number: int) -> Openable:
-        """One of them."""
-        return Openable(number, number + 1, self._table.rows[number])
-
-    def choice_of_line(self, line: int) -> int | None:
-        """The number of the choice that a line belongs to."""
-        return line if 0 <= line < self.line_count() else None
+    def item(self, number: int) -> Any:
+        return self._table.rows[number]
 
     def top_lines(self) -> Sequence[TextLine]:
         """The headers."""

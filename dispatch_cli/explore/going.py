@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from textual import on
 from textual.app import App
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.bars import Tabs
 from dispatch_cli.explore.catalogue import Catalogue, spot_of
 from dispatch_cli.explore.operator_list import OperatorList
@@ -54,9 +54,10 @@ class Going(App[None]):
 
     # the cursor of the list
 
-    def cursor_moved(self, entry: ListedOperator) -> None:
+    @on(OperatorList.Moved, "#operator-list")
+    def _cursor_moved(self, message: OperatorList.Moved) -> None:
         """The cursor of the list is at another operator."""
-        self.visits.move(VisitedPlace(spot_of(entry), self.front))
+        self.visits.move(VisitedPlace(spot_of(message.target), self.front))
         if self._following is not None:
             self._following.stop()
         self._following = self.set_timer(SOON, self._follow)
@@ -67,8 +68,10 @@ class Going(App[None]):
             self.stage.open_all(self.spot)
             self.show_command()
 
-    async def on_operator_list_operator_opened(self, message: OperatorList.OperatorOpened) -> None:
-        spot = spot_of(message.entry)._replace(key=message.key)
+    @on(OperatorList.Opened, "#operator-list")
+    async def _operator_opened(self, message: OperatorList.Opened) -> None:
+        key = self.catalogue.key_in(self.operators.list.query_text)
+        spot = spot_of(message.target)._replace(key=key)
         self.visits.move(VisitedPlace(spot, self.front))
         self.visits.go(VisitedPlace(spot, self.front, False))
         self._passed_over = self._pointed

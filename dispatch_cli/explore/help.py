@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 
 from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED
 from dispatch_cli.explore.files import FilesApp
-from dispatch_cli.explore.line_looks import MARK
+from dispatch_cli.explore.lines_view import MARK
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PANES, panes_of

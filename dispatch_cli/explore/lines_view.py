@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,24 +12,57 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.reactive import Reactive
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from dispatch_cli.explore.line_looks import LOOKS, MARK
-from dispatch_cli.explore.sized_scroll_view import SizedScrollView
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.text_lines import TextLine
 
+FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
+PLAIN_CURSOR, PLAIN_BLURRED = "bold reverse", "underline"
+"""The same without colour, and where the view does not have the focus."""
+LOOKS = {
+    Tone.HEAD: "bold",
+    Tone.KERNEL: "bold $text-success",
+    Tone.ALIAS: "$text-accent",
+    Tone.FALLBACK: "$text-primary",
+    Tone.WARN: "$text-warning",
+    Tone.BAD: "bold $text-error",
+    Tone.DIM: "$foreground-muted",
+    Tone.PLACE: "$foreground-muted",
+}
+"""The styles of tones; text without one is plain."""
 
-class Openable(NamedTuple):
-    """Lines that can be opened: the first, the one behind the last, and what they open."""
+
+def can_be_written(sign: str) -> bool:
+    """True if the terminal's encoding, which is that of standard error for textual, has a sign."""
+    try:
+        sign.encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+MARK = ("\u258c " if can_be_written("\u258c") else "| ", "  ")
+"""Signs before the lines that the cursor is on, and before others, where something can be opened."""
+
+
+class Choice(NamedTuple):
+    """A part that can be opened: its first line, the one behind the last, and what it opens.
+
+    x, width: its columns, where parts stand beside each other; a width of 0 is the whole line.
+    """
 
     first: int
     end: int
     target: Any
+    x: int = 0
+    width: int = 0
 
 
-class LinesView(SizedScrollView, can_focus=True):
-    """Lines with their tones, and a cursor on those that can be opened."""
+class LinesView(ScrollView, can_focus=True):
+    """Lines with their tones, and a cursor on the parts that can be opened. By default, each line is one."""
 
     DEFAULT_CSS = """
     LinesView { height: 1fr; overflow-x: auto; overflow-y: scroll;
@@ -37,18 +71,29 @@ class LinesView(SizedScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Cursor up", show=False),
         Binding("down,j", "move(1)", "Cursor down", show=False),
-        Binding("pageup", "page(-1)", "Cursor up by a page", show=False),
-        Binding("pagedown", "page(1)", "Cursor down by a page", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Cursor up by a page", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Cursor down by a page", show=False),
         Binding("home,g", "end(-1)", "Cursor to the first line", show=False),
         Binding("end,G", "end(1)", "Cursor to the last line", show=False),
+        Binding("left,h", "across(-1)", "Cursor to the cell at the left", show=False),
+        Binding("right,l", "across(1)", "Cursor to the cell at the right", show=False),
         Binding("enter", "open", "Open what is under the cursor", show=False),
     ]
+    MARKS: ClassVar[tuple[str, str]] = MARK
+    """Signs before the line that the cursor is on, and before the others."""
+    BLURRED_CURSOR = "$foreground on $panel"
+    """The style of what the cursor is on where the view does not have the focus."""
+    STYLED_BY_FOCUS = False
+    """True if a rule of the application's CSS is about the focus of such a view."""
+    # textual would lay out and paint the whole screen for it
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     class Moved(Message):
         """The cursor is on another part. target: what that opens; None where there is nothing to open."""
 
         def __init__(self, view: LinesView, target: Any) -> None:
             super().__init__()
+            self.set_sender(view)  # textual passes no message on to a parent that counts as its sender
             self.view = view
             self.target = target
 
@@ -64,12 +109,12 @@ class LinesView(SizedScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._cursor = 0
         self._width = -1
+        self._looks: dict[tuple[str, ...], Style] = {}
 
     # what is shown; a kind of lines defines these
 
     def lay_out(self, width: int) -> None:
         """Make the lines for a width."""
-        raise NotImplementedError
 
     def line_count(self) -> int:
         """Number of lines."""
@@ -79,21 +124,25 @@ class LinesView(SizedScrollView, can_focus=True):
         """One of them."""
         raise NotImplementedError
 
+    def item(self, number: int) -> Any:
+        """Target of a line, where each line is a part."""
+        raise NotImplementedError
+
     def widest(self) -> int:
         """The width of the widest line."""
         return self._width
 
     def choices(self) -> int:
         """Number of parts that can be opened."""
-        raise NotImplementedError
+        return self.line_count()
 
-    def choice(self, number: int) -> Openable:
+    def choice(self, number: int) -> Choice:
         """One of them."""
-        raise NotImplementedError
+        return Choice(number, number + 1, self.item(number))
 
-    def choice_of_line(self, line: int) -> int | None:
-        """The number of the choice that a line belongs to."""
-        raise NotImplementedError
+    def choices_of_line(self, line: int) -> Sequence[int]:
+        """The numbers of the choices that have a part of a line."""
+        return (line,) if 0 <= line < self.choices() else ()
 
     def top_lines(self) -> Sequence[TextLine]:
         """Lines that stay above the others."""
@@ -119,20 +168,26 @@ class LinesView(SizedScrollView, can_focus=True):
         count = self.choices()
         if not count:
             return
-        number = max(0, min(number, count - 1))
-        moved, self._cursor = number != self._cursor, number
-        choice = self.choice(number)
-        top = 0 if number == 0 else choice.first
-        self.scroll_to_region(
-            Region(0, top, 1, choice.end - top + len(self.top_lines())), animate=False, force=True, immediate=True
-        )
-        self.refresh()
-        if moved:
+        before = self._cursor
+        self._cursor = max(0, min(number, count - 1))
+        choice, margin = self.choice(self._cursor), len(self.MARKS[1])
+        top = 0 if self._cursor == 0 else choice.first
+        x = choice.x + (margin if choice.x else 0)
+        area = Region(x, top, choice.width + margin or 1, choice.end - top + len(self.top_lines()))
+        self.scroll_to_region(area, animate=False, force=True, immediate=True, x_axis=choice.width > 0)
+        self._repaint(before)
+        self._repaint(self._cursor)
+        if self._cursor != before:
             self.post_message(self.Moved(self, choice.target))
 
+    def _repaint(self, number: int) -> None:
+        if number < self.choices():
+            choice = self.choice(number)
+            self.refresh_lines(choice.first + len(self.top_lines()), choice.end - choice.first)
+
     def action_move(self, by: int) -> None:
-        """The next part; where that is far away, the next line."""
-        following = self._cursor + by
+        """The next part above or below; where that is far away, the next line."""
+        following = self._below(by) if self._has_cells else self._cursor + by
         room = max(1, self._room() - 1)
         if not 0 <= following < self.choices():
             self.scroll_relative(y=by, animate=False)
@@ -143,6 +198,32 @@ class LinesView(SizedScrollView, can_focus=True):
             self.scroll_relative(y=by, animate=False)
         else:
             self.move_to(following)
+
+    @property
+    def _has_cells(self) -> bool:
+        """True if the part under the cursor has others beside it."""
+        return self._cursor < self.choices() and self.choice(self._cursor).width > 0
+
+    def _below(self, by: int) -> int:
+        """The nearest part below the one under the cursor, or above; -1 if there is none."""
+        here = self.choice(self._cursor)
+        others = ((number, self.choice(number)) for number in range(self.choices()))
+        beyond = {number: choice for number, choice in others if (choice.first - here.first) * by > 0}
+
+        def distance(number: int) -> tuple[int, int]:
+            return abs(beyond[number].first - here.first), abs(beyond[number].x - here.x)
+
+        return min(beyond, key=distance, default=-1)
+
+    def action_across(self, by: int) -> None:
+        """The next part in the line."""
+        following = self._cursor + by
+        if 0 <= following < self.choices() and self.choice(following).first == self.choice(self._cursor).first:
+            self.move_to(following)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """textual's. Where no parts stand beside each other, the keys for these are for the view around."""
+        return self._has_cells if action == "across" else super().check_action(action, parameters)
 
     def action_page(self, by: int) -> None:
         """A page on or back."""
@@ -171,13 +252,14 @@ class LinesView(SizedScrollView, can_focus=True):
         offset = event.get_content_offset(self)
         if offset is None or offset.y < len(self.top_lines()):
             return
-        number = self.choice_of_line(offset.y - len(self.top_lines()) + self.scroll_offset.y)
-        if number is None:
-            return
-        if number == self._cursor:
-            self.action_open()
-        else:
-            self.move_to(number)
+        x = offset.x + self.scroll_offset.x - len(self.MARKS[1])
+        for number in self.choices_of_line(offset.y - len(self.top_lines()) + self.scroll_offset.y):
+            choice = self.choice(number)
+            if not choice.width or choice.x <= x < choice.x + choice.width:
+                if number == self._cursor:
+                    self.action_open()
+                else:
+                    self.move_to(number)
 
     def _room(self) -> int:
         return max(1, self.scrollable_content_region.height - len(self.top_lines()))
@@ -203,7 +285,7 @@ class LinesView(SizedScrollView, can_focus=True):
         self._width = width
         if width <= 0:  # not shown yet; its size will come
             return
-        self.lay_out(max(1, width - len(MARK[0])))
+        self.lay_out(max(1, width - len(self.MARKS[1])))
         self._cursor = max(0, min(self._cursor, self.choices() - 1))
         self.virtual_size = Size(self.widest(), self.line_count() + len(self.top_lines()))
         if keep:
@@ -212,30 +294,86 @@ class LinesView(SizedScrollView, can_focus=True):
             self.scroll_to(0, 0, animate=False, immediate=True)
         self.refresh()
 
-    def sized(self) -> None:
+    def on_resize(self) -> None:
         """Other widths have other lines."""
         if self.scrollable_content_region.width != self._width:
             self.again(keep=True)
 
+    def watch_virtual_size(self, size: Size) -> None:
+        """Fit the scrollbars; the screen is laid out anew only where that can move something."""
+        height = self.styles.height
+        is_wider = size.width > self.scrollable_content_region.width
+        if (height is not None and height.is_auto) or is_wider != self.show_horizontal_scrollbar:
+            self.refresh(layout=True)
+            return
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = size.height
+        if self.show_horizontal_scrollbar:
+            self.horizontal_scrollbar.window_virtual_size = size.width
+        self.scroll_x, self.scroll_y = self.scroll_x, self.scroll_y  # textual keeps them within the size
+
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
-        width, plain = self.size.width, self.look()
-        top = self.top_lines()
+        width, plain, top = self.size.width, self.look(), self.top_lines()
         number = y - len(top) + self.scroll_offset.y
+        here: Choice | None = None
         if y < len(top):
-            line, mark, cursor = top[y], MARK[1], False
+            line = top[y]
         elif number < self.line_count():
-            choice = self.choice_of_line(number)
-            cursor = choice is not None and choice == self._cursor
-            line, mark = self.line_at(number), MARK[not cursor or number != self.choice(self._cursor).first]
+            line = self.line_at(number)
+            here = self.choice(self._cursor) if self._cursor in self.choices_of_line(number) else None
         else:
             return Strip.blank(width, plain)
-        base = self.tone_look(Tone.PLAIN, cursor)
-        segments = [Segment(mark, base), *(Segment(run.text, self.tone_look(run.tone, cursor)) for run in line)]
-        strip = Strip(segments).crop_extend(self.scroll_offset.x, self.scroll_offset.x + width, base)
-        return strip.simplify()
+        is_row = here is not None and not here.width
+        base = self.tone_look(Tone.PLAIN, is_row)
+        mark = self.MARKS[here is None or number != here.first]
+        segments = [Segment(mark, base), *(Segment(run.text, self.tone_look(run.tone, is_row)) for run in line)]
+        strip = Strip(segments)
+        if here is not None and here.width:
+            strip = self._with_cell(strip, here)
+        return strip.crop_extend(self.scroll_offset.x, self.scroll_offset.x + width, base).simplify()
+
+    def _with_cell(self, strip: Strip, cell: Choice) -> Strip:
+        """A line with the cursor on a part of it."""
+        cursor, start = self.look(self.cursor_style), cell.x + len(self.MARKS[1])
+        whole = strip.extend_cell_length(start + cell.width + 1, self.look())
+        before, inside, after = whole.divide([start, start + cell.width, whole.cell_length])
+        marked = [Segment(text, (style or Style()) + cursor) for text, style, _ in inside]
+        return Strip.join([before, Strip(marked), after])
+
+    # A component class would have its CSS worked out anew whenever the view is shown, hidden or focused.
+
+    def look(self, *styles: str) -> Style:
+        """The style of the view with others over it, such as ``bold $text-success``."""
+        style = self._looks.get(styles)
+        if style is None:
+            whole = self.visual_style
+            for text in styles:
+                whole += self.app.stylesheet.parse_style(text)
+            style = self._looks[styles] = whole.rich_style
+        return style
 
     def tone_look(self, tone: Tone, cursor: bool = False) -> Style:
         """The style of a text. cursor: the cursor is on it."""
         styles = (LOOKS[tone],) if tone in LOOKS else ()
         return self.look(*styles, self.cursor_style) if cursor else self.look(*styles)
+
+    @property
+    def cursor_style(self) -> str:
+        """The style of what the cursor is on. Without colours of our own, the focus is seen by the text's style."""
+        if not self.has_focus:
+            return PLAIN_BLURRED if self.app.no_color or self.app.native_ansi_color else self.BLURRED_CURSOR
+        if self.app.no_color:
+            return PLAIN_CURSOR
+        text_style = self.app.theme_variables["block-cursor-text-style"]
+        return FOCUSED_CURSOR if text_style == "none" else f"{FOCUSED_CURSOR} {text_style}"
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """textual's, which works out the CSS of the view and of its scrollbars anew."""
+        if self.STYLED_BY_FOCUS:
+            super().watch_has_focus(has_focus)
+
+    def notify_style_update(self) -> None:
+        """textual's: the theme has changed."""
+        super().notify_style_update()
+        self._looks.clear()

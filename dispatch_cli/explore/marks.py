@@ -58,14 +58,6 @@ def with_changes(findings: Found, effect: FindingsEffect) -> Found:
     return counts
 
 
-def other_marks(before: Found | None, after: Found) -> frozenset[str] | None:
-    """The operators that have other findings than before; None where that can be all of them."""
-    if before is None:
-        return None
-    names = before.keys() | after.keys()
-    return frozenset(name for name in names if before.get(name) is not after.get(name))
-
-
 def counted(findings: Iterable[Finding]) -> Found:
     """Number of findings of each severity for every operator."""
     counts: dict[str, Counter[Severity]] = {}

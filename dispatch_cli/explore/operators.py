@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -11,7 +10,6 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 
-from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.catalogue import Catalogue, Marked
 from dispatch_cli.explore.filters import Filters
 from dispatch_cli.explore.operator_list import OperatorList
@@ -65,11 +63,9 @@ class Operators(Vertical):
     def __init__(
         self,
         session: Session,
-        moved: Callable[[ListedOperator], object],
         *,
         id: str | None = None,  # noqa: A002  (textual's name)
     ) -> None:
-        """moved: is called when the cursor of the list is at another operator."""
         super().__init__(id=id)
         self.session = session
         self.catalogue = catalogue = self._catalogue()
@@ -78,7 +74,7 @@ class Operators(Vertical):
         self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
-        self.list = OperatorList(catalogue, moved)
+        self.list = OperatorList(catalogue, id="operator-list")
         if session.trace is not None:
             self.filters.marked = Marked.CALLED
             self.list.begin_with(Marked.CALLED)
@@ -125,7 +121,7 @@ class Operators(Vertical):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.search()
-        self.list.action_choose()
+        self.list.action_open()
 
     def on_operator_input_left(self) -> None:
         if self.input.value:
@@ -163,7 +159,7 @@ class Operators(Vertical):
 
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
-            self._repaint(before ^ self.catalogue.tried)
+            self._repaint()
         if self._original is None:
             return
         if not self.session.has_tried or self.session.whatif.has_findings:
@@ -171,10 +167,9 @@ class Operators(Vertical):
         else:
             self.call_after_refresh(self._mark_findings)
 
-    def _repaint(self, names: frozenset[str] | None) -> None:
-        """Draw operators whose marks changed; None for all."""
+    def _repaint(self) -> None:
         self.filters.refresh()
-        self.list.marks_changed(names)
+        self.list.marks_changed()
         self.filters.note_near(self.list.near)
 
     def _mark_findings(self) -> None:
@@ -201,13 +196,9 @@ class Operators(Vertical):
         self._show_findings(with_changes(self._original, effect))
 
     def _show_findings(self, findings: Found) -> None:
-        from dispatch_cli.explore.marks import other_marks
-
         self.filters.note_checking(False)
-        before, self.catalogue.found = self.catalogue.found, findings
-        names = other_marks(before, findings)
-        if names is None or names:
-            self._repaint(names)
+        self.catalogue.found = findings
+        self._repaint()
 
     def _background(self) -> Background:
         """A thread for what takes long; only the last one that is started is waited for."""

@@ -115,6 +115,14 @@ class SlotBlocks:
             return ToPlace(link)
         return ToSlot(link.key) if isinstance(link, TableRow) else link  # type: ignore[return-value]
 
+    def is_first(self, target: Target) -> bool:
+        """True for the part where the cursor begins in another slot: the rule that fired."""
+        return isinstance(target, ToSlot | ToRegistration) and target.by_rule
+
+    def is_off(self, target: Target) -> bool:
+        """True for that where it begins after a change: what is switched off, else as in another slot."""
+        return isinstance(target, ToSwitchedOff) if self.off else self.is_first(target)
+
     def _filling(self) -> Target | None:
         """The registration at the slot's own key that fills it, by the rule that fired."""
         what = self.report.what if isinstance(self.report, ExplainReport) else None

@@ -24,9 +24,8 @@ from dispatch_cli.answers.trace.wording import (
     unfinished_sentence,
 )
 from dispatch_cli.explore.answers.trace import MOST_LINES, ShownCalls, findings_about
-from dispatch_cli.explore.blocks import Rows
 from dispatch_cli.explore.call_blocks import call_blocks
-from dispatch_cli.explore.line_looks import can_be_written
+from dispatch_cli.explore.lines_view import can_be_written
 from dispatch_cli.explore.session import PaneAnswer
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (
@@ -39,10 +38,8 @@ from dispatch_cli.render.document import (
     Paragraph,
     ParagraphKind,
     Run,
-    TableBlock,
     Tone,
 )
-from dispatch_cli.render.text_list import list_layout
 from dispatch_cli.render.words import plural
 from dispatch_cli.trace.recording import PythonPlace
 
@@ -77,19 +74,6 @@ def words_of(row: ShownLine | TraceFinding) -> str:
 BAR = "\u2588" if can_be_written("\u2588") else "#"
 _BAR = 10
 """Characters of the longest bar."""
-_LOOKED_AT = 2_000
-"""Lines by which the widths of columns are chosen."""
-
-
-class TreeRows(Rows):
-    """Lines of a tree, of which there can be very many: some of them decide how wide the columns are."""
-
-    def lay_out(self, width: int) -> None:
-        """Choose the columns for a width."""
-        self._made.clear()
-        rows = self._table.rows
-        some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
-        self._layout = list_layout(some, width) if some.columns else None
 
 
 def with_bars(rows: Sequence[ShownLine]) -> list[Column[ShownLine]]:

@@ -8,13 +8,12 @@ import pytest
 from textual.events import AppFocus
 from textual.pilot import Pilot
 
-from dispatch_cli.answers.explain.rule_steps import Role
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
-from dispatch_cli.explore.slot_blocks import ToAdvice, ToRegistration
-from dispatch_cli.explore.slot_view import ExplainedSlot
+from dispatch_cli.explore.slot_blocks import ToAdvice, ToSwitchedOff
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
@@ -45,7 +44,7 @@ def test_the_list_shows_the_findings_that_are_left() -> None:
         await until(pilot, lambda: "2E" in list_line(app, 0))
         await app.go(Spot(OperatorName.parse("aten::to.dtype"), "CPU"), "table")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "table")
-        await pilot.press(*["down"] * 6, "enter", "down", "x")
+        await pilot.press(*["down"] * 6, "enter", "down", "down", "x")
         await until(pilot, lambda: not app.catalogue.found)
         await until(pilot, lambda: "2E" not in list_line(app, 0))
 
@@ -135,7 +134,7 @@ def test_advice_is_tried_by_enter() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         name, key = OperatorName.parse("aten::to.dtype"), "PrivateUse1"
         await app.go(Spot(name, f"Autograd{key}"), "slot")
-        view = app.query_one(ExplainedSlot)
+        view = app.query_one(SlotPane).view
         text = "enter tries the first way, without its second step: to register the operators that aten::to.dtype "
         await until(pilot, lambda: f"({text}decomposes to at PrivateUse1 is yours)" in flat(view.text))
         choices = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
@@ -149,11 +148,10 @@ def test_advice_is_tried_by_enter() -> None:
         ]
         notices = " ".join(notification.message for notification in app._notifications)
         assert "Its second step is yours: register the operators that aten::to.dtype decomposes to at" in notices
-        # the advice is gone, and the cursor is on what the slot holds now
-        await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToRegistration))
-        assert view.target.concerned.role is Role.FILLS
+        # the advice is gone, and the cursor is on what is switched off
+        await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToSwitchedOff))
         await until(pilot, lambda: "Looking for what would help" not in screen_text(app))
-        assert view.target.concerned.role is Role.FILLS
+        assert view.target.which == RegistrationName(name, key, number=1)
         fills = advice.changes[0].fills
         entry = app.session.state.dispatcher.table(OperatorName.parse("aten::to.dtype"))[fills.key]
         assert (entry.rule, entry.decision.source) == (fills.rule, fills.source)

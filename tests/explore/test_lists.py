@@ -73,7 +73,7 @@ def test_the_operators_of_the_list_over_the_versions() -> None:
         await until(pilot, lambda: pane.answer is not None)
         await pilot.press("v")
         await until(
-            pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.place is not None
+            pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.target is not None
         )
         printed = json.loads(call("history", "aten::_sparse_*softmax.*", "--format", "json").out)
         names = [operator["operator"] for operator in printed["operators"]]
@@ -84,9 +84,9 @@ def test_the_operators_of_the_list_over_the_versions() -> None:
             if operator["versions"][-1]["last"] != "torch-2.15"
         ]
         assert gone and not {*gone} & {entry.name for entry in app.catalogue.entries}
-        assert [*dict.fromkeys(target.place.row.target[0] for target in pane.picture.cells.targets)] == names
+        assert [*dict.fromkeys(pane.picture.choice(n).target.target[0] for n in range(pane.picture.choices()))] == names
         assert all(name in screen_text(app) for name in names)
-        pane.picture.point(names[1])
+        pane.picture.point(lambda cell: bool(cell.target[0] == names[1]))
         await pilot.press("enter")
         await until(pilot, lambda: command(pane) == f"history {names[1]}" and str(app.spot.operator) == names[1])
 

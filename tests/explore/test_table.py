@@ -155,22 +155,6 @@ def test_names_of_kernels_are_data(tmp_path: Path) -> None:
     drive(session, steps, (200, 40))
 
 
-def test_the_table_of_another_operator_stands_below() -> None:
-    add, mul = OperatorName("aten::add", "Tensor"), OperatorName("aten::mul", "Tensor")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(mul), "table")
-        await pilot.press("equals_sign")
-        await app.go(Spot(add), "table")
-        pane = app.query_one(TablePane)
-        await until(pilot, lambda: pane.answer is not None and "aten::mul.Tensor" in pane.answer.command)
-        assert_prints(pane.answer)
-        lines = ["".join(run.text for run in line) for line in (*pane.view.cells.top, *pane.view.cells.lines)]
-        assert [line.split("(")[0] for line in lines if line.startswith("aten::")] == [str(add), str(mul)]
-
-    drive(Session(newest(), BASE), steps, (200, 60))
-
-
 def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/")
     monkeypatch.delenv("EDITOR", raising=False)

@@ -69,7 +69,8 @@ def document(report: TableReport, _: int | None = None, *, universe: Universe) -
     for position, table in enumerate(report.operators):
         if position:
             yield Gap()
-        yield from _operator(table, grid_of(table, universe))
+        yield from heading(table)
+        yield from operator_blocks(table, grid_of(table, universe), cell_of)
 
 
 def code_of(row: TableRow) -> Code:
@@ -79,15 +80,17 @@ def code_of(row: TableRow) -> Code:
     return CORE_FALLBACK if row.core_fallback else CODES[row.rule]
 
 
-def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
-    yield from heading(table)
+def operator_blocks(
+    table: OperatorTable, laid_out: Grid, cell: Callable[[TableRow | None], MatrixCell]
+) -> Iterator[Block]:
+    """The grid of an operator, and what is to be known of it. cell: shows a slot."""
     if laid_out.lines:
-        yield matrix_of(laid_out, cell_of)
+        yield matrix_of(laid_out, cell)
         yield Gap()
     if laid_out.others:
-        runs = groupby(laid_out.others, key=_code_runs)
-        others = [[*run] for _, run in runs]
-        yield Facts([Fact(_code_runs(run[0]), ", ".join(row.key for row in run)) for run in others], tone=Tone.PLAIN)
+        others = [(runs, [*rows]) for runs, rows in groupby(laid_out.others, key=lambda row: _code_runs(cell(row)))]
+        facts = [Fact(runs, ", ".join(row.key for row in rows), rows) for runs, rows in others]
+        yield Facts(facts, tone=Tone.PLAIN)
         yield Gap()
     yield from legend(table.entries)
     yield from notes(table)
@@ -119,8 +122,8 @@ def cell_of(row: TableRow | None) -> MatrixCell:
     return MatrixCell(tuple(marks), f"{row.key}: {', '.join(mark.meaning for mark in marks if mark.meaning)}", row)
 
 
-def _code_runs(row: TableRow) -> tuple[Run, ...]:
-    return tuple(Run(mark.text, mark.tone) for mark in cell_of(row).marks)
+def _code_runs(cell: MatrixCell) -> tuple[Run, ...]:
+    return tuple(Run(mark.text, mark.tone) for mark in cell.marks)
 
 
 class LegendLine(NamedTuple):

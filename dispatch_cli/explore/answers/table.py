@@ -33,14 +33,13 @@ class TableOptions(NamedTuple):
     """Display options of a table.
 
     grid: functionalities by backends. every: one row for each slot. keys: a glob, or a part of the keys' names; empty
-    for all keys. beside: an operator whose C++ table is shown below that of others.
+    for all keys.
     """
 
     grid: bool = False
     every: bool = False
     resolver: Resolver = Resolver.CPP
     keys: str = ""
-    beside: OperatorName | None = None
 
     @property
     def glob(self) -> str:
@@ -70,30 +69,22 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
         name, resolver = spot.operator, options.resolver
         if name is None or name not in state.dispatcher:
             return None
-        report = _report(state, (name, *_beside(session, spot, options)), resolver, keys)
+        report = _report(state, name, resolver, keys)
     return PaneAnswer(report, session.command("table", *_arguments(session, spot, options, resolver)))
 
 
-def _beside(session: Session, spot: Spot, options: TableOptions) -> tuple[OperatorName, ...]:
-    """The operator that is shown with that of a spot, if there is one."""
-    name = options.beside
-    shown = options.resolver is Resolver.CPP and spot.operator not in (None, name)
-    return (name,) if shown and name is not None and name in session.state.dispatcher else ()
-
-
-def _report(state: State, names: tuple[OperatorName, ...], resolver: Resolver, keys: frozenset[str] | None) -> object:
+def _report(state: State, name: OperatorName, resolver: Resolver, keys: frozenset[str] | None) -> object:
     if resolver is Resolver.CPP:
-        return whole(table_report(state, names, keys))
+        return whole(table_report(state, (name,), keys))
     from dispatch_cli.answers.table.python import report as python_table
 
     if resolver is Resolver.PYTHON:
-        return whole(python_table.python_report(state, names, keys))
-    return whole(python_table.differences_report(state, names, keys))
+        return whole(python_table.python_report(state, (name,), keys))
+    return whole(python_table.differences_report(state, (name,), keys))
 
 
 def _arguments(session: Session, spot: Spot, options: TableOptions, resolver: Resolver) -> tuple[str, ...]:
-    spots = (spot, *map(Spot, _beside(session, spot, options)))
-    chosen = [part for shown in spots for part in ("--op", operator_glob(session, shown))]
+    chosen = ["--op", operator_glob(session, spot)]
     if options.glob:
         chosen += ["--key", options.glob]
     if resolver is not Resolver.CPP:

@@ -28,13 +28,11 @@ from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, serv
 from dispatch_cli.engine.coverage.answers import CoveredBackend, Service
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer, served_so
-from dispatch_cli.explore.cells_view import CellsView, ShownSlots
+from dispatch_cli.explore.blocks import Blocks, open_cell
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.list_pane import ListPane
-from dispatch_cli.explore.picture_rows import picture_rows
 from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import lines_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (
@@ -89,7 +87,7 @@ class CoveragePane(ListPane):
         self._rows: Sequence[CoverageRow] = ()
         self._facts: dict[Fact, Any] = {}
         self._counts = True
-        self.overview = CellsView(id="overview")
+        self.overview = Blocks(id="overview")
 
     def compose(self) -> ComposeResult:
         yield self.overview
@@ -111,7 +109,7 @@ class CoveragePane(ListPane):
         self.set_class(self.backend is None, "-all")
         if self.backend is None:
             answer = overview_answer(self.session)
-            self.overview.show(lambda width: _overview_lines(answer.report, width))
+            self.overview.show(_overview(answer.report), open_cell)
             self.answered(answer)
             self.show_details()
             return
@@ -180,7 +178,7 @@ class CoveragePane(ListPane):
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
         """The counts, until the cursor was moved; then an operator. Of all backends, a cell."""
         if self.backend is None:
-            yield Paragraph("" if self.overview.place is None else self.overview.place.row.title)
+            yield Paragraph("" if self.overview.target is None else self.overview.target.title)
             return
         report = self._report
         if report is None:
@@ -227,11 +225,8 @@ class CoveragePane(ListPane):
         """An operator takes the place of the counts."""
         self._counts = False
 
-    def on_cells_view_places_laid_out(self) -> None:
-        """The cell under the cursor is known now."""
-        self.show_details()
-
     @on(LinesView.Moved, "#overview")
+    @on(Blocks.LaidOut, "#overview")
     def _at_cell(self) -> None:
         self.show_details()
 
@@ -239,7 +234,7 @@ class CoveragePane(ListPane):
     def _cell_opened(self, event: LinesView.Opened) -> None:
         event.stop()
         self._service, self._missing = None, False
-        self._show(*event.target.row.target)
+        self._show(*event.target.target)
 
     def _show(self, backend: str | None, group: tuple[str, ...] = ()) -> None:
         """Show a backend, or all. group: the options that choose operators."""
@@ -270,8 +265,8 @@ class CoveragePane(ListPane):
     def action_filter(self) -> None:
         """The keys go to the filter; of all backends, over the list of the cell under the cursor."""
         if self.backend is None:
-            place = self.overview.place
-            self._show(*((backends(self.session)[0].key,) if place is None else place.row.target))
+            cell = self.overview.target
+            self._show(*((backends(self.session)[0].key,) if cell is None else cell.target))
         super().action_filter()
 
     def action_overview(self) -> None:
@@ -309,12 +304,9 @@ class CoveragePane(ListPane):
         self.show_details()
 
 
-def _overview_lines(report: CoverageOverviewReport, width: int) -> ShownSlots:
-    return picture_rows(
-        matrices(report, in_viewer=True),
-        width,
-        lines_of([Paragraph(overview_title(report), kind=ParagraphKind.TITLE), Paragraph(meaning(report))], width),
-    )
+def _overview(report: CoverageOverviewReport) -> list[Block]:
+    title = Paragraph(overview_title(report), kind=ParagraphKind.TITLE)
+    return [title, Paragraph(meaning(report)), *matrices(report, in_viewer=True)]
 
 
 def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -11,14 +12,16 @@ from dispatch_cli.answers.history import document as history_documents
 from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.explore.answers.differences import MOST, every_version, histories_answer, history_answer
 from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.cells_view import CellsView
+from dispatch_cli.explore.blocks import Blocks, open_cell
 from dispatch_cli.explore.operator_list import OperatorList
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.picture_rows import picture_rows
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Paragraph
+
+
+def _is_of(name: str, cell: Any) -> bool:
+    return bool(cell.target[0] == name)
 
 
 class HistoryPane(Pane):
@@ -39,7 +42,7 @@ class HistoryPane(Pane):
         self._versions: Versions | None = None
         self._spot = Spot()
         self._drawn: Any = None
-        self.view, self.picture = Blocks(id="history-blocks"), CellsView(id="history-picture")
+        self.view, self.picture = Blocks(id="history-blocks"), Blocks(id="history-picture")
 
     def compose(self) -> ComposeResult:
         yield self.view
@@ -73,7 +76,7 @@ class HistoryPane(Pane):
         name = self._spot.higher_order or str(self._spot.operator)
         listed = [shown.catalogue.entries[number] for number in shown.found[:MOST]]
         if self._drawn == (shown.query_text, listed):
-            self.picture.point(name)
+            self.picture.point(partial(_is_of, name))
             return
         self._drawn = shown.query_text, listed
         answer = histories_answer(shown.query_text.strip(), listed, versions)
@@ -82,7 +85,7 @@ class HistoryPane(Pane):
             blocks = [*history_documents.picture(answer.report)]
         if len(shown.found) > MOST:
             blocks = [Paragraph(f"The first {MOST} of the list; a search there chooses others."), *blocks]
-        self.picture.show(lambda width: picture_rows(blocks, width), name)
+        self.picture.show(blocks, open_cell, at=partial(_is_of, name))
         self.answered(answer if answer is not None and answer.command else None)
 
     @property
@@ -97,10 +100,10 @@ class HistoryPane(Pane):
         (self.picture if self.has_class("-all") else self.view).focus()
         self.open(self._spot)
 
-    def on_lines_view_opened(self, event: CellsView.Opened) -> None:
+    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
         """Go from the picture to the operator."""
         event.stop()
-        name = event.target.row.target[0]
+        name = event.target.target[0]
         spot = Spot(OperatorName.parse(name)) if "::" in name else Spot(higher_order=name)
         self._spot = spot
         self.action_picture()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -26,7 +28,6 @@ from dispatch_cli.explore.slot_blocks import (
     ToSlot,
     ToSwitchedOff,
 )
-from dispatch_cli.explore.slot_view import ExplainedSlot
 from dispatch_cli.explore.switch import filling, switch_at, switched_off
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
@@ -63,12 +64,12 @@ class SlotPane(Pane):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        yield ExplainedSlot(id="slot-blocks")
+        yield Blocks(id="slot-blocks")
 
     @property
-    def view(self) -> ExplainedSlot:
+    def view(self) -> Blocks:
         """The widget with the answer."""
-        return self.query_one(ExplainedSlot)
+        return self.query_one(Blocks)
 
     def open(self, spot: Spot) -> None:
         """Explain the slot at a spot; where it names no key, the last one."""
@@ -85,16 +86,19 @@ class SlotPane(Pane):
             self.view.show([Paragraph(self._nothing(spot))])
         else:
             working = lacks_advice(answer)
-            self._show(spot, answer, working, keep=same)
+            self._show(spot, answer, working, SlotBlocks.is_off if same else SlotBlocks.is_first)
             if working:
                 self._timer = self.set_timer(QUIET, lambda: self._advise(spot, answer))
         self.answered(answer)
 
-    def _show(self, spot: Spot, answer: PaneAnswer, working: bool, keep: bool) -> None:
+    def _show(
+        self, spot: Spot, answer: PaneAnswer, working: bool, at: Callable[[SlotBlocks, Target], bool] | None = None
+    ) -> None:
+        """Show an answer. at: says of a target if the cursor begins there; None where it stays."""
         tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
         off = switched_off(self.session, spot) if spot.operator is not None else ()
         blocks = SlotBlocks(answer.report, tried.get(spot.key or ""), off, working)
-        self.view.show(blocks, blocks.leads_to, keep=keep)
+        self.view.show(blocks, blocks.leads_to, at is None, None if at is None else partial(at, blocks))
 
     def _nothing(self, spot: Spot) -> str:
         if spot.operator is None and spot.higher_order is None:
@@ -117,7 +121,7 @@ class SlotPane(Pane):
                 next(steps)
         except StopIteration as end:
             whole: PaneAnswer = end.value
-            self._show(spot, whole, False, keep=True)
+            self._show(spot, whole, working=False)
             self.answered(whole)
             return
         self._timer = self.set_timer(0.001, lambda: self._step(spot, answer, steps))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,12 +15,9 @@ from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.explore.answers.call import Draft
 from dispatch_cli.explore.answers.support import matrix_operators, support_search
 from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.cells_view import CellsView, ShownSlots
+from dispatch_cli.explore.blocks import Blocks, open_cell
 from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.picture_rows import picture_rows
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import lines_of, message
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
@@ -45,7 +41,7 @@ class SupportPane(Pane):
         self._work = Background(self)
         self._judged: tuple[State, list[OperatorName]] | None = None
         self._spot = Spot()
-        self.view, self.details = CellsView(id="support-cells"), Blocks(id="support-call")
+        self.view, self.details = Blocks(id="support-cells"), Blocks(id="support-call")
 
     def compose(self) -> ComposeResult:
         yield self.view
@@ -69,19 +65,18 @@ class SupportPane(Pane):
         return "Judging calls…" if self._work.busy else ""
 
     def _found(self, answer: PaneAnswer) -> None:
-        self.view.show(partial(_lines, answer.report))
+        self.view.show(_blocks(answer.report), open_cell)
         self.answered(answer)
         self._point()
 
     def _point(self) -> None:
         """Put the cursor into the row of the operator, if it is not there."""
-        place = self.view.place
-        if place is None or place.row.target[0] != self._spot.operator:
-            self.view.point(str(self._spot.operator))
+        operator = self._spot.operator
+        self.view.point(lambda cell: bool(cell.target[0] == operator))
         self._show_call()
 
     def _say(self, text: str) -> None:
-        self.view.show(partial(message, text))
+        self.view.show([Paragraph(text)])
         self.details.show(())
 
     def _failed(self, error: Exception) -> None:
@@ -95,14 +90,15 @@ class SupportPane(Pane):
     @property
     def _cell(self) -> tuple[OperatorName, int, Cell] | None:
         """The cell under the cursor: its operator, and the number of its column."""
-        return None if self.view.place is None else self.view.place.row.target
+        return None if self.view.target is None else self.view.target.target
 
-    def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
+    def on_blocks_laid_out(self, event: Blocks.LaidOut) -> None:
         """A matrix that was not on the screen is laid out when it is there."""
         event.stop()
-        self._show_call()
+        if event.view is self.view:
+            self._show_call()
 
-    def on_lines_view_moved(self, event: CellsView.Moved) -> None:
+    def on_lines_view_moved(self, event: Blocks.Moved) -> None:
         """The call and the list follow the cursor."""
         event.stop()
         self._show_call()
@@ -110,7 +106,7 @@ class SupportPane(Pane):
             self._spot = Spot(self._cell[0])
             self.post_message(self.Went(self._spot))
 
-    def on_lines_view_opened(self, event: CellsView.Opened) -> None:
+    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
         """Deeper: the call."""
         event.stop()
         self.action_call()
@@ -137,8 +133,7 @@ class SupportPane(Pane):
             self.post_message(self.OpenPlace(span))
 
 
-def _lines(report: SupportReport, width: int) -> ShownSlots:
-    """The verdict, which stays, the matrix, and how many operators work in each context."""
-    top = lines_of([Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)], width)
-    after: list[Block] = [Gap(), *(Paragraph(text, hang=4) for text in counts(report))]
-    return picture_rows([matrix(report, full=True), *after], width, [*top, []])
+def _blocks(report: SupportReport) -> list[Block]:
+    """The verdict, the matrix, and how many operators work in each context."""
+    title = Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)
+    return [title, Gap(), matrix(report, full=True), Gap(), *(Paragraph(text, hang=4) for text in counts(report))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,14 +11,24 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from dispatch_cli.answers.shared.slot_row import Before, TableRow
+from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
+from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.catalogue import TRIED
-from dispatch_cli.explore.cells_view import CellsView, ShownKeys, ShownSlots
 from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_rows import below, cpp_rows, document_rows, message, sentences_of
+from dispatch_cli.explore.table_blocks import (
+    ShownKeys,
+    cpp_blocks,
+    grid_blocks,
+    other_blocks,
+    other_place_of,
+    place_of,
+    sentences_of,
+)
+from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.render.document import Block, Paragraph
 from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.text_safety import safe
 
@@ -57,20 +67,36 @@ class Detail(Static):
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
         """Say what is in a place. key: of the slot where the user is."""
         self._said = place, tried, key
-        sentences: Iterable[str] = ()
-        if place is not None and isinstance(place.row, TableRow):
-            sentences = sentences_of(place, tried, key)
-        elif place is not None:
-            from dispatch_cli.explore.other_places import other_sentences
-
-            sentences = other_sentences(place, key)
-        text = safe(" ".join(sentences))
+        text = "" if place is None else safe(" ".join(sentences_of(place, tried, key)))
         if self.has_class("-with-source") and not self.has_class("-low") and place is not None:
             span = getattr(place.row, "span", None)
             excerpt = None if span is None else snippet(span, None, self.content_size.width - _MARGIN)
             text += "" if excerpt is None else f"\n{excerpt.number} | {safe(excerpt.line)}"
         if text != str(self.content):
             self.update(Content(text), layout=False)
+
+
+class KeyFilter(TextInput):
+    """Filter for the keys that are shown."""
+
+    DEFAULT_CSS = "KeyFilter { background: $panel; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave(True)", "Leave", tooltip="Show all keys, and back to the table"),
+        Binding("enter,down", "leave(False)", "To the table", tooltip="From the filter to the table"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="keys: a part of their names, or a glob")
+
+    def action_leave(self, clear: bool) -> None:
+        """Back to the table."""
+        if clear:
+            self.value = ""
+        self.screen.query_one("#table-cells").focus()
+
+
+def _has_key(key: str | None, place: ShownKeys) -> bool:
+    return key in place.keys
 
 
 class TablePane(Pane):
@@ -93,7 +119,6 @@ class TablePane(Pane):
         Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),
         Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
-        Binding("equals_sign", "compare", "Compare this operator: its table stands below that of others", show=False),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
@@ -104,18 +129,19 @@ class TablePane(Pane):
         self._tried: Mapping[str, Before] = {}
 
     def compose(self) -> ComposeResult:
-        yield CellsView(id="table-cells")
+        yield Blocks(id="table-cells", lists=True)
         yield Detail()
 
     @property
-    def view(self) -> CellsView:
+    def view(self) -> Blocks:
         """The widget with the table."""
-        return self.query_one(CellsView)
+        return self.query_one(Blocks)
 
     @property
     def place(self) -> ShownKeys | None:
         """The row or the cell that the cursor is on."""
-        return self.view.place
+        place: ShownKeys | None = self.view.target
+        return place
 
     def open(self, spot: Spot) -> None:
         """Show the table of the operator at a spot, with the cursor at its key."""
@@ -123,12 +149,14 @@ class TablePane(Pane):
         self._spot = spot
         shown = (spot.operator, spot.higher_order, self.session.state, self.options)
         if shown == self._shown:
-            self.view.point(spot.key)
+            self.view.point(partial(_has_key, spot.key))
             self._say()
             return
         self._tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
         answer = table_answer(self.session, spot, self.options)
-        self.view.show(self._cells(spot, answer), spot.key)
+        is_other = spot.higher_order is not None or self.options.resolver is not Resolver.CPP
+        opens = other_place_of if is_other else place_of
+        self.view.show(self._blocks(spot, answer), opens, keep=True, at=partial(_has_key, spot.key))
         self._shown = shown
         self._say()
         self.answered(answer)
@@ -141,7 +169,7 @@ class TablePane(Pane):
         detail.set_class(self.size.width < NARROW, "-narrow-view")
         detail.set_class(self.size.height < LOW, "-low")
 
-    def on_cells_view_places_laid_out(self, event: CellsView.PlacesLaidOut) -> None:
+    def on_blocks_laid_out(self, event: Blocks.LaidOut) -> None:
         """A table that was not on the screen is laid out when it is there."""
         event.stop()
         self._say()
@@ -149,27 +177,23 @@ class TablePane(Pane):
     def _say(self) -> None:
         self.query_one(Detail).show(self.place, self._tried, self._spot.key)
 
-    def _cells(self, spot: Spot, answer: PaneAnswer | None) -> Callable[[int], ShownSlots]:
-        """Function that lays an answer out for a width."""
+    def _blocks(self, spot: Spot, answer: PaneAnswer | None) -> Iterable[Block]:
+        """The document of an answer."""
         universe = self.session.state.dispatcher.universe
         if answer is None:
-            return partial(message, self._nothing(spot))
+            return [Paragraph(self._nothing(spot))]
         report, every = answer.report, self.options.every
-        # what the first frame does not need is imported when it is asked for
         if not report.operators and spot.higher_order is None:
-            return partial(message, f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")
+            return [Paragraph(f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")]
         if spot.higher_order is not None or self.options.resolver is not Resolver.CPP:
-            from dispatch_cli.explore.other_places import document_of, place_of
-
-            return partial(document_rows, document_of(report, universe, every), place_of=place_of)
-        shown, *others = report.operators
-        entries = tuple(said_once(row, self._tried.get(row.key)) for row in shown.entries) if self._tried else None
-        shown = shown if entries is None else shown._replace(entries=entries)
+            return other_blocks(report, universe, every)
+        (shown,) = report.operators
+        if self._tried:
+            entries = tuple(said_once(row, self._tried.get(row.key)) for row in shown.entries)
+            shown = shown._replace(entries=entries)
         if self.options.grid:
-            from dispatch_cli.explore.table_grid import grid_cells
-
-            return partial(below, [partial(grid_cells, table, universe, self._tried) for table in (shown, *others)])
-        return partial(below, [partial(cpp_rows, table, universe, self._tried, every) for table in (shown, *others)])
+            return grid_blocks(shown, universe, self._tried)
+        return cpp_blocks(shown, universe, self._tried, every)
 
     def _nothing(self, spot: Spot) -> str:
         if spot.operator is None and spot.higher_order is None:
@@ -184,12 +208,12 @@ class TablePane(Pane):
 
     # the cursor
 
-    def on_lines_view_moved(self, event: CellsView.Moved) -> None:
+    def on_lines_view_moved(self, event: Blocks.Moved) -> None:
         """The slot at the side follows the cursor."""
         event.stop()
         self._go(event.target, None)
 
-    def on_lines_view_opened(self, event: CellsView.Opened) -> None:
+    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
         """Deeper: the slot."""
         event.stop()
         self._go(event.target, "slot")
@@ -244,21 +268,12 @@ class TablePane(Pane):
         """A row for each slot, or one for adjacent slots with the same answer."""
         self._change(self.options._replace(every=not self.options.every, grid=False))
 
-    def action_compare(self) -> None:
-        """Show the table of this operator below that of others, or no more."""
-        beside = None if self.options.beside == self._spot.operator else self._spot.operator
-        if beside is not None:
-            self.notify(f"The table of {beside} stands below those of others now; = on it ends that.")
-        self._change(self.options._replace(beside=beside))
-
     def action_next_resolver(self) -> None:
         """Show the C++ table, what Python chooses, or the slots where the two differ."""
         self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
 
     async def action_filter(self) -> None:
         """Ask for a part of the names of keys."""
-        from dispatch_cli.explore.key_filter import KeyFilter
-
         field = next(iter(self.query(KeyFilter)), None)
         if field is None:
             field = KeyFilter()

@@ -27,7 +27,7 @@ from dispatch_cli.explore.bars import copy_command
 from dispatch_cli.explore.call_blocks import CallTarget, target_of
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, TreeRows, operator_of, span_of
+from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, operator_of, span_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
 
@@ -53,7 +53,6 @@ class TracePane(ListPane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
-        self.list = TreeRows(id="list")
         self._work = Background(self)
         self._asked = AskedCalls()
         self._made: AskedCalls | None = None
