@@ -99,7 +99,7 @@ def _extractions(
 
         yield "--set", extract_python(sources)
     if any(sources.files.get(kind) for kind in _OF_TORCHGEN):
-        from dispatch_cli.extract.torchgen import extract_torchgen
+        from dispatch_cli.extract.torchgen.run import extract_torchgen
 
         operators = None if pytorch is None else pytorch.schemas
         yield "codegen-backends", extract_torchgen(sources, backends, operators)

@@ -35,7 +35,7 @@ from dispatch_cli.extract.python import extract_python
 from dispatch_cli.extract.readable import readable
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.extract.torchgen import extract_torchgen
+from dispatch_cli.extract.torchgen.run import extract_torchgen
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.condition import Atom, Condition
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement

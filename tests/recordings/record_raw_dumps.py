@@ -12,7 +12,10 @@ import sys
 
 from tests.answers.raw_history import ask
 
-OPERATORS = (*("aten::_cdist_backward", "aten::_flash_attention_backward", "aten::_scaled_mm"), *("aten::_upsample_bilinear2d_aa_backward", "aten::align_as", "aten::kthvalue", "aten::tril"), )
+OPERATORS = (
+    *("aten::_cdist_backward", "aten::_flash_attention_backward", "aten::_scaled_mm"),
+    *("aten::_upsample_bilinear2d_aa_backward", "aten::align_as", "aten::kthvalue", "aten::tril"),
+)
 """Few enough for a small file: schemas, registrations and slots changed in them, and one of them has gone."""
 _FOLDERS = re.compile(r"registered at /(?:[^\s:\"]*/)?(?=site-packages/|pytorch/(?:aten|torch|build|c10)/)")
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.declarations.tree import Scalar
+from dispatch_cli.declarations import tree
+from dispatch_cli.declarations.tree import Node, Scalar, is_nothing, kind_of
 from dispatch_cli.extract.torchgen import function_keys as keys
-from dispatch_cli.extract.torchgen.backend_fields import BackendFields
-from dispatch_cli.extract.torchgen.backend_kernels import GeneratedKernel
 from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
-from dispatch_cli.extract.torchgen.native_function import NativeFunction
-from dispatch_cli.extract.torchgen.native_name import parse_native_name
-from dispatch_cli.extract.torchgen.point import EntryProblem, Point
-from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind
-from dispatch_cli.extract.torchgen.schema_reader import SchemaReader
+from dispatch_cli.extract.torchgen.kinds import BACKEND_KEYS
+from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, EntryProblem, NativeFunction, Point
+from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
+from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, SchemaReader, parse_native_name
 from dispatch_cli.model.suggest import suggestion
 
 _FORMS_UNKNOWN = (
@@ -29,21 +27,18 @@ _SUGGESTIONS = 20
 class KnownOperators(NamedTuple):
     """The operators of PyTorch that a backend's YAML is about.
 
-    by_name: by name without namespace. forms: the groups that they are in, by the same name. keys: where PyTorch itself
-    has generated kernels.
+    by_name: by name without namespace. forms: the groups that they are in, by the same name.
     """
 
     by_name: Mapping[str, NativeFunction]
     forms: Mapping[str, Forms]
-    keys: frozenset[str]
 
 
 def known_operators(functions: Iterable[NativeFunction], groups: Iterable[Forms]) -> KnownOperators:
     """Known operators from the functions of a ``native_functions.yaml``."""
     by_name = {function.name: function for function in functions}
     forms = {function.name: group for group in groups for function in group.values()}
-    in_tree = {key for function in by_name.values() for key in function.dispatch}
-    return KnownOperators(by_name, forms, frozenset(in_tree) or keys.IN_EVERY_VERSION)
+    return KnownOperators(by_name, forms)
 
 
 def operators_of_schemas(schemas: Iterable[str]) -> KnownOperators | None:
@@ -61,48 +56,86 @@ def operators_of_schemas(schemas: Iterable[str]) -> KnownOperators | None:
 
 
 class BackendYaml:
-    """Reads the fields of a file. known: None where PyTorch's operators are not known."""
+    """Reads a file. known: None where PyTorch's operators are not known. problems: what is not understood.
 
-    def __init__(self, fields: BackendFields, known: KnownOperators | None) -> None:
-        self._fields = fields
+    What torchgen refuses besides (one form of a function under ``supported:``, another under ``autograd:``; a backend
+    for which PyTorch itself has generated kernels) is not looked for.
+    """
+
+    def __init__(self, root: tree.Mapping, known: KnownOperators | None) -> None:
+        self._fields = {key.text: (key, value) for key, value in root.pairs}
         self._known = known
-        self.problems = list(fields.problems)
+        self.problems: list[EntryProblem] = []
         self._unknown = 0
-        self._backend_key = self._key("", bool(fields.supported))
-        self._autograd_key = self._key("Autograd", bool(fields.autograd))
-        if self._backend_key is not None and self._backend_key in (
-            keys.IN_EVERY_VERSION if known is None else known.keys
-        ):
-            why = (
-                f"PyTorch has generated kernels at {self._backend_key} itself, so that torchgen does not take the file"
-            )
-            self._problem(fields.at, self._backend_key, why)
-        self._supported = self._operators(fields.supported)
-        self._own_autograd = self._operators(fields.autograd)
-        self._check_mixed()
-        if known is None and not fields.out_is_primary and (self._supported or self._own_autograd):
-            self._problem(fields.at, "", _FORMS_UNKNOWN)
+        for name, (field, _) in self._fields.items():
+            if name not in BACKEND_KEYS:
+                self._problem(
+                    field, name, f"torchgen does not know the field {name}, and does not take the file with it"
+                )
+        self._backend = self._needed("backend", root)
+        self._namespace = self._needed("cpp_namespace", root)
+        self._class_name = self._text("class_name")
+        self._out_is_primary = self._truth("use_out_as_primary")
+        self._symint = {item.text for item in self._names("symint")}
+        listed = {"": [*self._names("supported"), *self._names("full_codegen")], "Autograd": self._names("autograd")}
+        self._listed = {
+            key: self._operators(items)
+            for prefix, items in listed.items()
+            if items and (key := self._key(prefix)) is not None
+        }
+        if known is None and not self._out_is_primary and any(self._listed.values()):
+            self._problem(self._fields["backend"][0], "", _FORMS_UNKNOWN)
 
     @property
     def is_lazy(self) -> bool:
-        return self._backend_key == "Lazy"
+        return self._backend == "Lazy"
 
     def kernels(self) -> Iterator[GeneratedKernel]:
         """The kernels at the backend's key, and at its key of autograd."""
-        if self._backend_key is not None:
-            yield from self._of_key(self._backend_key, self._supported)
-        if self._autograd_key is not None:
-            yield from self._of_key(self._autograd_key, self._own_autograd)
+        for key, listed in self._listed.items():
+            yield from self._of_key(key, listed)
 
-    def _key(self, prefix: str, needed: bool) -> str | None:
-        backend = self._fields.backend
-        if not needed or backend is None:
-            return None
-        key = prefix + backend
-        if key not in keys.DISPATCH_KEYS:
-            self._problem(self._fields.at, backend, f"{key} is not a dispatch key that torchgen knows")
-            return None
-        return key
+    def _needed(self, name: str, root: tree.Mapping) -> str | None:
+        text = self._text(name)
+        if text is None:
+            at = self._fields[name][0] if name in self._fields else root
+            self._problem(at, "", f"torchgen does not take the file without {name}: and a name")
+        return text
+
+    def _text(self, name: str) -> str | None:
+        value = self._fields[name][1] if name in self._fields else None
+        return value.text if isinstance(value, Scalar) and not is_nothing(value) else None
+
+    def _truth(self, name: str) -> bool:
+        value = self._fields[name][1] if name in self._fields else None
+        word = value.text.lower() if isinstance(value, Scalar) and value.plain else ""
+        if value is not None and word not in TRUE | FALSE:
+            self._problem(value, "", f"{name} is true or false, not {kind_of(value)}")
+        return word in TRUE
+
+    def _names(self, name: str) -> list[Scalar]:
+        """The operators that a field lists; one of ``full_codegen`` may have more to it, and is a key then."""
+        value = self._fields[name][1] if name in self._fields else None
+        if isinstance(value, tree.Mapping) and name == "full_codegen":
+            return [key for key, _ in value.pairs]
+        if not isinstance(value, tree.Sequence):
+            if value is not None and not (isinstance(value, Scalar) and is_nothing(value)):
+                self._problem(value, "", f"{name} is a list of operators, not {kind_of(value)}")
+            return []
+        names = []
+        for item in value.items:
+            if isinstance(item, Scalar) and not is_nothing(item):
+                names.append(item)
+            else:
+                self._problem(item, "", f"{name} lists names of operators, not {kind_of(item)}")
+        return names
+
+    def _key(self, prefix: str) -> str | None:
+        key = None if self._backend is None else prefix + self._backend
+        if key is None or key in keys.OF_BACKENDS:
+            return key
+        self._problem(self._fields["backend"][0], self._backend or "", f"{key} is not a dispatch key of a backend")
+        return None
 
     def _operators(self, items: Iterable[Scalar]) -> dict[str, Point]:
         places: dict[str, Point] = {}
@@ -112,37 +145,23 @@ class BackendYaml:
             else:
                 self._unknown += 1
                 hint = suggestion(item.text, self._known.by_name) if self._unknown <= _SUGGESTIONS else None
-                why = f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else "")
-                self._problem(Point(item.line, item.column), item.text, why)
+                self._problem(item, item.text, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
         return places
 
-    def _check_mixed(self) -> None:
-        """The forms of a function are all supported, or all have an autograd of their own."""
-        forward = {self._group_of(name) for name in self._supported} if self._backend_key else set()
-        for name, at in self._own_autograd.items():
-            if self._autograd_key is not None and self._group_of(name) in forward:
-                why = f"{name}, or another form of it, is under supported: as well, which torchgen does not take"
-                self._problem(at, name, why)
-
-    def _group_of(self, name: str) -> object:
-        forms = None if self._known is None else self._known.forms.get(name)
-        return id(forms) if forms is not None and is_complete(forms) else name
-
     def _of_key(self, key: str, listed: Mapping[str, Point]) -> Iterator[GeneratedKernel]:
-        fields = self._fields
-        class_name = fields.class_name or f"{key}NativeFunctions"
+        class_name = self._class_name or f"{key}NativeFunctions"
         for name, at in listed.items():
             function = _unknown(name, at) if self._known is None else self._known.by_name[name]
             if function.manual_kernel:
                 continue
-            suffix = "_symint" if name in fields.symint else ""
-            kernel = f"{fields.cpp_namespace}::{class_name}::{function.schema.cpp_name}{suffix}"
+            suffix = "_symint" if name in self._symint else ""
+            kernel = f"{self._namespace}::{class_name}::{function.schema.cpp_name}{suffix}"
             yield GeneratedKernel(key, function, kernel, at)
-            if self._known is not None and not fields.out_is_primary:
+            if self._known is not None and not self._out_is_primary:
                 yield from _wrappers(key, function, self._known.forms.get(name), listed, at)
 
-    def _problem(self, at: Point, text: str, why: str) -> None:
-        self.problems.append(EntryProblem(at, text, why))
+    def _problem(self, node: Node, text: str, why: str) -> None:
+        self.problems.append(EntryProblem(Point(node.line, node.column), text, why))
 
 
 def _wrappers(

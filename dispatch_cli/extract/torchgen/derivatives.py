@@ -12,8 +12,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.grouping import ViewGroup
-from dispatch_cli.extract.torchgen.native_function import NativeFunction
-from dispatch_cli.extract.torchgen.point import EntryProblem, Point
+from dispatch_cli.extract.torchgen.native_function import EntryProblem, NativeFunction, Point
 from dispatch_cli.extract.torchgen.schema import SchemaKind
 
 DEFAULT = "Default"

@@ -50,21 +50,5 @@ def codegen_backend(key: str) -> str | None:
     return None if backend in _EVERYWHERE else backend
 
 
-IN_EVERY_VERSION = frozenset({"CPU", "CUDA", "MPS", META, *COMPOSITE})
-"""Keys at which every version of PyTorch generates kernels."""
-DISPATCH_KEYS = frozenset(
-    {
-        *KNOWN,
-        *AUTOGRAD,
-        *(functionality + component for functionality in _FUNCTIONALITIES for component in _OUTSIDE[:3]),
-        *_OUTSIDE,
-        *("Undefined", "CatchAll", "ORT", "OpenCL", "IDEEP", "CustomRNGKeyId", "Sparse", "SparseCsr", "NestedTensor"),
-        *("Dense", "PythonTLSSnapshot", "PreDispatch", "PythonDispatcher", "Python", "FuncTorchDynamicLayerBackMode"),
-        *("Conjugate", "Negative", "BackendSelect", "Named", "AutogradOther", "AutogradFunctionality", "Tracer"),
-        *("Autocast", "AutocastCPU", "AutocastCUDA", "AutocastXPU", "Batched", "VmapMode", "FuncTorchGradWrapper"),
-        *("FuncTorchBatched", "BatchedNestedTensor", "FuncTorchVmapMode", "FuncTorchDynamicLayerFrontMode"),
-        *("Functionalize", "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode", "ADInplaceOrView", "Autograd"),
-        "FuncTorchBatchedDecomposition",
-    }
-)
-"""Names that ``backend:`` can have (``DispatchKey``)."""
+OF_BACKENDS = frozenset({*BACKEND_OF_KEY, *AUTOGRAD, *_OUTSIDE})
+"""Names that ``backend:`` can have, and its keys of autograd."""

@@ -5,9 +5,24 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.extract.torchgen import function_keys as keys
-from dispatch_cli.extract.torchgen.point import Point
-from dispatch_cli.extract.torchgen.schema import NativeSchema
+from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaReader
+
+
+class Point(NamedTuple):
+    """A line and a column, both 1-based."""
+
+    line: int
+    column: int
+
+
+class EntryProblem(NamedTuple):
+    """An entry in a file of torchgen that is not understood. text: as the source has it. why: a sentence."""
+
+    at: Point
+    text: str
+    why: str
 
 
 class NativeKernel(NamedTuple):
@@ -65,3 +80,145 @@ class NativeFunction:
         if "inplace_view" in self.tags and self.name not in ("resize_", "resize_as_"):
             return True
         return any(argument.alias is not None and "*" in argument.alias for argument in self.schema.arguments)
+
+
+_SINGLE_IMPLICIT = (
+    frozenset({keys.IMPLICIT}),
+    frozenset({keys.IMPLICIT_NESTED}),
+    frozenset({keys.IMPLICIT, keys.IMPLICIT_NESTED}),
+)
+_IGNORED = frozenset(
+    {
+        "variants",
+        "device_guard",
+        "device_check",
+        "python_module",
+        "category_override",
+        "cpp_no_default_args",
+        "use_const_ref_for_mutable_tensors",
+        "structured_inherits",
+        "precomputed",
+    }
+)
+"""Fields that decide nothing about registrations."""
+_UNKNOWN_FIELD = "torchgen does not know a field"
+TRUE, FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
+
+
+class FunctionReader:
+    """Reads the entries of a file.
+
+    keys: all that ``dispatch`` of them names. problems: what is not understood. bare: names without schemas.
+    """
+
+    def __init__(self) -> None:
+        self._schemas = SchemaReader()
+        self.keys: set[str] = set()
+        self.bare: list[Scalar] = []
+        self.problems: list[EntryProblem] = []
+
+    def finish(self) -> None:
+        """Note, once for all entries, that those of another dialect name functions without their schemas."""
+        if self.bare:
+            more = f", and of {len(self.bare) - 1} more entries," if len(self.bare) > 1 else ""
+            self._problem(self.bare[0], f"func: of this entry{more} has no schema; torchgen does not take such a file")
+
+    def read(self, entry: Node) -> NativeFunction | None:
+        """The function of an entry; None where torchgen would not take it."""
+        if not isinstance(entry, Mapping):
+            self._problem(entry, "an entry of native_functions.yaml is a mapping with func:")
+            return None
+        fields = {key.text: (key, value) for key, value in entry.pairs}
+        function = self._function(entry, fields)
+        if function is None:
+            return None
+        known = len(self.problems)
+        for name, (key, value) in fields.items():
+            if name not in _IGNORED:
+                self._field(function, name, key, value)
+        if any(problem.why.startswith(_UNKNOWN_FIELD) for problem in self.problems[known:]):
+            return None
+        self._complete(function, "dispatch" in fields)
+        return function
+
+    def _function(self, entry: Mapping, fields: dict[str, tuple[Scalar, Node]]) -> NativeFunction | None:
+        func = fields.pop("func", None)
+        if func is None or not isinstance(func[1], Scalar):
+            self._problem(entry.pairs[0][0] if entry.pairs else entry, "the entry has no func: with a schema")
+            return None
+        text = func[1].text
+        if "(" not in text:
+            self.bare.append(func[1])
+            return None
+        head, separator, rest = text.partition("(")
+        namespace, colons, name = head.rpartition("::")
+        try:
+            if "::" in namespace:
+                raise ValueError("the name of an operator has only one namespace")
+            schema = self._schemas.read(name + separator + rest)
+        except ValueError as error:
+            self._problem(func[1], f"torchgen does not take this schema: {error}")
+            return None
+        return NativeFunction(namespace if colons else "aten", schema, Point(func[0].line, func[0].column))
+
+    def _field(self, function: NativeFunction, name: str, key: Scalar, value: Node) -> None:
+        at = Point(key.line, key.column)
+        if name == "dispatch":
+            self._dispatch(function, value)
+        elif name == "structured":
+            function.structured, function.structured_at = self._truth(value), at
+        elif name == "structured_delegate" and isinstance(value, Scalar):
+            function.delegate, function.structured_at = value.text, at
+        elif name == "manual_kernel_registration":
+            function.manual_kernel = self._truth(value)
+        elif name == "manual_cpp_binding":
+            function.manual_binding = self._truth(value)
+        elif name == "autogen" and isinstance(value, Scalar):
+            function.autogen = tuple(part.strip() for part in value.text.split(","))
+            function.autogen_at = at
+        elif name == "tags" and isinstance(value, Scalar | Sequence):
+            items = value.items if isinstance(value, Sequence) else (value,)
+            function.tags = tuple(item.text for item in items if isinstance(item, Scalar))
+        elif name == "ufunc_inner_loop":
+            for ufunc_key in keys.UFUNC:
+                function.dispatch[ufunc_key] = NativeKernel(f"ufunc_{function.schema.name.base}_{ufunc_key}", at)
+        else:
+            self._problem(key, f"{_UNKNOWN_FIELD} {name} of this kind, and does not take the entry with it")
+
+    def _dispatch(self, function: NativeFunction, value: Node) -> None:
+        if not isinstance(value, Mapping):
+            self._problem(value, "dispatch: is a mapping of dispatch keys to kernels")
+            return
+        for key, kernel in value.pairs:
+            if not isinstance(kernel, Scalar):
+                self._problem(key, "the kernel of a dispatch key is the name of a C++ function")
+                continue
+            offset = 0
+            for part in key.text.split(","):
+                name = part.strip()
+                at = Point(key.line, key.column + offset + len(part) - len(part.lstrip()))
+                if name not in keys.KNOWN:
+                    why = f"torchgen generates no kernels for the dispatch key {name}"
+                    self.problems.append(EntryProblem(at, f"{name}: {kernel.text}", why))
+                elif name in function.dispatch:
+                    self.problems.append(EntryProblem(at, key.text, f"{name} is written twice in dispatch:"))
+                else:
+                    self.keys.add(name)
+                    function.dispatch[name] = NativeKernel(kernel.text, at)
+                offset += len(part) + 1
+
+    def _complete(self, function: NativeFunction, has_dispatch: bool) -> None:
+        dispatch = function.dispatch
+        if not has_dispatch and not dispatch and not function.structured and function.delegate is None:
+            dispatch[keys.IMPLICIT] = NativeKernel(function.schema.cpp_name, function.at)
+        function.abstract = function.delegate is not None or dispatch.keys() not in _SINGLE_IMPLICIT
+
+    def _truth(self, value: Node) -> bool:
+        word = value.text.lower() if isinstance(value, Scalar) and value.plain else ""
+        if word not in TRUE and word not in FALSE:
+            self._problem(value, "this is true or false")
+        return word in TRUE
+
+    def _problem(self, node: Node, why: str) -> None:
+        text = node.text if isinstance(node, Scalar) else ""
+        self.problems.append(EntryProblem(Point(node.line, node.column), text, why))

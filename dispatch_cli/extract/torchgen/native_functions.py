@@ -1,22 +1,198 @@
-"""``native_functions.yaml`` with its ``derivatives.yaml``: the definitions and kernels that torchgen makes of them."""
+"""``native_functions.yaml`` with its ``derivatives.yaml``: the definitions and kernels that torchgen makes of them.
+
+Source: ``packaged/autograd/gen_variable_type.py``, ``gen_inplace_or_view_type.py`` and ``gen_trace_type.py`` for the
+kernels of autograd, ``torchgen/gen_functionalization_type.py`` for those at Functionalize.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from dispatch_cli.declarations.tree import Scalar
+from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
-from dispatch_cli.extract.torchgen.autograd_kernels import autograd_kernels
-from dispatch_cli.extract.torchgen.backend_kernels import GeneratedKernel, backend_kernels, needs_backend_select
-from dispatch_cli.extract.torchgen.derivatives import Derivatives
-from dispatch_cli.extract.torchgen.function_reader import FunctionReader
-from dispatch_cli.extract.torchgen.functionalization import functionalization_kernels
-from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, view_groups
-from dispatch_cli.extract.torchgen.native_function import NativeFunction
-from dispatch_cli.extract.torchgen.point import EntryProblem
-from dispatch_cli.extract.torchgen.yaml_file import YamlFile
+from dispatch_cli.extract.torchgen.derivatives import DEFAULT, Derivatives
+from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
+from dispatch_cli.extract.torchgen.native_function import EntryProblem, FunctionReader, NativeFunction, Point
+from dispatch_cli.extract.torchgen.schema import SchemaKind
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MANUAL_AUTOGRAD_AND_TRACER = _words(
+    """
+    options data set_data is_leaf output_nr _version retain_grad _backward requires_grad_ resize_ resize_as_
+    detach detach_ copy_ _fw_primal _make_dual
+    """
+)
+"""C++ functions whose kernels at Autograd and Tracer are written by hand (``packaged/autograd/gen_trace_type.py``)."""
+
+RETURNS_VIEWS = _words(
+    """
+    numpy_T alias as_strided diagonal expand permute select slice slice_inverse split split_with_sizes squeeze t
+    transpose unfold unsqueeze flatten view unbind _indices _values indices values crow_indices col_indices
+    ccol_indices row_indices sparse_coo_tensor_with_dims_and_tensors _reshape_alias
+    _test_autograd_multiple_dispatch_view view_as_complex view_as_real _conj _neg_view _nested_get_values
+    _nested_view_from_buffer _nested_view_from_jagged chunk detach contiguous reshape reshape_as expand_as
+    view_as real imag narrow movedim tensor_split swapdims swapaxes mT mH adjoint matrix_H
+    """
+)
+"""Names, without ``_`` and overload, of operators that are views for autograd (``gen_inplace_or_view_type.py``)."""
+
+NOT_FUNCTIONALIZED = _words(
+    """
+    adaptive_avg_pool3d_backward.grad_input _slow_conv2d_backward.grad_input _cummax_helper _cummin_helper
+    polygamma_ record_stream resize_ resize_as_ _fill_mem_eff_dropout_mask_
+    _flash_attention_forward_no_dropout_inplace _cudnn_attention_forward_no_dropout_inplace
+    """
+)
+"""Operators without a kernel at Functionalize, although they write (``gen_functionalization_type.py``)."""
+
+BACKEND_SELECT_BY_HAND = frozenset({"is_pinned", "_pin_memory"})
+"""Operators that have a kernel at BackendSelect in the template ``RegisterBackendSelect.cpp``.
+
+Only in versions in which they have a kernel for CUDA, too.
+"""
+
+
+class GeneratedKernel(NamedTuple):
+    """A kernel that torchgen registers. In ``derivatives.yaml`` where *derivative*, else in the function's file."""
+
+    key: str
+    function: NativeFunction
+    kernel: str
+    at: Point
+    derivative: bool = False
+
+
+def backend_kernels(forms: Forms) -> Iterator[GeneratedKernel]:
+    """The kernels that the dispatch tables of a group give it."""
+    if is_complete(forms) and forms[SchemaKind.OUT].structured:
+        yield from _structured(forms)
+        return
+    for function in forms.values():
+        yield from unstructured(function)
+
+
+def _structured(forms: Forms) -> Iterator[GeneratedKernel]:
+    """``gen_structured``: the kernel of the out form is what the kernels of all forms are made of."""
+    out = forms[SchemaKind.OUT]
+    structured = {key: kernel for key, kernel in out.dispatch.items() if key in keys.STRUCTURED}
+    for kind, function in forms.items():
+        form, root = kind.value, out.schema.name.base
+        for key, kernel in structured.items():
+            yield GeneratedKernel(key, function, f"structured_{kernel.name}_{form}", kernel.at)
+        at = function.structured_at
+        yield GeneratedKernel(keys.META, function, f"structured_{root}_meta_{form}", at)
+        if kind is not SchemaKind.OUT:
+            name = f"structured_{root}_default_backend_{form}"
+            yield GeneratedKernel(keys.NON_FUNCTIONAL, function, name, at)
+        for key, kernel in function.dispatch.items():
+            if key not in structured and key not in (keys.META, keys.NON_FUNCTIONAL):
+                yield GeneratedKernel(key, function, kernel.name, kernel.at)
+
+
+def unstructured(function: NativeFunction) -> Iterator[GeneratedKernel]:
+    """``gen_unstructured``: what ``dispatch`` says, and an in-place kernel at Meta that does nothing."""
+    if function.manual_kernel:
+        return
+    for key, kernel in function.dispatch.items():
+        yield GeneratedKernel(key, function, kernel.name, kernel.at)
+    schema = function.schema
+    if (
+        keys.META not in function.dispatch
+        and schema.kind is SchemaKind.INPLACE
+        and not function.composite
+        and len(schema.returns) == 1
+    ):
+        yield GeneratedKernel(keys.META, function, f"wrapper_Meta_{function.name.replace('.', '_')}", function.at)
+
+
+def needs_backend_select(function: NativeFunction) -> bool:
+    """True if it makes tensors out of ``TensorOptions``, so that ``BackendSelect`` decides for which backend."""
+    name = function.schema.name.full_base
+    if name.endswith("_like") or name.startswith("new_"):
+        return False
+    if name in BACKEND_SELECT_BY_HAND and "CUDA" in function.dispatch:
+        return True
+    return function.schema.options_index >= 0
+
+
+AUTOGRAD, INPLACE_OR_VIEW, TRACER = "Autograd", "ADInplaceOrView", "Tracer"
+
+
+def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iterator[GeneratedKernel]:
+    """The kernels of one function at the keys of autograd, at ADInplaceOrView and at Tracer."""
+    schema = function.schema
+    if schema.cpp_name in MANUAL_AUTOGRAD_AND_TRACER:
+        return
+    wrapper = _wrapper_name(function)
+    yield GeneratedKernel(TRACER, function, f"TraceType::{wrapper}", function.at)
+    derivative_keys = derivatives.of(function)
+    if not function.abstract and (derivative_keys is None or not derivative_keys.differentiable):
+        return  # the functions that it calls are differentiated
+    if derivative_keys is None:
+        yield GeneratedKernel(AUTOGRAD, function, f"VariableType::{wrapper}", function.at)
+    else:
+        for key, at in derivative_keys.places.items():
+            name = AUTOGRAD if key == DEFAULT else key
+            suffix = "" if key == DEFAULT else f"_{key}"
+            yield GeneratedKernel(name, function, f"VariableType::{wrapper}{suffix}", at, derivative=True)
+    writes = schema.kind in (SchemaKind.INPLACE, SchemaKind.OUT) and bool(schema.returns)
+    if writes or schema.name.base in RETURNS_VIEWS:
+        yield GeneratedKernel(INPLACE_OR_VIEW, function, f"ADInplaceOrView::{wrapper}", function.at)
+
+
+def _wrapper_name(function: NativeFunction) -> str:
+    """Name of the wrapper, as by ``type_wrapper_name``."""
+    overload = function.schema.name.overload
+    return f"{function.schema.cpp_name}_{overload}" if overload else function.schema.cpp_name
+
+
+FUNCTIONALIZE = "Functionalize"
+
+
+def functionalization_kernels(
+    groups: Iterable[Forms], views: Sequence[ViewGroup], decomposes_views: bool
+) -> Iterator[GeneratedKernel]:
+    """The kernels at Functionalize.
+
+    decomposes_views: views that are composite have their composite kernel there, too.
+    """
+    grouped = {id(function) for view in views for function in view if function is not None}
+    for view in views:
+        if view.view.name == "lift_fresh":
+            continue
+        for function in (view.view, view.inplace):
+            if function is not None and (decomposes_views or not function.implicit):
+                yield _kernel(function)
+    for forms in groups:
+        if is_complete(forms):
+            inplace = forms.get(SchemaKind.INPLACE)
+            if inplace is None or inplace.name != "set_.source_Tensor":
+                yield from _writing(list(forms.values()))
+        else:
+            for function in forms.values():
+                if id(function) not in grouped and function.name not in NOT_FUNCTIONALIZED:
+                    yield from _writing([function])
+
+
+def _writing(functions: Sequence[NativeFunction]) -> Iterator[GeneratedKernel]:
+    explicit = [function for function in functions if not function.implicit]
+    if not any(function.name in ("lift", "resize_") for function in explicit):
+        yield from (_kernel(function) for function in explicit if function.modifies)
+
+
+def _kernel(function: NativeFunction) -> GeneratedKernel:
+    if function.implicit:
+        name = function.dispatch[keys.IMPLICIT].name
+    else:
+        name = f"functionalization::{function.name.replace('.', '_')}"
+    return GeneratedKernel(FUNCTIONALIZE, function, name, function.at)
+
 
 ATEN = "aten"
 
@@ -65,10 +241,10 @@ class NativeFunctions(NamedTuple):
     bare: list[Scalar]
 
 
-def read_native_functions(file: YamlFile) -> NativeFunctions:
-    """Read a file; the parts that cannot be read are left out and named as problems."""
+def read_native_functions(entries: Iterable[Node]) -> NativeFunctions:
+    """Read the entries of a file; the parts that cannot be read are left out and named as problems."""
     reader = FunctionReader()
-    functions = [function for entry in file.entries() if (function := reader.read(entry)) is not None]
+    functions = [function for entry in entries if (function := reader.read(entry)) is not None]
     reader.finish()
     functions = _each_once(functions, reader.problems)
     groups, twice = group(functions)

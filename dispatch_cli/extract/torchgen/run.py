@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import PurePath
 
-from dispatch_cli.declarations.tree import Scalar
+from dispatch_cli.declarations import tree, yaml_reader
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.source import Source, SourceError
+from dispatch_cli.declarations.tree import Node, Scalar, kind_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen import function_keys as keys
-from dispatch_cli.extract.torchgen.backend_fields import BackendFields
 from dispatch_cli.extract.torchgen.backend_yaml import (
     BackendYaml,
     KnownOperators,
@@ -17,12 +20,17 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
     operators_of_schemas,
 )
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
-from dispatch_cli.extract.torchgen.native_functions import NativeFunctions, definitions, kernels, read_native_functions
-from dispatch_cli.extract.torchgen.point import EntryProblem, Point
-from dispatch_cli.extract.torchgen.registrations import definition_items, kernel_items
-from dispatch_cli.extract.torchgen.yaml_file import YamlFile
+from dispatch_cli.extract.torchgen.native_function import EntryProblem, NativeFunction, Point
+from dispatch_cli.extract.torchgen.native_functions import (
+    GeneratedKernel,
+    NativeFunctions,
+    definitions,
+    kernels,
+    read_native_functions,
+)
 from dispatch_cli.files.paths import inside
-from dispatch_cli.model.condition import Atom
+from dispatch_cli.model.budget import Budget, OverBudget
+from dispatch_cli.model.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (
     Extracted,
@@ -34,9 +42,133 @@ from dispatch_cli.model.extracted import (
     SourceKind,
     Unknown,
 )
+from dispatch_cli.model.garbage import no_collection
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
+
+
+class YamlFile:
+    """The tree of a file. root: None where there is none, and *problems* say why."""
+
+    def __init__(self, sources: Sources, name: str) -> None:
+        self.name = name
+        self.root: Node | None = None
+        self.problems: tuple[Problem, ...] = ()
+        try:
+            text = sources.read(name).removeprefix("\ufeff")
+            source = Source(name, text, Budget(len(text)))
+            source.budget.spend(text.count("\n"))
+        except SourceError as error:
+            span = Span(name, error.line, error.column)
+            self.problems = (Problem(error.code, error.message, span, hint=error.hint),)
+            return
+        except OverBudget as error:
+            self.problems = (Problem("too-large", error.message, Span(name, 1, 1), hint=error.hint),)
+            return
+        problems = Problems(source)
+        self.root = yaml_reader.parse(problems)
+        self.problems = problems.problems
+
+    def fields(self) -> tree.Mapping | None:
+        """The mapping that the file is; None where it is something else, which is a problem then."""
+        if isinstance(self.root, tree.Mapping):
+            return self.root
+        self._expected("a mapping")
+        return None
+
+    def entries(self) -> tuple[Node, ...]:
+        """The entries of the list that the file is; none where it is something else, which is a problem then."""
+        if isinstance(self.root, tree.Sequence):
+            return self.root.items
+        self._expected("a list")
+        return ()
+
+    def _expected(self, what: str) -> None:
+        if self.root is not None and not self.problems:
+            span = Span(self.name, self.root.line, self.root.column)
+            self.problems = (Problem("wrong-type", f"{what} is expected here, not {kind_of(self.root)}", span),)
+        elif not self.problems:
+            self.problems = (Problem("empty", f"the file is empty; {what} is expected", Span(self.name, 1, 1)),)
+
+
+_FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
+"""Namespaces that are extended rather than made (``FRAGMENT_NAMESPACES``)."""
+
+
+def definition_items(
+    functions: Iterable[NativeFunction], tags_forms: bool, file: str, when: tuple[Condition, ...]
+) -> Iterator[Extracted]:
+    """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str.
+
+    tags_forms: as in `VersionRules`.
+    """
+    by_namespace: dict[str, list[NativeFunction]] = {}
+    for function in functions:
+        by_namespace.setdefault(function.namespace, []).append(function)
+    for namespace, members in by_namespace.items():
+        kind = LibraryKind.FRAGMENT if namespace in _FRAGMENTS else LibraryKind.DEF
+        block = ExtractedBlock(kind, namespace, None, _span(file, members[0].at), when)
+        yield block
+        for function in members:
+            name = f"{namespace}::{function.name}"
+            tags = _tags(function, tags_forms)
+            head, parenthesis, rest = str(function.schema).partition("(")
+            schema = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
+            yield ExtractedDefinition(block, name, schema, _span(file, function.at), tags=tags)
+
+
+def _tags(function: NativeFunction, tags_forms: bool) -> tuple[str, ...]:
+    """Tags in the file, and those that torchgen adds (``NativeFunction.from_yaml``)."""
+    added = ["pt2_compliant_tag"] if function.namespace == "aten" else []
+    if tags_forms and function.schema.out:
+        added.append("out")
+    if tags_forms and function.schema.name.inplace:
+        added.append("inplace")
+    return (*function.tags, *(tag for tag in added if tag not in function.tags))
+
+
+def kernel_items(
+    kernels: Iterable[GeneratedKernel],
+    file: str,
+    derivatives: str,
+    backends: Collection[str] | None,
+    when: tuple[Condition, ...],
+) -> Iterator[Extracted]:
+    """The blocks with kernels. file, derivatives: where the two kinds of places are.
+
+    backends: those of the build; None where they are not known, so that kernels of most backends are conditional.
+    """
+    by_block: dict[tuple[str, str], list[GeneratedKernel]] = {}
+    for kernel in kernels:
+        by_block.setdefault((kernel.function.namespace, kernel.key), []).append(kernel)
+    for (namespace, key), members in by_block.items():
+        backend = keys.codegen_backend(key)
+        condition: tuple[Condition, ...] = ()
+        if backend is not None:
+            if backends is None:
+                condition = (Atom(f"codegen backend {backend}"),)
+            elif backend not in backends:
+                continue
+        first = members[0]
+        at = _span(derivatives if first.derivative else file, first.at)
+        block = ExtractedBlock(LibraryKind.IMPL, namespace, key, at, (*when, *condition))
+        yield from chain((block,), _of_block(block, members, file, derivatives))
+
+
+def _of_block(
+    block: ExtractedBlock, members: Iterable[GeneratedKernel], file: str, derivatives: str
+) -> Iterator[Extracted]:
+    prefix = f"{block.namespace}::"
+    key = block.dispatch_key
+    for kernel in members:
+        at = Span(derivatives if kernel.derivative else file, kernel.at.line, kernel.at.column)
+        yield ExtractedKernel(block, prefix + kernel.function.name, key, kernel.kernel, at)
+
+
+def _span(file: str, at: Point) -> Span:
+    return Span(file, at.line, at.column)
+
 
 _LAZY = (Atom("the Lazy backend is initialized"),)
 """Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
@@ -47,6 +179,22 @@ _BOUNDS = frozenset(("too-large", "too-deep"))
 """Codes of problems where a bound of ours ended the reading of a file."""
 _OF_PYTORCH = "empty.memory_format"
 """An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
+
+
+def extract_torchgen(
+    sources: Sources,
+    codegen_backends: tuple[str, ...] | None = None,
+    base_operators: Callable[[], Iterable[str]] | None = None,
+) -> Extraction:
+    """Registrations in torchgen's files among *sources*.
+
+    codegen_backends: the backends that the build had, such as ``("CPU", "CUDA")``; those of every build count without
+        being named. None: not known, so that kernels of other backends have the condition ``codegen backend CUDA``.
+    base_operators: gives the schemas of PyTorch's operators, with namespace, for the YAML of a backend when no
+        ``native_functions.yaml`` is among the sources.
+    """
+    with no_collection():
+        return TorchgenRun(sources, codegen_backends, base_operators).extract()
 
 
 class TorchgenRun:
@@ -104,7 +252,7 @@ class TorchgenRun:
                         yield backend
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
-        read = read_native_functions(self._open(name))
+        read = read_native_functions(self._open(name).entries())
         for problem in sorted(read.problems):
             self._note(name, problem)
         if any(function.name == _OF_PYTORCH for function in read.functions):
@@ -144,7 +292,7 @@ class TorchgenRun:
         root = file.fields()
         self._take_problems(file)
         if root is not None:
-            backend = BackendYaml(BackendFields(root), self._operators_of_pytorch())
+            backend = BackendYaml(root, self._operators_of_pytorch())
             for problem in sorted(backend.problems):
                 self._note(name, problem)
             when = self._sources.settings(name).when + (_LAZY if backend.is_lazy else ())

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.extract.torchgen import extract_torchgen
+from dispatch_cli.extract.torchgen.run import extract_torchgen
 from dispatch_cli.model.extracted import ExtractedDefinition, ExtractedKernel, Extraction, SourceKind
 from dispatch_cli.model.schema import parse_printed_schema, parse_schema
 from tests.capture.support import live_state
