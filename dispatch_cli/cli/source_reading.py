@@ -133,8 +133,7 @@ def read_sources(
     """Read sources as the project and the options say. Errors: BadInput, UsageError."""
     from dispatch_cli.bases import names
     from dispatch_cli.extract.cache import default_folder
-    from dispatch_cli.extract.collect import PyTorchOperators
-    from dispatch_cli.extract.run import run
+    from dispatch_cli.extract.run import PyTorchOperators, run
     from dispatch_cli.files import paths
     from dispatch_cli.model.problem import InputError
 

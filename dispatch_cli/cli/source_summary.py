@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dispatch_cli.extract.left_out import WhyLeftOut
+from dispatch_cli.extract.left_out import LeftOut, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
-from dispatch_cli.extract.walked import LeftOut
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone

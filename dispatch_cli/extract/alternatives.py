@@ -13,9 +13,8 @@ from itertools import product
 from typing import NamedTuple
 
 from dispatch_cli.extract.builds.loaded_together import LoadedTogether
-from dispatch_cli.extract.readable import is_readable
+from dispatch_cli.extract.readable import is_decided, is_readable
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.extract.undecided import is_decided
 from dispatch_cli.model.condition import And, Condition, Or, negated
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (

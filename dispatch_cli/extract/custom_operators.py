@@ -11,8 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from dispatch_cli.declarations.operator_format import UNKNOWN
-from dispatch_cli.extract.readable import is_readable
-from dispatch_cli.extract.undecided import Data, placed
+from dispatch_cli.extract.readable import Data, is_readable, placed
 from dispatch_cli.model.condition import And, Condition, negated
 from dispatch_cli.model.extracted import CustomOperator, FunctionRole, OperatorFunction
 from dispatch_cli.model.function_body import ArgumentUse, FunctionBody

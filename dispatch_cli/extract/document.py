@@ -12,7 +12,7 @@ from dispatch_cli.declarations.format import VERSION
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.operator_format import UNKNOWN
 from dispatch_cli.extract.custom_operators import body_entry, operator_entries
-from dispatch_cli.extract.undecided import (
+from dispatch_cli.extract.readable import (
     Data,
     called_function_entry,
     is_decided,

@@ -7,23 +7,66 @@ document would keep all of it from being read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from dispatch_cli.declarations.fields import MAX_CONDITION, control_character
 from dispatch_cli.declarations.text import printable
-from dispatch_cli.extract.undecided import one_line
 from dispatch_cli.model.budget import MAX_TEXT
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, parse_condition
 from dispatch_cli.model.extracted import (
+    CalledFunction,
     CustomOperator,
     Extracted,
+    ExtractedBlock,
     ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
     Extraction,
+    FunctionRole,
+    HigherOrderFunction,
     NotUnderstood,
+    OperatorFunction,
     Unknown,
 )
 from dispatch_cli.model.span import Span
+
+_QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w{1,99}), '(\w{1,99})'\)")
+_When = tuple[Condition, ...]
+
+
+def with_answers(extractions: Sequence[Extraction]) -> list[Extraction]:
+    """Answer questions by the conditions of an operator's definitions, where these are the same."""
+    definitions: dict[str, set[_When]] = {}
+    for extraction in extractions:
+        for item in extraction.found:
+            if isinstance(item, ExtractedDefinition | CustomOperator) and isinstance(item.name, str):
+                definitions.setdefault(item.name.partition(".")[0], set()).add(item.when)
+    answers = {name: next(iter(whens)) for name, whens in definitions.items() if len(whens) == 1}
+    return [
+        extraction._replace(found=tuple(_answered(item, answers) for item in extraction.found))
+        for extraction in extractions
+    ]
+
+
+def _answered(item: Extracted, answers: Mapping[str, _When]) -> Extracted:
+    if not item.when or not isinstance(item, ExtractedKernel | OperatorFunction):
+        return item
+    when = tuple(dict.fromkeys(part for condition in item.when for part in _parts(condition, answers)))
+    return item._replace(when=when)
+
+
+def _parts(condition: Condition, answers: Mapping[str, _When]) -> Iterator[Condition]:
+    """The conditions that hold together where one does."""
+    if isinstance(condition, And):
+        for part in condition.operands:
+            yield from _parts(part, answers)
+        return
+    question = _QUESTION.fullmatch(condition.text) if isinstance(condition, Atom) else None
+    answer = None if question is None else answers.get(f"{question[1]}::{question[2]}")
+    yield from (condition,) if answer is None else answer
+
 
 _OTHER = Atom("other")
 
@@ -111,3 +154,103 @@ def _shown(item: Extracted) -> str:
     names = ("name", "operator", "schema", "namespace", "kernel", "function")
     texts = [text for name in names if isinstance(text := getattr(item, name, None), str) and text.strip()]
     return one_line(" ".join(texts[:2]))
+
+
+MAX_SHOWN = 200
+"""Characters of a statement, or of an expression, that an entry has."""
+MOST_READ = 10_000
+"""Characters, with blanks, of which these are taken."""
+
+NO_TEXT = "…"
+"""Stands in an entry for a statement that has no text."""
+
+Data = dict[str, Any]
+"""A mapping of the document."""
+
+
+def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()) -> Data:
+    """The fields ``at`` and ``when``; without the conditions of what is around it."""
+    texts = [str(condition) for condition in when if condition not in around]
+    return {"at": str(at), **({"when": texts[0] if len(texts) == 1 else texts} if texts else {})}
+
+
+def one_line(text: str) -> str:
+    """A text on one line, shortened, without characters that are not for printing."""
+    line = " ".join(text[:MOST_READ].split())
+    line = line if len(line) <= MAX_SHOWN and len(text) <= MOST_READ else f"{line[: MAX_SHOWN - 1]}…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+
+
+def is_decided(item: Extracted) -> bool:
+    """True if everything that a registration needs is known."""
+    return not any(True for _ in _unknown(item))
+
+
+def _unknown(row: Extracted) -> Iterator[tuple[str, Unknown]]:
+    match row:
+        case ExtractedBlock():
+            fields: tuple[tuple[str, object], ...] = (("namespace", row.namespace), ("dispatch_key", row.dispatch_key))
+        case ExtractedDefinition():
+            fields = (("name", row.name), ("namespace", row.block.namespace), ("dispatch_key", row.block.dispatch_key))
+        case ExtractedKernel():
+            key = row.key if row.key is not None else row.block.dispatch_key
+            fields = (("name", row.operator), ("namespace", row.block.namespace), ("dispatch_key", key))
+            if not isinstance(key, Unknown):
+                fields = (*fields, ("dispatch_key", row.block.dispatch_key))
+        case ExtractedFallback():
+            fields = (("namespace", row.block.namespace), ("dispatch_key", row.key))
+        case HigherOrderFunction():
+            fields = (("name", row.operator),)
+        case CustomOperator():
+            fields = (("name", row.name),)
+        case OperatorFunction():
+            device = "dispatch_key" if row.role is FunctionRole.PY_IMPL else "device"
+            fields = (("name", row.operator), *((device, device_type) for device_type in row.devices))
+    for field, value in fields:
+        if isinstance(value, Unknown):
+            yield field, value
+
+
+def undecided_entry(row: Extracted) -> Data:
+    """The entry of a registration of which something is not known."""
+    entry = placed(row.at, row.when)
+    fields: dict[str, object] = {}
+    match row:
+        case ExtractedBlock():
+            registers = "block"
+            fields = {"namespace": row.namespace, "dispatch_key": row.dispatch_key}
+        case ExtractedDefinition():
+            registers = "definition"
+            fields = {"namespace": row.block.namespace, "name": row.name, "schema": row.schema}
+        case ExtractedKernel():
+            registers = "kernel"
+            key = row.block.dispatch_key if row.key is None else row.key
+            fields = {"namespace": row.block.namespace, "name": row.operator, "dispatch_key": key, "kernel": row.kernel}
+        case ExtractedFallback():
+            registers, fields = "fallback", {"dispatch_key": row.key, "kernel": row.kernel}
+        case HigherOrderFunction():
+            registers, fields = "py_impl", {"name": row.operator, "kernel": row.function}
+        case CustomOperator():
+            registers = "triton_op" if row.triton else "custom_op"
+            fields = {"name": row.name, "schema": row.schema, "kernel": row.function}
+        case OperatorFunction():
+            registers = row.role.value
+            devices = [device for device in row.devices if isinstance(device, str)]
+            fields = {"name": row.operator, "dispatch_key": ", ".join(devices) or None, "kernel": row.function}
+    entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(row)}}
+    known = {field: one_line(value) for field, value in fields.items() if isinstance(value, str) and value.strip()}
+    return {**entry, "known": known} if known else entry
+
+
+def not_understood_entry(row: NotUnderstood) -> Data:
+    """The entry of a statement that was not understood."""
+    entry = placed(row.at, row.when) | {
+        "text": one_line(row.text) or NO_TEXT,
+        "reason": one_line(row.why) or "not said",
+    }
+    return entry | ({"bound": True} if row.bound else {})
+
+
+def called_function_entry(function: CalledFunction) -> Data:
+    """The entry of a function that registers something when it is called."""
+    return {"at": str(function.at), "name": function.name, "registers": [str(place) for place in function.places]}

@@ -1,19 +1,110 @@
-"""The files of a run that can be read, and how: everything that reads a source file does it through `Sources`."""
+"""Source files of a run, and the settings with which each is read."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b
+from typing import NamedTuple
 
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
-from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.extract.ignore import IgnoreList
+from dispatch_cli.extract.left_out import Exclusion
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
+from dispatch_cli.model.condition import Condition, value
 from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.source_settings import FileSettings, SourceSettings
+
+
+def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
+    """Make the function from a file's name to its settings. places: the weaker settings first."""
+    settings: dict[tuple[int, ...], ReadSettings] = {}
+    lists = [[(IgnoreList(file.globs), file) for file in place.files] for place in places]
+
+    @cache  # it is asked for at each registration
+    def read_settings(name: str) -> ReadSettings:
+        chosen = tuple(
+            number
+            for number, (rules, folder) in enumerate(
+                (rules, place.folder) for each, place in zip(lists, places, strict=True) for rules, _ in each
+            )
+            if _matches(rules, name, folder)
+        )
+        if chosen not in settings:
+            settings[chosen] = _combined(places, chosen)
+        return settings[chosen]
+
+    return read_settings
+
+
+def _combined(places: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSettings:
+    """The settings of all files, and of those tables of files that are *chosen*, by their numbers."""
+    steps: list[FileSettings] = []
+    number = 0
+    for place in places:
+        steps.append(place.every)
+        for file in place.files:
+            if number in chosen:
+                steps.append(file)
+            number += 1
+    defines: dict[str, tuple[str, str]] = {}
+    undefines: dict[str, None] = {}
+    values: dict[str, str] = {}
+    for step in steps:
+        for name in step.undefines:
+            defines.pop(name, None)
+            undefines[name] = None
+        for macro, text in step.defines:
+            name = macro.partition("(")[0]
+            undefines.pop(name, None)
+            defines[name] = macro, text
+        values.update(step.values)
+    known = _known(place.every for place in places)
+    holds = {condition: value(condition, known) for step in steps for condition in step.when}
+    when = tuple(condition for condition, decided in holds.items() if decided is None)
+    is_built = False not in holds.values()
+    return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), when, is_built)
+
+
+def _known(steps: Iterable[FileSettings]) -> dict[str, bool]:
+    """Conditions on macros that the settings of all files decide."""
+    known: dict[str, bool] = {}
+    for step in steps:
+        known.update({f"defined({name})": False for name in step.undefines})
+        known.update({f"defined({macro.partition('(')[0]})": True for macro, _ in step.defines})
+    return known
+
+
+def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:
+    """Rules for files that are left out; a project's globs are not about files that are named."""
+    return [Exclusion(item.folder, IgnoreList(item.exclude), item.folder is None) for item in places if item.exclude]
+
+
+def _matches(rules: IgnoreList, name: str, folder: str | None) -> bool:
+    parts = paths.parts(name, folder)
+    return any(rules.decides(parts[:count], count < len(parts)) for count in range(1, len(parts) + 1))
+
+
+class ReadSettings(NamedTuple):
+    """Settings with which one file is read.
+
+    defines: macros, with their parameters if they have some, and their values (``-D``).
+    undefines: macros that are not defined (``-U``).
+    values: what names of Python stand for (``--set``), such as ``current_platform.dispatch_key``.
+    when: what holds where the file is in the build.
+    is_built: False where macros decide that the file is not in the build.
+    """
+
+    defines: tuple[tuple[str, str], ...] = ()
+    undefines: frozenset[str] = frozenset()
+    values: tuple[tuple[str, str], ...] = ()
+    when: tuple[Condition, ...] = ()
+    is_built: bool = True
+
 
 MAX_ALIKE = 100
 """Headers with the same name that are compared."""

@@ -11,9 +11,18 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.backend_name import MARK
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
-from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, is_of_tests, reason_of_folder, submodules
+from dispatch_cli.extract.left_out import (
+    UNNAMED,
+    Exclusion,
+    Ignored,
+    LeftOut,
+    Walked,
+    WhyLeftOut,
+    is_of_tests,
+    reason_of_folder,
+    submodules,
+)
 from dispatch_cli.extract.sources import digest
-from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import FolderEntry, RevisionError, is_in
 from dispatch_cli.model import read_files

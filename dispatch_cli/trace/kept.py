@@ -8,8 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from dispatch_cli.extract.cache import usable_folder
-from dispatch_cli.extract.cache_files import is_own_folder
+from dispatch_cli.extract.cache import is_own_folder, usable_folder
 
 _LAST = "last.trace"
 _ENDING = ".recording"

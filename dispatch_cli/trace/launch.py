@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from dispatch_cli.extract.cache import usable_folder
-from dispatch_cli.extract.cache_files import is_own_folder
+from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.trace import build
 from dispatch_cli.trace.signals import run

@@ -33,8 +33,7 @@ from dispatch_cli.extract.document import document
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.python import extract_python
 from dispatch_cli.extract.readable import readable
-from dispatch_cli.extract.settings import ReadSettings
-from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.sources import ReadSettings, Sources
 from dispatch_cli.extract.torchgen.run import extract_torchgen
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.condition import Atom, Condition

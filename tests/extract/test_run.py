@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.extract import cache as caches
-from dispatch_cli.extract.cache import Cache, key_of
-from dispatch_cli.extract.cache_files import is_own_folder
+from dispatch_cli.extract.cache import Cache, is_own_folder, key_of
 from dispatch_cli.extract.left_out import WhyLeftOut
-from dispatch_cli.extract.plan import settings_of_files
 from dispatch_cli.extract.run import SourceRun, run
-from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.extract.sources import ReadSettings, settings_of_files
 from dispatch_cli.model.condition import Atom, Not
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.builds.loaded_together import LoadedTogether
+from dispatch_cli.extract.loaded_together import LoadedTogether
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.source_settings import definition

@@ -14,8 +14,7 @@ from dispatch_cli.extract.cpp.splices import REST_OF_LINE, normal
 from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.extension_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
-from dispatch_cli.extract.settings import ReadSettings
-from dispatch_cli.extract.sources import Sources, nearest
+from dispatch_cli.extract.sources import ReadSettings, Sources, nearest
 from dispatch_cli.model.extracted import NotUnderstood, SourceKind
 from dispatch_cli.model.span import Span
 

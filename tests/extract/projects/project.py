@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp import extract_cpp
-from dispatch_cli.extract.settings import ReadSettings
-from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.sources import ReadSettings, Sources
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import Extraction, SourceKind
 

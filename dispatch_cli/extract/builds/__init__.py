@@ -1,1 +1,0 @@
-"""Build files and imports: they say which files are loaded together."""
