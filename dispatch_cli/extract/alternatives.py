@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from dispatch_cli.extract.builds.loaded_together import LoadedTogether
+from dispatch_cli.extract.loaded_together import LoadedTogether
 from dispatch_cli.extract.readable import is_decided, is_readable
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.condition import And, Condition, Or, negated

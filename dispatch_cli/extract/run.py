@@ -110,7 +110,7 @@ def _extractions(
 
         yield "-D", extract_cpp(sources)
     if sources.files.get(SourceKind.PYTHON):
-        from dispatch_cli.extract.python import extract_python
+        from dispatch_cli.extract.python.reading import extract_python
 
         yield "--set", extract_python(sources)
     if any(sources.files.get(kind) for kind in _OF_TORCHGEN):

@@ -31,7 +31,7 @@ from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.kinds import is_header
-from dispatch_cli.extract.python import extract_python
+from dispatch_cli.extract.python.reading import extract_python
 from dispatch_cli.extract.readable import readable
 from dispatch_cli.extract.sources import ReadSettings, Sources
 from dispatch_cli.extract.torchgen.run import extract_torchgen

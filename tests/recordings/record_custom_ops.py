@@ -274,9 +274,7 @@ def faked(name, operator):
 
 CALLS = {
     "cpu": lambda n, o: call_in(n, o, contextlib.nullcontext()),
-    "requires_grad": lambda n, o: call_in(
-        n, o, contextlib.nullcontext(), lambda: torch.ones(2, 2, requires_grad=True)
-    ),
+    "requires_grad": lambda n, o: call_in(n, o, contextlib.nullcontext(), lambda: torch.ones(2, 2, requires_grad=True)),
     "no_grad": lambda n, o: call_in(n, o, torch.no_grad(), lambda: torch.ones(2, 2, requires_grad=True)),
     "inference_mode": lambda n, o: call_in(n, o, torch.inference_mode()),
     "meta": lambda n, o: call_in(n, o, contextlib.nullcontext(), lambda: torch.ones(2, 2, device="meta")),

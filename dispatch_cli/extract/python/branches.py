@@ -6,12 +6,11 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.flow import Flow
-from dispatch_cli.extract.python.imports import Imports
+from dispatch_cli.extract.python.binding import Imports
+from dispatch_cli.extract.python.evaluator import Evaluator, Flow
 from dispatch_cli.extract.python.interface import FIND_SCHEMA
+from dispatch_cli.extract.python.names import always_raises, called_name
 from dispatch_cli.extract.python.options import merged
-from dispatch_cli.extract.python.trees import always_raises, called_name
 from dispatch_cli.extract.python.values import (
     InstanceValue,
     LibraryValue,

@@ -6,17 +6,15 @@ import ast
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.call import Call
-from dispatch_cli.extract.python.class_lookups import Classes
-from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.file_paths import PATH_METHODS, path_function
+from dispatch_cli.extract.python.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.functions import PythonFunctions
 from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
-from dispatch_cli.extract.python.methods import NoResult, constant_method
+from dispatch_cli.extract.python.lookups import Classes
+from dispatch_cli.extract.python.methods import PATH_METHODS, NoResult, constant_method, path_function
 from dispatch_cli.extract.python.options import exclusive, merged
 from dispatch_cli.extract.python.torch_calls import TorchCalls
-from dispatch_cli.extract.python.value_size import MAX_PARTS
 from dispatch_cli.extract.python.values import (
+    MAX_PARTS,
     Alternatives,
     Bound,
     ClassValue,

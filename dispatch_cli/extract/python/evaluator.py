@@ -1,16 +1,58 @@
-"""The parts of the reader of Python sources, as they see each other."""
+"""A call and the end of a block, and the parts of the reader of Python sources as they see each other."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from dispatch_cli.extract.python.call import Call
-from dispatch_cli.extract.python.flow import Flow
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import FunctionValue, Scope, Value, ValueOption
 from dispatch_cli.model.condition import Condition
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call. given: the arguments without a name. node, scope: where it is."""
+
+    given: list[Value]
+    keywords: dict[str, Value]
+    node: ast.AST
+    scope: Scope
+
+    @property
+    def file(self) -> str:
+        return self.scope.file
+
+    def arguments(self, order: str) -> dict[str, Value]:
+        """The arguments by name. order: the names of the parameters."""
+        return {**dict(zip(order.split(), self.given, strict=False)), **self.keywords}
+
+    def of(self, /, *given: Value, **keywords: Value) -> Call:
+        """A call with other arguments at the same place."""
+        return replace(self, given=list(given), keywords=keywords)
+
+    def with_argument(self, slot: int | str, value: Value) -> Call:
+        """A call with another value of one argument."""
+        given, keywords = [*self.given], {**self.keywords}
+        if isinstance(slot, int):
+            given[slot] = value
+        else:
+            keywords[slot] = value
+        return replace(self, given=given, keywords=keywords)
+
+
+@dataclass
+class Flow:
+    """End of a block. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
+
+    leaves: ``return``, ``break``, ``continue``, ``raise``.
+    """
+
+    ends: bool = False
+    after: list[Condition] = field(default_factory=list)
+    leaves: str = ""
 
 
 class Evaluator(Protocol):

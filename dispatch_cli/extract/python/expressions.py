@@ -8,8 +8,9 @@ from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, format_constant
 from dispatch_cli.extract.python.operations import Operations
 from dispatch_cli.extract.python.options import MAX_ATOMS, MAX_DEPTH, all_of, atom, is_small, is_type
-from dispatch_cli.extract.python.value_size import MAX_PARTS, PARTS
 from dispatch_cli.extract.python.values import (
+    MAX_PARTS,
+    PARTS,
     Alternatives,
     FunctionValue,
     Opaque,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.call import Call
-from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.file_paths import PATH_FUNCTIONS, SEARCHED, path_function, searched_folders
-from dispatch_cli.extract.python.imports import Imports
+from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
+from dispatch_cli.extract.python.binding import Imports
+from dispatch_cli.extract.python.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.interface import FACTORIES, FIND_SCHEMA, TRANSPARENT
-from dispatch_cli.extract.python.methods import BUILTINS, items_of
+from dispatch_cli.extract.python.methods import (
+    BUILTINS,
+    PATH_FUNCTIONS,
+    SEARCHED,
+    items_of,
+    path_function,
+    searched_folders,
+)
 from dispatch_cli.extract.python.options import is_type
-from dispatch_cli.extract.python.signatures import signature_of, type_arguments, type_origin
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.values import (
     Bound,

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 
 import dispatch_cli.extract.python.keys as keys
-from dispatch_cli.extract.python.call import Call
-from dispatch_cli.extract.python.class_lookups import Classes
+from dispatch_cli.extract.python.evaluator import Call
+from dispatch_cli.extract.python.lookups import Classes
+from dispatch_cli.extract.python.names import every_node
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.trees import every_node
 from dispatch_cli.extract.python.values import (
     ClassValue,
     Dotted,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
-from dispatch_cli.extract.python.call import Call
+from dispatch_cli.extract.python.evaluator import Call
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.operator_functions import OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun

@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.python.interface import CALLED
-from dispatch_cli.extract.python.trees import TreeFacts, tree_facts
+from dispatch_cli.extract.python.names import TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside

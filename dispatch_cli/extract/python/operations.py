@@ -7,17 +7,17 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from dispatch_cli.extract.python.annotations import one_of_types, same_type
 from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.file_paths import path_function
-from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, items_of
+from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, items_of, path_function
 from dispatch_cli.extract.python.options import (
     conditional,
     is_type,
 )
-from dispatch_cli.extract.python.signatures import one_of_types, same_type
-from dispatch_cli.extract.python.value_size import MAX_TYPE_PARTS, PARTS, size_of
 from dispatch_cli.extract.python.values import (
     MAX_BITS,
+    MAX_TYPE_PARTS,
+    PARTS,
     Alternatives,
     Dotted,
     NamedSchema,
@@ -26,6 +26,7 @@ from dispatch_cli.extract.python.values import (
     TypeArguments,
     Value,
     constant,
+    size_of,
 )
 from dispatch_cli.model.condition import Atom, negated
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from dispatch_cli.extract.extension_names import ExtensionNames
-from dispatch_cli.extract.python.lifetimes import may_keep
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.python.options import merged
-from dispatch_cli.extract.python.results import unknown_names
-from dispatch_cli.extract.python.trees import called_name, every_node
-from dispatch_cli.extract.python.value_size import MAX_PARTS, PARTS, size_of
+from dispatch_cli.extract.python.results import may_keep, unknown_names
 from dispatch_cli.extract.python.values import (
     MAX_BITS,
     MAX_NAME,
+    MAX_PARTS,
     MAX_TEXT,
+    PARTS,
     Alternatives,
     FunctionValue,
     LibraryValue,
@@ -25,6 +25,7 @@ from dispatch_cli.extract.python.values import (
     RegistrationQuestion,
     Value,
     ValueOption,
+    size_of,
     source_text,
 )
 from dispatch_cli.extract.sources import Sources

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dispatch_cli.extract.python.binding import Bindings
+from dispatch_cli.extract.python.binding import Bindings, Imports
 from dispatch_cli.extract.python.branches import Branches
-from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.flow import Flow
-from dispatch_cli.extract.python.imports import Imports
+from dispatch_cli.extract.python.evaluator import Evaluator, Flow
 from dispatch_cli.extract.python.interface import CALLED
-from dispatch_cli.extract.python.trees import called_name, every_node
-from dispatch_cli.extract.python.value_size import PARTS
+from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.python.values import (
+    PARTS,
     Alternatives,
     Opaque,
     Scope,

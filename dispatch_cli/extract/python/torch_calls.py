@@ -8,14 +8,13 @@ from collections.abc import Callable
 from math import prod
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.call import Call
-from dispatch_cli.extract.python.class_lookups import Classes
-from dispatch_cli.extract.python.custom_operators import CustomOperators
+from dispatch_cli.extract.python.evaluator import Call
 from dispatch_cli.extract.python.higher_order import METHODS as HIGHER_ORDER_METHODS
 from dispatch_cli.extract.python.higher_order import HigherOrderOperators, imported
 from dispatch_cli.extract.python.interface import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.libraries import Libraries
-from dispatch_cli.extract.python.operator_functions import OperatorFunctions
+from dispatch_cli.extract.python.lookups import Classes
+from dispatch_cli.extract.python.operator_functions import CustomOperators, OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import (
     Alternatives,

@@ -168,7 +168,7 @@ def extract(project: Project, sources: Sources) -> list[Extraction]:
     """Extractions of its sources; Python only if the recording has Python."""
     extractions = [extract_cpp(sources)]
     if project.python:
-        from dispatch_cli.extract.python import extract_python
+        from dispatch_cli.extract.python.reading import extract_python
 
         extractions.append(extract_python(sources))
     return extractions

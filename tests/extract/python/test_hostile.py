@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from dispatch_cli.extract import work
-from dispatch_cli.extract.python import extract_python
+from dispatch_cli.extract.python.reading import extract_python
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import CustomOperator, ExtractedDefinition, Extraction, NotUnderstood, SourceKind
 from tests.ends import counted
