@@ -106,7 +106,7 @@ def _extractions(
 ) -> Iterator[tuple[str, Extraction]]:
     """Findings of each reader, with what decides more; it is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
-        from dispatch_cli.extract.cpp import extract_cpp
+        from dispatch_cli.extract.cpp.run import extract_cpp
 
         yield "-D", extract_cpp(sources)
     if sources.files.get(SourceKind.PYTHON):

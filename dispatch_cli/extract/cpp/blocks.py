@@ -1,15 +1,106 @@
-"""Blocks as they are made of macros and objects, and the function that they are in."""
+"""Registration blocks: where they are, and library objects, which ``MAKE_TORCH_LIBRARY`` makes."""
 
 from __future__ import annotations
 
-from dispatch_cli.extract.cpp.context import When, joined
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from dispatch_cli.extract.cpp.body import BodyReader
+from dispatch_cli.extract.cpp.brackets import inside, split
+from dispatch_cli.extract.cpp.conditions import When, joined
 from dispatch_cli.extract.cpp.findings import Findings
-from dispatch_cli.extract.cpp.keys import block_key, is_macro_like
-from dispatch_cli.extract.cpp.surroundings import enclosing_function
-from dispatch_cli.extract.cpp.tokens import CppToken, spelled
+from dispatch_cli.extract.cpp.scope import UnitScope
+from dispatch_cli.extract.cpp.simple import LibraryVariable
+from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex, spelled
+from dispatch_cli.extract.cpp.unit import TranslationUnit
+from dispatch_cli.extract.cpp.values import block_key, is_macro_like
+from dispatch_cli.extract.work import check_size
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import ExtractedBlock, Unknown
+
+_BRACE = re.compile(r"[{}]")
+_NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+_NOT_PARAMETERS = frozenset({")", ";", "{", "}"})
+MAX_HEADER = 2000
+"""Characters of the head of a function."""
+
+
+def enclosing_function(text: SourceText, offset: int) -> str | None:
+    """The name of the outermost function around a place; None at file scope."""
+    if text.braces is None:
+        text.braces = _Braces(text.blanked)
+    function: str | None = text.braces.function_at(offset)
+    return function
+
+
+class _Braces:
+    """The braces of a text, and the outermost function around each place: looked for once for all blocks in it."""
+
+    def __init__(self, blanked: str) -> None:
+        self._places: list[int] = []
+        self._functions: list[str | None] = []
+        """The function around what is behind each brace."""
+        around: list[str | None] = [None]
+        for match in _BRACE.finditer(blanked):
+            if match[0] == "{":
+                around.append(around[-1] or _function_before(blanked, match.start()))
+            elif len(around) > 1:
+                around.pop()
+            self._places.append(match.start())
+            self._functions.append(around[-1])
+
+    def function_at(self, offset: int) -> str | None:
+        index = bisect_left(self._places, offset)
+        return self._functions[index - 1] if index else None
+
+
+def _function_before(blanked: str, brace: int) -> str | None:
+    """The function that an opening brace begins."""
+    begin = max(brace - MAX_HEADER, 0)
+    start = max(begin - 1, *(blanked.rfind(mark, begin, brace) for mark in ";{}#"))
+    header = blanked[start + 1 : brace]
+    called = _CALLED.search(header)
+    return called[1] if called is not None and _NOT_A_FUNCTION.search(header) is None else None
+
+
+def variable_before(text: SourceText, offset: int) -> str | None:
+    """The variable that the expression at a place initialises."""
+    match = _VARIABLE.search(text.blanked, max(0, offset - 200), offset)
+    return match[1] if match else None
+
+
+def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, list[CppToken]] | None:
+    """The name of the function in whose parameters *token* is, and the tokens from the ``(`` on. None elsewhere.
+
+    before: the tokens before it, of one out of a macro; *token* is the last of them.
+    """
+    if token.use is None:
+        place = _parameter_list(token.source, token.offset)
+        if place is None:
+            return None
+        name, opening = place
+        return name, list(lex(token.source, opening, token.offset))
+    index = len(before) - 2
+    while index > 0 and before[index].text != "(" and before[index].text not in _NOT_PARAMETERS:
+        index -= 1
+    if index < 1 or before[index].text != "(" or before[index - 1].kind != "name":
+        return None
+    return before[index - 1].text, list(before[index:-1])
+
+
+def _parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
+    before = text.blanked[max(0, offset - 500) : offset]
+    opening = before.rfind("(")
+    if opening < 0 or any(mark in before[opening + 1 :] for mark in ");{}"):
+        return None
+    name = _NAME.search(before, 0, opening)
+    return None if name is None else (name[1], offset - len(before) + opening)
+
 
 KINDS = {
     "TORCH_LIBRARY": LibraryKind.DEF,
@@ -48,3 +139,56 @@ def when_called(token: CppToken) -> When:
     source, offset = token.use or (token.source, token.offset)
     function = enclosing_function(source, offset)
     return () if function is None else (Atom(f"{function} is called"),)
+
+
+class ObjectsReader:
+    """Reads the library objects of one translation unit. build: what holds for all of it."""
+
+    def __init__(self, unit: TranslationUnit, findings: Findings, scope: UnitScope, build: When) -> None:
+        self._unit, self._findings, self._scope, self._build = unit, findings, scope, build
+
+    def read(self, token: CppToken) -> None:
+        """Read the objects of the braces in which *token* makes the first one."""
+        scope: list[CppToken] = [token]
+        depth = 0
+        while (following := self._unit.next()) is not None:
+            if following.kind == "mark":
+                depth += (following.text in ("(", "{", "[")) - (following.text in (")", "}", "]"))
+                if depth < 0:
+                    break
+            scope.append(following)
+            check_size(scope)
+            if depth == 0 and following.text == ";" and not when_called(token):
+                break
+        if in_test(token):
+            return self._findings.leave_out(scope)
+        for index, part in enumerate(scope):
+            if part.text.startswith("@MAKE_"):
+                self._object(scope, index)
+            elif part.text.startswith("@") and "LIBRARY" in part.text:
+                self._findings.refuse(scope[index:], "a registration block is not expected here", self._build)
+        return None
+
+    def _object(self, scope: list[CppToken], index: int) -> None:
+        token = scope[index]
+        source, offset = token.use or (token.source, token.offset)
+        inner, behind = inside(scope, index + 1)
+        kind = LibraryKind.IMPL if token.text.endswith("_IMPL") else LibraryKind.DEF
+        self._findings.account([token])
+        when = joined(self._build, when_called(token))
+        block = made_block(kind, token, split(inner), when, self._findings)
+        self._findings.add(block)
+        name = variable_before(source, offset)
+        if name is None:
+            return self._findings.refuse(scope[index:behind], "what becomes of this library is not known", self._build)
+        end, depth = behind, 0
+        while end < len(scope):
+            text = scope[end].text if scope[end].kind == "mark" else ""
+            depth += (text in ("(", "{", "[")) - (text in (")", "}", "]"))
+            if depth < 0:
+                break
+            end += 1
+        self._unit.work.spend(end - behind)
+        reader = BodyReader(LibraryVariable(name, block), self._findings, self._scope, when, False)
+        reader.read(scope[behind:end])
+        return None

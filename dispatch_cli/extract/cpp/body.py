@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dispatch_cli.extract.cpp.brackets import partners, split
-from dispatch_cli.extract.cpp.context import When, joined, undecided
-from dispatch_cli.extract.cpp.control import decision_of, elements_of, end_of, extent, substitute, whole
+from dispatch_cli.extract.cpp.conditions import Decision, When, conjunction, joined, opposite, undecided
 from dispatch_cli.extract.cpp.findings import Findings
-from dispatch_cli.extract.cpp.if_expression import Decision, conjunction, opposite
-from dispatch_cli.extract.cpp.simple import FileScope, LibraryVariable, SimpleStatements
+from dispatch_cli.extract.cpp.simple import (
+    FileScope,
+    LibraryVariable,
+    SimpleStatements,
+    decision_of,
+    elements_of,
+    end_of,
+    extent,
+    substitute,
+    whole,
+)
 from dispatch_cli.extract.cpp.tokens import CppToken
 from dispatch_cli.extract.work import OverWork
 

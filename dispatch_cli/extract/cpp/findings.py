@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from dispatch_cli.extract.cpp.context import When, joined
+from dispatch_cli.extract.cpp.conditions import When, joined
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.extracted import (

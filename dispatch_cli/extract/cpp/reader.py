@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.extract.cpp.blocks import KINDS, in_test, made_block, when_called
+from dispatch_cli.extract.cpp.blocks import KINDS, ObjectsReader, function_head, in_test, made_block, when_called
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import split
-from dispatch_cli.extract.cpp.context import When, joined, undecided
+from dispatch_cli.extract.cpp.conditions import When, joined, undecided
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
-from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
-from dispatch_cli.extract.cpp.library_objects import ObjectsReader
 from dispatch_cli.extract.cpp.register_operators import OperatorsReader, chain_calls
-from dispatch_cli.extract.cpp.scope import UnitScope
+from dispatch_cli.extract.cpp.scope import LibraryFunctions, UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryFunction, LibraryVariable
-from dispatch_cli.extract.cpp.surroundings import function_head
 from dispatch_cli.extract.cpp.tokens import CppToken
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.work import OverWork, check_size

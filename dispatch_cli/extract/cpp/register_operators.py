@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
-from dispatch_cli.extract.cpp.context import When
+from dispatch_cli.extract.cpp.conditions import When
 from dispatch_cli.extract.cpp.findings import Findings
-from dispatch_cli.extract.cpp.kernels import KernelArgument, kernel_of, key_from
 from dispatch_cli.extract.cpp.registrations import Infer, Registrar
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
-from dispatch_cli.extract.cpp.values import Lookup, text_of
+from dispatch_cli.extract.cpp.values import KernelArgument, Lookup, kernel_of, key_from, text_of
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import ExtractedBlock, Unknown
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.cpp.brackets import inside, split
-from dispatch_cli.extract.cpp.context import When
+from dispatch_cli.extract.cpp.conditions import When
 from dispatch_cli.extract.cpp.findings import Findings
-from dispatch_cli.extract.cpp.kernels import KernelArgument, kernel_of, key_from
-from dispatch_cli.extract.cpp.keys import CATCH_ALL, key_of
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
-from dispatch_cli.extract.cpp.values import Lookup, schema_of, tags_of, text_of
+from dispatch_cli.extract.cpp.values import (
+    CATCH_ALL,
+    KernelArgument,
+    Lookup,
+    kernel_of,
+    key_from,
+    key_of,
+    schema_of,
+    tags_of,
+    text_of,
+)
 from dispatch_cli.model.declarations import WILDCARD
 from dispatch_cli.model.extracted import (
     ExtractedBlock,

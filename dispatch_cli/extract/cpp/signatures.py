@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
-from dispatch_cli.extract.cpp.declared import declared_in
+from dispatch_cli.extract.cpp.scope import declared_in
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 
 Alias = Callable[[str], "Sequence[CppToken] | None"]

@@ -6,8 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from dispatch_cli.extract.cpp.macros import Macro, read_macro
-from dispatch_cli.extract.cpp.splices import REST_OF_LINE
-from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
+from dispatch_cli.extract.cpp.tokens import REST_OF_LINE, CppToken, SourceText, lex
 
 _DIRECTIVE = re.compile(rf"(?<!\\\n)^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(?:\\\n[ \t]*)*(\w*)({REST_OF_LINE})", re.M | re.S)
 _KNOWN = frozenset(

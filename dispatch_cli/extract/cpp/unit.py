@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from dispatch_cli.extract.cpp.branches import Branches
-from dispatch_cli.extract.cpp.expander import Expander
-from dispatch_cli.extract.cpp.if_directive import IfReader
-from dispatch_cli.extract.cpp.macro_table import MacroTable
+from dispatch_cli.extract.cpp.if_directive import Branches, IfReader
+from dispatch_cli.extract.cpp.macro_table import Expander, MacroTable
 from dispatch_cli.extract.cpp.macros import defined_as
 from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, Directive, SourceFile, Stretch

@@ -1,12 +1,61 @@
-"""Values of expressions in registrations: texts, schemas, tags, and names that stand for them."""
+"""Values of expressions in registrations: texts, schemas, tags, dispatch keys and kernels."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.brackets import inside, split, unwrapped
-from dispatch_cli.extract.cpp.tokens import CppToken, string_value
+from dispatch_cli.extract.cpp.brackets import angle_end, inside, split, unwrapped
+from dispatch_cli.extract.cpp.tokens import CppToken, spelled, string_value
+from dispatch_cli.model.extracted import Unknown
+
+_SAME = {
+    "Autocast": "AutocastCUDA",
+    "CPUTensorId": "CPU",
+    "CUDATensorId": "CUDA",
+    "DefaultBackend": "CompositeExplicitAutograd",
+    "PrivateUse1_PreAutograd": "AutogradPrivateUse1",
+    "PrivateUse2_PreAutograd": "AutogradPrivateUse2",
+    "PrivateUse3_PreAutograd": "AutogradPrivateUse3",
+}
+"""Other names of keys in ``enum class DispatchKey`` (c10/core/DispatchKey.h)."""
+_DEVICES = (
+    *("CPU", "CUDA", "IPU", "XLA", "Lazy", "XPU", "MPS", "Meta", "HIP", "ORT", "MAIA", "HPU", "MTIA", "PrivateUse1"),
+    *("VE", "FPGA", "Vulkan", "Metal"),
+)
+"""Device types that ``torch::dispatch`` takes; the key has the same name (torch/library.h)."""
+_CONSTANTS = {f"k{device}": device for device in _DEVICES} | {"kAutograd": "Autograd"}
+_KEY = re.compile(r"(?:::)?(?:(?:c10|at|torch)::)*(?:DispatchKey|DeviceType)::(\w+)")
+_CONSTANT = re.compile(r"(?:::)?(?:(?:c10|at|torch)::)*(k\w+)")
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+
+CATCH_ALL = frozenset({"CatchAll", "Undefined"})
+"""A block or a kernel at these is for no particular key."""
+
+
+def is_macro_like(name: str) -> bool:
+    """True if a name looks like that of a macro, not of a namespace or key."""
+    return _MACRO.fullmatch(name) is not None
+
+
+def block_key(tokens: Sequence[CppToken]) -> str | Unknown | None:
+    """The key of ``TORCH_LIBRARY_IMPL``: a member of ``c10::DispatchKey``."""
+    text = "".join(token.text for token in tokens)
+    if not text.isidentifier() or is_macro_like(text):
+        return key_of(tokens) or Unknown(spelled(tuple(tokens)))
+    return None if text in CATCH_ALL else _SAME.get(text, text)
+
+
+def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
+    """Key that an expression for a key or a device type names; ``CatchAll`` for the catch-all, None for others."""
+    text = "".join(token.text for token in tokens)
+    match = _KEY.fullmatch(text)
+    if match:
+        return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
+    match = _CONSTANT.fullmatch(text)
+    return _CONSTANTS.get(match[1]) if match else None
+
 
 MAX_STEPS = 20
 """Maximum number of names that stand for one another."""
@@ -101,3 +150,116 @@ def _tag(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str:
         return tokens[-1].text
     value = lookup(tokens[-1].text) if tokens[-1].kind == "name" and steps < MAX_STEPS else None
     return _tag(unwrapped(value), lookup, steps + 1) if value else ""
+
+
+MAX_WRAPPINGS = 20
+"""Maximum number of calls around a function."""
+
+
+class KernelArgument(NamedTuple):
+    """A kernel.
+
+    function: its name as it is written. key: of ``torch::dispatch``. function_tokens: the function alone.
+    """
+
+    function: str
+    key: str | Unknown | None = None
+    fallthrough: bool = False
+    boxed_only: bool = False
+    function_tokens: tuple[CppToken, ...] = ()
+
+
+_WRAPPERS = frozenset({"TORCH_FN", "CppFunction", "makeFromUnboxedFunction", "makeFromUnboxedRuntimeFunction"})
+_FUNCTORS = frozenset({"makeFromBoxedFunctor", "makeFromUnboxedFunctor"})
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts::func"})
+
+
+def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: int = 0) -> KernelArgument:
+    """Read the expression of a kernel. near: gives the values of names of the file; lookup: of all constants."""
+    tokens = unwrapped(tokens)
+    if not tokens or steps > MAX_WRAPPINGS:
+        return KernelArgument(spelled(tuple(tokens)))
+    tokens = _without_debug(tokens)
+    if tokens[0].text == "[" and tokens[0].kind == "mark":
+        return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
+    if tokens[0].text == "&" and len(tokens) > 1:
+        return kernel_of(tokens[1:], near, lookup, steps + 1)
+    name, template, arguments = _call(tokens)
+    if name == "dispatch" and arguments is not None and len(arguments) == 2:
+        inner = kernel_of(arguments[1], near, lookup, steps + 1)
+        return inner._replace(key=key_from(arguments[0], lookup))
+    if name == "makeFallthrough":
+        return KernelArgument("fallthrough", fallthrough=True)
+    if name == "makeFromBoxedFunction":
+        inner = kernel_of(template or (arguments[0] if arguments else []), near, lookup, steps + 1)
+        return inner._replace(boxed_only=True)
+    if name in _FUNCTORS and arguments:
+        maker, type_name, _ = _call(unwrapped(arguments[0]))
+        shown = spelled(tuple(type_name)) if maker in ("make_unique", "make_intrusive") and type_name else None
+        return KernelArgument(shown or spelled(tuple(arguments[0])), boxed_only=name == "makeFromBoxedFunctor")
+    if name == "makeNamedNotSupported":
+        return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
+    if name == "TORCH_BOX" and arguments:
+        return kernel_of(arguments[0], near, lookup, steps + 1)._replace(boxed_only=True)
+    if name in _WRAPPERS and arguments:
+        return kernel_of(arguments[0], near, lookup, steps + 1)
+    if name in _CASTS and arguments:
+        return kernel_of(arguments[0], near, lookup, steps + 1)
+    if len(tokens) == 1 and tokens[0].kind == "name":
+        value = near(tokens[0].text)
+        if value and (value[0].text == "&" or _call(unwrapped(value))[0] in _WRAPPERS | _CASTS | {"dispatch"}):
+            return kernel_of(value, near, lookup, steps + 1)
+    text = spelled(tuple(tokens)).removeprefix("::")
+    return KernelArgument(text, function_tokens=tuple(tokens))
+
+
+def key_from(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str | Unknown:
+    """The key that an expression stands for."""
+    key = key_of(tokens)
+    if key is not None:
+        return key
+    if steps < MAX_WRAPPINGS and len(tokens) and tokens[-1].kind == "name":
+        value = lookup(tokens[-1].text)
+        if value is not None:
+            return key_from(unwrapped(value), lookup, steps + 1)
+    call = called(tokens)
+    if call is not None and call[0] in ("DispatchKey", "make_optional", "optional") and split(call[1]):
+        return key_from(split(call[1])[0], lookup, steps + 1)
+    return Unknown(spelled(tuple(tokens)))
+
+
+def _without_debug(tokens: list[CppToken]) -> list[CppToken]:
+    """Without ``.debug("...")`` at the end."""
+    for index in range(len(tokens) - 1, 0, -1):
+        if tokens[index].text == "debug" and tokens[index - 1].text == "." and tokens[-1].text == ")":
+            return tokens[: index - 1] or tokens
+    return tokens
+
+
+def _call(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken], list[list[CppToken]] | None]:
+    """The name, the template arguments and the arguments of an expression that is one call."""
+    index, name = 0, ""
+    template: list[CppToken] = []
+    while index < len(tokens):
+        token = tokens[index]
+        if token.kind == "name":
+            name, template = token.text, []
+        elif token.text == "<" and name:
+            end = angle_end(tokens, index)
+            if end is None:
+                return "", [], None
+            template = list(tokens[index + 1 : end - 1])
+            index = end
+            continue
+        elif token.text != "::":
+            break
+        index += 1
+    if not name or index == len(tokens) or tokens[index].text not in ("(", "{"):
+        return "", [], None
+    depth = 0
+    for position in range(index, len(tokens)):
+        text = tokens[position].text if tokens[position].kind == "mark" else ""
+        depth += (text in ("(", "{", "[")) - (text in (")", "}", "]"))
+        if depth == 0 and position + 1 < len(tokens):
+            return "", [], None
+    return name, template, split(tokens[index + 1 : -1])

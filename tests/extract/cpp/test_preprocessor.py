@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.cpp.expander import UnclosedMacro
+from dispatch_cli.extract.cpp.macro_table import UnclosedMacro
 from dispatch_cli.extract.cpp.tokens import string_value, tokens_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp import extract_cpp
+from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import ReadSettings, Sources
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import Extraction, SourceKind
