@@ -19,7 +19,7 @@ from dispatch_cli.model.span import MAX_LINE, Span
 from dispatch_cli.trace.calls import NONE, NOT_KNOWN, RAISED, RETURNED, RecordedCalls
 
 if TYPE_CHECKING:
-    from dispatch_cli.trace.table import TableThen
+    from dispatch_cli.trace.signature import TableThen
 
 VERSION = 1
 HEAD = "dispatch_cli_trace"
@@ -302,7 +302,7 @@ class _RecordingReader:
         _add(value, self._of.signatures, value[2])
 
     def _table(self, value: list[Any]) -> None:
-        from dispatch_cli.trace.table import check, table_of
+        from dispatch_cli.trace.signature import check, table_of
 
         check(value[2])
         self._of.tables[_index(value[1], self._of.operators, "an operator")] = table_of(value[2])

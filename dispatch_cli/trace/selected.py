@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.trace.calls import NONE, CallEnd
-from dispatch_cli.trace.casts import casts_of
-from dispatch_cli.trace.devices import DeviceChange
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import CallFact, facts_of, gradient_loss
+from dispatch_cli.trace.facts import CallFact, DeviceChange, casts_of, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import PythonPlace, Recording
 

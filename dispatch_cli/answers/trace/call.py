@@ -11,10 +11,8 @@ from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.trace.calls import CallEnd
-from dispatch_cli.trace.devices import tensor_devices
-from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.facts import gradient_loss
-from dispatch_cli.trace.observed import mode_names
+from dispatch_cli.trace.explained import Explained, mode_names
+from dispatch_cli.trace.facts import gradient_loss, tensor_devices
 
 
 def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:

@@ -11,7 +11,7 @@ from dispatch_cli.cli.output import BadInput, Output, show, write
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
-    from dispatch_cli.trace.devices import DeviceChange
+    from dispatch_cli.trace.facts import DeviceChange
     from dispatch_cli.trace.selected import Wanted
 
 CHROME = "chrome"
@@ -151,7 +151,7 @@ def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
 def _device_change(where: str | None) -> DeviceChange | None:
     if where is None:
         return None
-    from dispatch_cli.trace.devices import DeviceChange
+    from dispatch_cli.trace.facts import DeviceChange
 
     change = DeviceChange.parse(where)
     if change is None:
@@ -166,7 +166,7 @@ def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
     """Exits with 2 where a device is neither one of PyTorch nor of the recording."""
     from dispatch_cli.model.glob import glob_pattern
     from dispatch_cli.model.suggest import did_you_mean, similar
-    from dispatch_cli.trace.devices import tensor_devices
+    from dispatch_cli.trace.facts import tensor_devices
 
     change = _device_change(where)
     if change is None:

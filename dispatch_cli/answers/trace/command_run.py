@@ -52,9 +52,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.capture.run import executable_of
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.kept import RecordingPlace
-    from dispatch_cli.trace.launch import command, launch, library_for
+    from dispatch_cli.trace.launch import check_script, command, launch, library_for
     from dispatch_cli.trace.recording import is_recording
-    from dispatch_cli.trace.runnable import check_script
 
     check_asked(asked, out)
     _check_targets(run, out)

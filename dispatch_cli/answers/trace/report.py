@@ -14,8 +14,8 @@ from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal, line_tot
 from dispatch_cli.answers.trace.view import TracePath, TraceView
 from dispatch_cli.model.declarations import Step
 from dispatch_cli.trace.calls import CallEnd
-from dispatch_cli.trace.chain import Difference
 from dispatch_cli.trace.facts import CallFact
+from dispatch_cli.trace.happened import Difference
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording
 from dispatch_cli.trace.selected import Selected, Wanted
 from dispatch_cli.trace.tree import CallTree, Item

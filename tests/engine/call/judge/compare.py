@@ -18,8 +18,8 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
-from dispatch_cli.trace.chain import chain_of, is_seen, slot_of
-from dispatch_cli.trace.observed import observed
+from dispatch_cli.trace.explained import observed
+from dispatch_cli.trace.happened import chain_of, is_seen, slot_of
 from dispatch_cli.trace.recording import Ran
 
 _NUMBER = re.compile(r"_[0-9]+$")
