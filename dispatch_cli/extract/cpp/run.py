@@ -1,4 +1,4 @@
-"""Registrations out of C++ sources: each translation unit is read, where need be several times, with one result of all."""
+"""Registrations out of C++ sources: each file is read, where need be several times, and gives one result."""
 
 from __future__ import annotations
 
