@@ -37,13 +37,9 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     from collections.abc import Callable, Iterable
 
     from dispatch_cli.capture import (
-        bindings_facts,
-        fake_devices,
         fake_mode,
-        fake_sources,
         going_on,
         higher_order_calls,
-        higher_order_modules,
         looking,
         torch_library,
     )
@@ -61,11 +57,8 @@ else:
         spec.loader.exec_module(module)
         return module
 
-    bindings_facts, fake_devices, fake_mode = _part("bindings_facts"), _part("fake_devices"), _part("fake_mode")
-    fake_sources, going_on = _part("fake_sources"), _part("going_on")
+    fake_mode, going_on, higher_order_calls = _part("fake_mode"), _part("going_on"), _part("higher_order_calls")
     looking, torch_library = _part("looking"), _part("torch_library")
-    higher_order_calls = _part("higher_order_calls")
-    higher_order_modules = _part("higher_order_modules")
 
 FORMAT = 2
 EXIT_NO_TORCH = 3
@@ -344,8 +337,8 @@ def about_tensors(live: Live) -> Data:
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
         **fake_mode.about_mode(live.torch),
-        **fake_devices.about_mode(devices),
-        **bindings_facts.facts(live.torch),
+        **fake_mode.about_devices(devices),
+        **torch_library.about_bindings(live.torch),
     }
 
 
@@ -752,7 +745,7 @@ def functionalize_errors(function: Any) -> dict[str, str]:
 def _first_attributes(function: Any) -> list[str]:
     """The attributes of its first argument that a function reads before it calls or decides anything."""
     # what is wrapped is another function
-    definition = None if hasattr(function, "__wrapped__") else fake_sources.definition_of(function)
+    definition = None if hasattr(function, "__wrapped__") else fake_mode.definition_of(function)
     if definition is None:
         return []
     arguments = [*getattr(definition.args, "posonlyargs", []), *definition.args.args]
@@ -1015,11 +1008,9 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     understood, skipped = operators(live, asked, step)
     layout = universe(live, Refreshes(live, step).find())
     # after the operators: a FakeTensorMode imports modules of PyTorch that register kernels
-    if not fake_mode.note_rules(
-        {operator["name"]: operator for operator in understood}, function_name, fake_devices.note_rules, fake_sources
-    ):
+    if not fake_mode.note_rules({operator["name"]: operator for operator in understood}, function_name):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
-    asked.notes += map(live.clean, higher_order_modules.import_all(Path(torch.__file__).absolute().parent))
+    asked.notes += map(live.clean, higher_order_calls.import_all(Path(torch.__file__).absolute().parent))
     # after the tables: a fallback of PyTorch that is replaced does not come back
     layout["replaceable_fallbacks"] = replaceable_fallbacks(live)
     return {

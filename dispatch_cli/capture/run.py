@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import IO, Any, NamedTuple
 
-from dispatch_cli.capture import probe, process
+from dispatch_cli.capture import probe
 from dispatch_cli.capture.answer import AnswerError, read
 from dispatch_cli.model.problem import InputError, Problem
 
@@ -138,7 +140,7 @@ def executable_of(python: str | None) -> str:
 def _run(command: list[str], seconds: float, progress: Progress) -> None:
     """Run the probe to its end. Errors: InputError when it fails, and when it takes too long."""
     try:
-        ended = process.run(command, seconds, lambda line: _report(line, progress))
+        ended = run_limited(command, seconds, lambda line: _report(line, progress))
     except OSError as error:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
     if ended.code is None:
@@ -170,7 +172,7 @@ def _failure(executable: str, code: int, errors: str) -> InputError:
         return _error(_CODES.get(code, _FAILED), f"{executable}: {message}", details, _HINTS.get(code))
     how = f"exited with {code}"
     if code < 0:
-        with contextlib.suppress(ValueError):
+        with suppress(ValueError):
             how = f"was ended by {signal.Signals(-code).name}"
     message = f"{executable} {how} while its PyTorch was being queried"
     return _error(_FAILED, message, _last_lines(errors), _HINTS[probe.EXIT_BROKEN_TORCH])
@@ -189,3 +191,86 @@ def _reported(errors: str) -> tuple[str | None, str]:
     if isinstance(data, dict) and isinstance(data.get("error"), str):
         return data["error"], str(data.get("details", ""))
     return None, ""
+
+
+MAX_STDERR = 1 << 16
+"""Bytes of standard error that are kept, from the end."""
+REST = 1.0
+"""Seconds to wait for the rest of standard error after the end. A process that the program left behind can keep it open
+for ever."""
+
+
+class Ended(NamedTuple):
+    """End of a program.
+
+    code: its exit code, negative for a signal; None where its time was over. errors: the end of its standard error.
+    """
+
+    code: int | None
+    errors: str
+
+
+def run_limited(command: Sequence[str], seconds: float, take: Callable[[bytes], bool]) -> Ended:
+    """Run a program to its end, or until its time is over. The processes that it started in its group end with it.
+
+    take: gets each line of standard error, in another thread; what it answers True for is not kept.
+    Errors: OSError when the program cannot be started.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None
+        errors = _Errors(process.stderr, take)
+        try:
+            code: int | None = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+    finally:
+        _end_with_group(process)
+    return Ended(code, errors.text())
+
+
+def _end_with_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process with its whole group, whether it still runs or not."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
+class _Errors:
+    """Reads standard error for as long as the program runs, and keeps its end."""
+
+    def __init__(self, stream: IO[bytes], take: Callable[[bytes], bool]) -> None:
+        self._stream = stream
+        self._take = take
+        self._kept = b""
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError):  # the stream is closed
+            while chunk := self._stream.read(1 << 14):
+                *lines, rest = (self._kept + chunk).split(b"\n")
+                others = [line for line in lines if not self._is_taken(line)]
+                self._kept = b"\n".join([*others, rest])[-MAX_STDERR:]
+
+    def _is_taken(self, line: bytes) -> bool:
+        try:
+            return self._take(line)
+        except (OSError, ValueError):  # reading goes on: a program that cannot write would wait
+            return False
+
+    def text(self) -> str:
+        """Text that was kept, once the program has ended."""
+        self._reader.join(REST)
+        self._stream.close()
+        return self._kept.decode("utf-8", "replace")

@@ -302,9 +302,9 @@ class _RecordingReader:
         _add(value, self._of.signatures, value[2])
 
     def _table(self, value: list[Any]) -> None:
-        from dispatch_cli.trace.signature import check, table_of
+        from dispatch_cli.trace.signature import check_table, table_of
 
-        check(value[2])
+        check_table(value[2])
         self._of.tables[_index(value[1], self._of.operators, "an operator")] = table_of(value[2])
 
     def _call(self, value: list[Any]) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.capture import process
+from dispatch_cli.capture import run as capture_run
 from tests.capture.support import mutations
 from tests.capture.test_write import small_state
 from tests.cli.support import COMMAND, ROOT, Result, call, environment
@@ -198,11 +198,11 @@ def test_an_answer_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before it takes gigabytes, as a file is."""
     answer = ""
 
-    def run(command: list[str], *_: object) -> process.Ended:
+    def run(command: list[str], *_: object) -> capture_run.Ended:
         Path(command[2]).write_text(answer, encoding="utf-8")
-        return process.Ended(0, "")
+        return capture_run.Ended(0, "")
 
-    monkeypatch.setattr(process, "run", run)
+    monkeypatch.setattr(capture_run, "run_limited", run)
     message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: the "
     for answer, why in (  # noqa: B007  (`run` writes it)
         ("[" + "[]," * 2_000_000 + "[]]", "file has more than 2000000 values"),
@@ -229,11 +229,11 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
     codes = Counter[int]()
     current: Any = None
 
-    def run(command: list[str], *_: object) -> process.Ended:
+    def run(command: list[str], *_: object) -> capture_run.Ended:
         Path(command[2]).write_text(json.dumps(current), encoding="utf-8")
-        return process.Ended(0, "")
+        return capture_run.Ended(0, "")
 
-    monkeypatch.setattr(process, "run", run)
+    monkeypatch.setattr(capture_run, "run_limited", run)
     for current in answers:
         assert call(*ask, "--python", sys.executable).code in (0, 1)
         for what, _ in islice(mutations(current), None, None, EVERY):

@@ -12,7 +12,7 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.capture import probe
-from dispatch_cli.capture.higher_order_modules import defining_modules, import_all
+from dispatch_cli.capture.higher_order_calls import defining_modules, import_all
 from dispatch_cli.capture.run import ANSWERS
 from tests.extract.cases import cases, write
 from tests.support import UNIVERSE_OF, load_recording

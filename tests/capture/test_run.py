@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from dispatch_cli.capture import process, run
+from dispatch_cli.capture import run
 from dispatch_cli.cli import cli
 from dispatch_cli.model.problem import InputError
 from tests.capture.test_write import small_state
@@ -97,7 +97,7 @@ def test_noise_is_bounded(torch: Path) -> None:
     assert code == "capture-failed"
     assert message.startswith("PYTHON exited with 9 while its PyTorch was being queried\n")
     assert message.endswith("x\nend")
-    assert len(message) < process.MAX_STDERR + 100
+    assert len(message) < run.MAX_STDERR + 100
 
 
 def test_a_python_that_is_none() -> None:
