@@ -10,10 +10,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import IO, Any, NamedTuple
 
 from dispatch_cli.capture import probe
@@ -216,15 +216,17 @@ def run_limited(command: Sequence[str], seconds: float, take: Callable[[bytes], 
     take: gets each line of standard error, in another thread; what it answers True for is not kept.
     Errors: OSError when the program cannot be started.
     """
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        start_new_session=True,
-    )
+    process = None
     try:
+        with _undisturbed():
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
         assert process.stderr is not None
         errors = _Errors(process.stderr, take)
         try:
@@ -232,8 +234,28 @@ def run_limited(command: Sequence[str], seconds: float, take: Callable[[bytes], 
         except subprocess.TimeoutExpired:
             code = None
     finally:
-        _end_with_group(process)
+        if process is not None:
+            _end_with_group(process)
     return Ended(code, errors.text())
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A signal that raises an exception does so at the end of this block: until then nobody could end the program."""
+    came: list[int] = []
+    handlers = {}
+    if current_thread() is main_thread():
+        signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        handlers = {number: handler for number, handler in signals.items() if callable(handler)}
+    for signal_number in handlers:
+        signal.signal(signal_number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _end_with_group(process: subprocess.Popen[bytes]) -> None:
