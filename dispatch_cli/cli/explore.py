@@ -13,7 +13,7 @@ import click
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SETTINGS, SourceOptions, load_state, source_options, warn_of_overrides
-from dispatch_cli.cli.source_arguments import source_arguments
+from dispatch_cli.cli.source_options import source_arguments
 
 if TYPE_CHECKING:
     from types import ModuleType

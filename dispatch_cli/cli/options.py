@@ -18,7 +18,7 @@ from dispatch_cli.cli.completion import (
     complete_universes,
 )
 from dispatch_cli.cli.output import BadInput, say, warn
-from dispatch_cli.cli.source_options import NO_READING, TESTS_LEFT_OUT, ReadingOptions, reading_options
+from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_options
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
@@ -197,7 +197,7 @@ def load_state(
     named to load, they are those of the newest embedded state, and standard error says so.
     """
     if source.files or source.keys or source.bases:
-        return _load(source, color, guards, ops)
+        return _load(source, color, guards)
     if not ops:
         raise click.UsageError(
             "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB "
@@ -211,13 +211,10 @@ def load_state(
     return state
 
 
-def state_or_newest(source: SourceOptions, color: str, operator: str | None = None) -> State:
-    """The state; the answer says so if it is over an embedded one that no option or file named.
-
-    operator: the one that is asked for.
-    """
+def state_or_newest(source: SourceOptions, color: str) -> State:
+    """The state; the answer says so if it is over an embedded one that no option or file named."""
     if source.files or source.keys or source.bases:
-        return _load(source, color, ops=() if operator is None else (operator,))
+        return _load(source, color)
     return _newest(source, color)
 
 
@@ -231,8 +228,7 @@ def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> St
     return state
 
 
-def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Sequence[str] = ()) -> State:
-    """ops: the operators that are asked for; what only tests, benchmarks and examples define is looked for there."""
+def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:
     from dispatch_cli.model.problem import InputError
 
     if source.keys and (source.files or source.bases):
@@ -253,7 +249,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Se
         documents: Sequence[str | ExtractedDocument] = ()
         assumed = None
         if source.files:
-            from dispatch_cli.cli.assumed_base import assumed_base, say_assumed, state_with
+            from dispatch_cli.cli.source_reading import assumed_base, say_assumed, state_with
 
             if not source.bases and not source.without_base:
                 assumed = assumed_base(source.files, source.universe, None if project is None else project.base)
@@ -277,43 +273,40 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = (), ops: Se
             say_name_notes(state)
     except InputError as error:
         raise BadInput(at_setting(error, backend), color) from None
-    if ops and click.get_current_context().meta.get(TESTS_LEFT_OUT) and not source.reading.tests:
-        return _with_tests(state, source, color, guards, ops)
     return state
-
-
-def _with_tests(state: State, source: SourceOptions, color: str, guards: Sequence[str], ops: Sequence[str]) -> State:
-    """The state with what tests, benchmarks and examples register, if that has operators that *state* has not."""
-    missing = [name for name in ops if not _is_defined(state, name)]
-    if not missing:
-        return state
-    names = ", ".join(missing)
-    say_note(f"nothing that was read defines {names}; looking for it in tests, benchmarks and examples")
-    try:
-        wider = _load(source._replace(reading=source.reading._replace(tests=True)), color, guards)
-    except BadInput:  # what is wrong with a test does not hide that there is no such operator
-        return state
-    return wider if any(_is_defined(wider, name) for name in missing) else state
-
-
-def _is_defined(state: State, glob: str) -> bool:
-    """True if an operator that a glob or name chooses is defined."""
-    from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
-    from dispatch_cli.model.names import OperatorName
-
-    names = map(OperatorName.parse, select_names(state.dispatcher.names(), glob))
-    if any(state.dispatcher.operator(name).definition is not None for name in names):
-        return True
-    higher_order = [operator.name for operator in state.higher_order_operators]
-    return may_be_higher_order(glob) and bool(select_higher_order(higher_order, glob))
 
 
 def opened_files(source: SourceOptions, color: str) -> SourceOptions:
     """Options with the files at a revision that are among the files; their project's settings are read there."""
-    from dispatch_cli.cli.revisions import is_at_revision, opened
-
     files = opened(source.files, color)
     return source._replace(files=files, project=None if is_at_revision(files) else source.project)
+
+
+def opened(files: Sequence[str], color: str, must_exist: bool = True) -> tuple[str, ...]:
+    """The names under which files can be read until the command ends.
+
+    must_exist: as for `resolve`. Errors: BadInput.
+    """
+    if not any(":" in file for file in files):
+        return tuple(files)
+    from dispatch_cli.files.asked import resolve
+    from dispatch_cli.files.paths import close_trees
+    from dispatch_cli.model.problem import InputError
+
+    click.get_current_context().call_on_close(close_trees)
+    try:
+        return resolve(files, must_exist)
+    except InputError as error:
+        raise BadInput(error, color) from None
+
+
+def is_at_revision(files: Sequence[str]) -> bool:
+    """True if the first of some files is at a revision; what belongs to all of them is looked for there then."""
+    if not any(":" in file for file in files):
+        return False
+    from dispatch_cli.files.paths import tree_of
+
+    return tree_of(files[0]) is not None
 
 
 def choices(when: Sequence[str]) -> dict[str, str]:
@@ -359,11 +352,8 @@ def project_defaults(files: Sequence[str] = ()) -> CheckSettings | None:
 
     Errors: InputError.
     """
-    if any(":" in file for file in files):
-        from dispatch_cli.cli.revisions import is_at_revision
-
-        if is_at_revision(files):
-            return _defaults_near(files[0])
+    if is_at_revision(files):
+        return _defaults_near(files[0])
     try:
         folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
     except FileNotFoundError:  # it was removed: there is no project

@@ -18,7 +18,7 @@ from dispatch_cli.answers.findings.command_options import (
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write
-from dispatch_cli.cli.source_arguments import source_arguments
+from dispatch_cli.cli.source_options import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport

@@ -27,10 +27,10 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
     _show(error)
     name = next((arg for arg in argv if not arg.startswith("-")), "")
     command = group.get_command(click.Context(group), name)
-    if command is None or isinstance(error, CannotWrite):
+    out = None if command is None else _output(command, argv[argv.index(name) + 1 :])
+    if command is None or out is None or out.format in WITHOUT_PROBLEMS:
         return
-    out = _output(command, argv[argv.index(name) + 1 :])
-    if out is None or out.format in WITHOUT_PROBLEMS:
+    if isinstance(error, CannotWrite) and out.file is not None:
         return
     if out.file is not None:
         # what was not read yet must not be replaced either

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from dispatch_cli.cli.completion import complete_files
 
@@ -14,24 +15,21 @@ NOT_UNDERSTOOD = "dispatch_cli.not_understood"
 """Key under which a run notes that something in the sources is not understood."""
 NO_CONFIG = "none"
 """The value of ``--config`` for no project file."""
-TESTS_LEFT_OUT = "dispatch_cli.tests_left_out"
-"""Key under which a run notes that folders of tests, benchmarks or examples were not read."""
 
 
 class ReadingOptions(NamedTuple):
-    """Values of the options that say how sources are read. tests: no option; a command that looks for an operator."""
+    """Values of the options that say how sources are read."""
 
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    tests: bool | None = None
 
 
 NO_READING = ReadingOptions()
 """Options where none is given."""
-_NAMES = {name: f"source_{name}" for name in ReadingOptions._fields if name != "tests"}
+_NAMES = {name: f"source_{name}" for name in ReadingOptions._fields}
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,3 +85,24 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 strict_option = click.option("--strict", is_flag=True, help="Exit with 1 when some source is not understood.")
+
+
+def source_arguments(context: click.Context, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
+    """The files and the options of the source that were given. leave_out: parameters that are not of the source."""
+    from dispatch_cli.files.paths import as_argument
+
+    yield from (as_argument(file) for file in context.params.get("files") or ())
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and isinstance(option, click.Option) and name not in leave_out:
+            yield from _option(option, context.params[name])
+
+
+def _option(option: click.Option, value: Any) -> Iterator[str]:
+    flag = max(option.opts, key=len)
+    if option.is_flag:
+        yield flag
+        return
+    for item in value if option.multiple else (value,):
+        yield from (flag, str(item))

@@ -6,17 +6,18 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from dispatch_cli.cli.output import BadInput, say
 from dispatch_cli.cli.progress import progress_on
-from dispatch_cli.cli.source_options import NO_CONFIG, NOT_UNDERSTOOD, TESTS_LEFT_OUT, ReadingOptions
+from dispatch_cli.cli.source_options import NO_CONFIG, NOT_UNDERSTOOD, ReadingOptions
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.extract.run import SourceRun
+    from dispatch_cli.model.settings import Named
     from dispatch_cli.model.source_settings import SourceSettings
 
 OFTEN = 0.05
@@ -87,10 +88,7 @@ def with_documents(
         return files
     run = read_sources(sources, reading, project, allow_outside, color, bases)
     from dispatch_cli.declarations.tree import ExtractedDocument
-    from dispatch_cli.extract.left_out import WhyLeftOut
 
-    if any(part.reason is WhyLeftOut.TESTS for part in run.left_out):
-        click.get_current_context().meta[TESTS_LEFT_OUT] = True
     say_notes(run)
     if not is_understood(run):
         click.get_current_context().meta[NOT_UNDERSTOOD] = True
@@ -109,17 +107,19 @@ def with_documents(
 
 def say_notes(run: SourceRun) -> None:
     """Say on standard error what was read, and what was not."""
-    from dispatch_cli.cli.source_summary import notes
+    from dispatch_cli.cli.source_summary import notes, unreadable
 
+    for part in unreadable(run):
+        say(f"warning: {part}\n")
     for note in notes(run):
         say(f"note: {note}\n")
 
 
 def is_understood(run: SourceRun) -> bool:
     """True if all of the sources is understood and decided, as far as anyone can see."""
-    from dispatch_cli.cli.source_summary import undecided_in
+    from dispatch_cli.cli.source_summary import undecided_in, unreadable
 
-    return not run.not_understood and not undecided_in(run)
+    return not run.not_understood and not undecided_in(run) and not any(unreadable(run))
 
 
 def read_sources(
@@ -229,7 +229,6 @@ def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
         ),
         include=include,
         exclude=reading.exclude,
-        tests=reading.tests,
     )
 
 
@@ -252,3 +251,60 @@ def file_line(file: str, before: int, count: int) -> str:
     """Progress line for a file that is read. before: number of files read before it; count: 0 if not known."""
     of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
     return f"reading {of_all}: {file[-_WIDTH:]}"
+
+
+class AssumedBase(NamedTuple):
+    """An embedded state. why: how it was chosen, as the end of a sentence. setting: the one that names it, if any."""
+
+    name: str
+    why: str
+    setting: Named | None = None
+
+
+def assumed_base(files: Sequence[str], universe: str | None, setting: Named | None) -> AssumedBase | None:
+    """The state to start from unless the files decide it; None for none.
+
+    Sources, and declarations beside them, are over the newest state that the packaging files of the sources' project
+    allow. universe: what ``--universe`` names. setting: `base` of the project file.
+    """
+    from dispatch_cli import bases
+    from dispatch_cli.declarations.project import NO_BASE
+
+    if setting is not None:
+        return None if setting.text == NO_BASE else AssumedBase(setting.text, f"as {setting.span} says", setting)
+    states = bases.names()
+    sources = [file for file in files if is_source(file)]
+    if not sources:
+        return None
+    if universe is not None:
+        return AssumedBase(universe, "as --universe says") if universe in states else None
+    from dispatch_cli.declarations.pytorch_requirement import newest_allowed
+
+    name, requirement, is_allowed = newest_allowed(common_folder(sources), states)
+    if requirement is None:
+        return AssumedBase(name, "the newest embedded state")
+    clause = f"{requirement.span}: torch{requirement.spec}"
+    if is_allowed:
+        return AssumedBase(name, f"the newest embedded state that the project allows ({clause})")
+    return AssumedBase(name, f"the nearest embedded state to what the project requires ({clause})")
+
+
+def state_with(operator: str) -> str | None:
+    """The newest embedded state that has an operator."""
+    from dispatch_cli import bases
+
+    for name in bases.names():
+        try:
+            bases.load(name).header(operator)
+        except KeyError:
+            continue
+        return name
+    return None
+
+
+def say_assumed(base: AssumedBase) -> None:
+    """Name the state on standard error, in one line."""
+    from dispatch_cli.render.text_safety import safe
+
+    other = "" if base.setting is not None else "; --base names another, or none"
+    say(f"note: over {base.name}, {safe(base.why)}{other}\n")

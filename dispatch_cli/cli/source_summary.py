@@ -11,6 +11,7 @@ from dispatch_cli.extract.run import SourceRun
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
+from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.words import plural
 
 MAX_STATEMENTS = 20
@@ -79,6 +80,13 @@ def notes(run: SourceRun) -> Iterator[str]:
     counts += [f"left out: {', '.join(named)}"] if named else []
     if counts:
         yield f"{'; '.join(counts)}: `dispatch-cli extract` lists all"
+
+
+def unreadable(run: SourceRun) -> Iterator[str]:
+    """The files and folders below the given paths that cannot be read, each with the reason."""
+    for part in run.left_out:
+        if part.reason is WhyLeftOut.UNREADABLE:
+            yield f"{safe(part.path)} {part.reason.value}{f': {safe(part.detail)}' if part.detail else ''}"
 
 
 def backend_named(run: SourceRun) -> str:

@@ -231,19 +231,13 @@ def test_what_extract_writes_can_be_written_again_and_is_no_source(tree: Path) -
     assert refused.code == 2 and "it is an input of this command" in refused.err
 
 
-def test_an_operator_that_only_a_test_defines_is_answered_with_its_place() -> None:
+def test_tests_are_read_where_the_project_says_so() -> None:
     Path("src/tests").mkdir()
     Path("src/tests/t.cpp").write_text('TORCH_LIBRARY(mock, m) { m.def("t(Tensor x) -> Tensor", &t); }\n')
-    for arguments in (("resolve", "mock::t"), ("explain", "mock::t", "CPU")):
-        result = call(*arguments, "src")
-        assert "src/tests/t.cpp:1" in result.out, result.err
-        assert "nothing that was read defines mock::t; looking for it in tests" in result.err
-    assert "src/tests/t.cpp:1" in call("register", "src", "--op", "mock::t").out
-    assert "src/tests/ (tests, benchmarks and examples" in call("register", "src").err
-    for arguments in (("register", "src"), ("register", "src", "--op", "my::f"), ("register", "--key", "CPU", "src")):
-        result = call(*arguments)
-        assert "mock" not in result.out and "looking for" not in result.err
-    assert call("register", "src", "--op", "mock::u").code == 2
+    result = call("register", "src")
+    assert "mock" not in result.out
+    assert "src/tests/ (tests, benchmarks and examples" in result.err
+    assert call("resolve", "mock::t", "src").code == 2
     Path("pyproject.toml").write_text("[tool.dispatch-cli.extract]\ntests = true\n")
     assert "mock::t" in call("register", "src").out
     Path("pyproject.toml").write_text("[tool.dispatch-cli.extract]\ntests = 1\n")

@@ -28,9 +28,7 @@ def state_of(arguments: Sequence[str]) -> State:
     with click.Context(command) as context:
         command.parse_args(context, [*arguments])
         params = context.params
-        reading = ReadingOptions(
-            **{name: params[f"source_{name}"] for name in ReadingOptions._fields if name != "tests"}
-        )
+        reading = ReadingOptions(**{name: params[f"source_{name}"] for name in ReadingOptions._fields})
         source = SourceOptions(
             *(params["files"], params["keys"], params["universe"], params["bases"]),
             *(params["allow_outside"], params["privateuse1"]),

@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dispatch_cli.cli.options import SourceOptions, load_state, resolved_name
+from dispatch_cli.cli.options import SourceOptions, load_state, opened, resolved_name
 from dispatch_cli.cli.output import say
-from dispatch_cli.cli.revisions import opened
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State

@@ -94,7 +94,7 @@ def command(
     from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, read_call
     from dispatch_cli.model.problem import InputError
 
-    state = state_or_newest(source, out.color, operator)
+    state = state_or_newest(source, out.color)
     asked = CallRequest(operator, tensors, options, keyset, contexts)
     try:
         given = read_call(state, asked)

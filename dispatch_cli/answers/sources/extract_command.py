@@ -9,9 +9,8 @@ import click
 from dispatch_cli.answers.findings.command_options import config_option
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
-from dispatch_cli.cli.options import allow_outside_option
+from dispatch_cli.cli.options import allow_outside_option, opened
 from dispatch_cli.cli.output import BadInput, output_options, warn, write
-from dispatch_cli.cli.revisions import opened
 from dispatch_cli.cli.source_options import NO_CONFIG, ReadingOptions, reading_options, strict_option
 from dispatch_cli.cli.source_reading import is_understood, read_sources
 
