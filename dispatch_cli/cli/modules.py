@@ -29,7 +29,6 @@ COMMANDS = {
 """Command → the module that has it, as ``command``."""
 
 DOCUMENTS = {
-    "against": "dispatch_cli.answers.findings.crossref.against_document",
     "backend-fallbacks": "dispatch_cli.answers.table.registrations.fallbacks_document",
     "bases": "dispatch_cli.answers.sources.bases_document",
     "call-keys": "dispatch_cli.answers.resolve.call_keys_document",

@@ -63,6 +63,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--timeout", ("extract", "capture", "crossref"), "set the variable DISPATCH_CLI_TIMEOUT to the seconds"),
     ("--timestamp", ("page",), "leave it out: the file has a date"),
     ("--to", ("history",), _VERSIONS),
+    ("--view", ("crossref",), "leave it out: what only one side has is a finding"),
     ("--vmap", ("capture",), _VMAP),
     ("--vmap", ("coverage",), "write --context vmap"),
 )

@@ -52,7 +52,7 @@ class BuiltLibrary(NamedTuple):
     source: what was asked, in words. modules: those that were imported. operators, higher_order: by name.
     fallbacks: backend fallbacks by runtime key. apart: whether it is known what the modules registered, and what
     PyTorch has without them. imported_higher_order: the higher-order operators that the modules registered something
-    for. universe: the name of that PyTorch's universe.
+    for. universe: the name of that PyTorch's universe. is_live: a running PyTorch was asked, and not a state.
     """
 
     source: str
@@ -63,6 +63,7 @@ class BuiltLibrary(NamedTuple):
     apart: bool = False
     imported_higher_order: frozenset[str] = frozenset()
     universe: str = ""
+    is_live: bool = True
 
     def has(self, kernel: BuiltKernel | None) -> bool:
         """True if a kernel is there that is the library's, as far as that is known."""

@@ -32,7 +32,6 @@ checks
 coverage MPS --base torch-2.15 --op 'aten::*softmax*'
 coverage examples/out_of_tree_backend.yaml
 crossref --python $TMP/python
-crossref tests/cli/fields/against.cpp --against torch-2.15
 diff tests/cli/diff_old.yaml tests/cli/diff_new.yaml
 guards examples/scenarios/06_factory.fixed.yaml
 history aten::ones

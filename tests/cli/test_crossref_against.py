@@ -1,9 +1,10 @@
-"""``dispatch-cli crossref --against``: what files register, beside what a state holds."""
+"""``dispatch-cli crossref --against STATE``: declarations and sources beside the contents of a state."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,21 @@ operators:
   - func: demo::f(Tensor x) -> Tensor
     dispatch: {CPU: f}
 """
+FURTHER = "  - func: demo::g() -> ()\n"
+WITH_PYTHON = """\
+dispatch: 1
+operators:
+  - func: demo::f(Tensor x) -> Tensor
+    alias_analysis: PURE_FUNCTION
+    dispatch: {CPU: f, AutogradCPU: fallthrough}
+    python_dispatch: {CompositeImplicitAutograd: f_math}
+  - custom_op: demo::g(Tensor x) -> Tensor
+    kernel: g
+fallbacks: {PrivateUse1: fallthrough}
+higher_order_operators:
+  - name: repeat
+    dispatch: {CompositeExplicitAutograd: repeat_impl}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -32,34 +48,37 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("state.yaml").write_text(STATE, encoding="utf-8")
 
 
-def test_a_file_that_declares_the_same() -> None:
-    result = call("crossref", "a.cpp", "--against", "state.yaml", "--format", "json")
-    assert result.code == 0
-    report = json.loads(result.out)
-    assert (report["report"], report["equal"], report["state"]) == ("against", True, "state.yaml")
-    counts = {count["registered"]: count["same"] for count in report["counts"]}
-    assert (counts, report["differences"]) == ({"definition": 1, "kernel": 1, "fallback": 0}, [])
+def drift(*arguments: str) -> list[tuple[Any, ...]]:
+    """The findings: the check, the operator, the key, the line."""
+    result = call("crossref", *arguments, "--format", "json")
+    findings = json.loads(result.out)["findings"]
+    assert result.code == bool(findings)
+    return [(row["check"], row["operator"], row["key"], row["declared_at"]["line"]) for row in findings]
 
 
-def test_what_the_sources_lack() -> None:
-    with Path("state.yaml").open("a", encoding="utf-8") as file:
-        file.write("  - func: demo::g() -> ()\n")
-    result = call("crossref", "a.cpp", "--against", "state.yaml", "--format", "csv")
-    assert result.code == 1
-    assert result.out.splitlines()[1].startswith("only-in-state,definition,demo::g,,,,,demo::g() -> (),")
+@pytest.mark.parametrize("text", [STATE, WITH_PYTHON])
+def test_a_state_is_as_its_own_declarations_say(text: str) -> None:
+    Path("state.yaml").write_text(text, encoding="utf-8")
+    assert drift("state.yaml", "--against", "state.yaml") == []
 
 
-def test_declarations_are_compared_as_sources_are() -> None:
-    assert call("crossref", "state.yaml", "--against", "state.yaml").code == 0
-    Path("other.yaml").write_text(STATE.replace("{CPU: f}", "{CUDA: f}"), encoding="utf-8")
-    result = call("crossref", "other.yaml", "--against", "state.yaml", "--format", "json")
-    assert result.code == 1
-    rows = {(row["outcome"], row["operator"], row["key"]) for row in json.loads(result.out)["differences"]}
-    assert ("only-in-sources", "demo::f", "CUDA") in rows
+def test_sources_and_a_state_that_lack_something() -> None:
+    assert drift("a.cpp", "--against", "state.yaml") == []
+    Path("state.yaml").write_text(STATE.replace("{CPU: f}", "{CUDA: f}") + FURTHER, encoding="utf-8")
+    assert drift("a.cpp", "--against", "state.yaml") == [
+        ("drift-undeclared", "demo::g", None, 1),
+        ("drift-undeclared", "demo::f", "CUDA", 2),
+        ("drift-missing", "demo::f", "CPU", 5),
+    ]
+
+
+def test_an_embedded_state_has_kernels_of_its_own() -> None:
+    """The kernel of PyTorch at the key is the declared one, as nothing says whose it is."""
+    block = 'TORCH_LIBRARY_IMPL(aten, CPU, m) {\n  m.impl("mm", mm);\n  m.impl("bm", mm);\n}\n'
+    Path("a.cpp").write_text(block, encoding="utf-8")
+    assert drift("a.cpp", "--against", "torch-2.15") == [("drift-missing", "aten::bm", None, 3)]
 
 
 def test_only_the_operators_that_are_chosen() -> None:
-    with Path("state.yaml").open("a", encoding="utf-8") as file:
-        file.write("  - func: demo::g() -> ()\n")
-    line = ("crossref", "a.cpp", "--against", "state.yaml", "--op")
-    assert (call(*line, "demo::f").code, call(*line, "demo::g").code) == (0, 1)
+    Path("state.yaml").write_text(STATE + FURTHER, encoding="utf-8")
+    assert drift("a.cpp", "--against", "state.yaml", "--op", "demo::f") == []

@@ -12,7 +12,6 @@ import pytest
 
 from dispatch_cli.api import run_declarations
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.crossref.against import AgainstOutcome, compare_with_state
 from dispatch_cli.crossref.built import ask_built
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project import find_project, read_source_settings
@@ -22,6 +21,7 @@ from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from tests import in_pytorch
 from tests.capture.support import torch_python
+from tests.checks.helpers import findings
 from tests.cli.support import ROOT, call
 
 EXAMPLE = ROOT / "examples" / "extension"
@@ -81,11 +81,9 @@ def test_it_registers_what_its_sources_say(tmp_path: Path, monkeypatch: pytest.M
     assert project is not None
     read = run(SOURCES, (read_source_settings(project),))
     declared = load([ExtractedDocument("sources", read.document, read.lines)], universe=universe)
-    comparison = compare_with_state(declared, library)
-    others = [row for row in comparison if row.outcome is not AgainstOutcome.SAME]
-    assert {other.outcome for other in others} == {AgainstOutcome.NOT_IN_BUILD}
-    assert {other.operator: other.when[0] for other in others} == CONDITIONAL
-    assert len(comparison) - len(others) == 36
+    drift = findings(run_declarations(declared), select="drift", built=library)
+    assert {finding.check for finding in drift} == {"drift-missing"}
+    assert {finding.operator: finding.when for finding in drift} == CONDITIONAL
     declared_places, live = places(declared), live_places(library, folder)
     assert declared_places.keys() == live.keys()
     own = {where: text for where, text in live.items() if not text.startswith("site-packages/torch/")}

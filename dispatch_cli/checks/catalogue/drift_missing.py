@@ -103,7 +103,7 @@ def _details(other: BuiltKernel | None) -> tuple[tuple[str, str], ...]:
 
 
 def _tip(drift: DriftComparison) -> str | None:
-    return None if drift.library.modules else NO_MODULES
+    return None if drift.library.modules or not drift.library.is_live else NO_MODULES
 
 
 def _kernels(drift: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:

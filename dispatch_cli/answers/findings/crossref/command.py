@@ -9,7 +9,6 @@ import click
 
 from dispatch_cli.answers.findings.ci.command_options import step_summary_option
 from dispatch_cli.answers.findings.command_options import full_option
-from dispatch_cli.answers.findings.crossref.against_command import show_against
 from dispatch_cli.answers.findings.crossref.command_options import (
     LIVE,
     Asked,
@@ -44,12 +43,6 @@ if TYPE_CHECKING:
 )
 @live_options
 @filter_option("those that the declarations name; without declarations, all")
-@click.option(
-    "--view",
-    type=click.Choice(("findings", "registrations")),
-    help="What to show. findings: where the library is not as declared. registrations: everything that only one side "
-    f"has. Default: findings for {LIVE}, registrations for a STATE.",
-)
 @full_option
 @step_summary_option
 @allow_outside_option
@@ -61,7 +54,6 @@ def command(
     python: str | None,
     modules: tuple[str, ...],
     ops: tuple[str, ...],
-    view: str | None,
     full: bool,
     step_summary: str | None,
     allow_outside: bool,
@@ -71,14 +63,10 @@ def command(
     """Compare declarations with a library or a state, or dispatch-cli with PyTorch.
 
     With declarations or sources (crossref FILE --against live --import mylib), the operators, schemas, kernels,
-    fallthroughs and backend fallbacks that they declare are looked up in a PyTorch that has imported the library. What
-    is missing, different or not declared, and what that PyTorch refuses, is a finding at the declaration. The formats
-    are those of check-invariants. The exit code is 1 when a finding is a warning or an error. `dispatch-cli checks
-    drift` explains the checks.
-
-    With --against STATE, or --view registrations, the answer is a comparison: which definitions, kernels and backend
-    fallbacks the FILEs have and the state lacks, and the other way round. What the FILEs have under a condition only,
-    and the state lacks, is listed and does not count. The exit code is 1 when they differ.
+    fallthroughs and backend fallbacks that they declare are looked up in a PyTorch that has imported the library, or in
+    a STATE. What is missing, different or not declared, and what PyTorch refuses, is a finding at the declaration. The
+    formats are those of check-invariants. The exit code is 1 when a finding is a warning or an error. `dispatch-cli
+    checks drift` explains the checks.
 
     Without FILE, or with a capture of PyTorch, PyTorch's registrations are loaded into dispatch-cli, whose dumps and
     dispatch tables are compared with those of a live PyTorch, as are its invariants, and what torch._ops.resolve_key
@@ -93,33 +81,23 @@ def command(
     is_asked = against is not None or python is not None or bool(modules)
     if not files and not (live and is_asked):
         raise click.UsageError(f"Nothing to compare: give declarations or sources, or --against {LIVE}.")
-    if not live and view == "findings":
-        raise click.UsageError(f"--view findings needs --against {LIVE}.")
-    is_viewed = view is not None
-    view = view or ("findings" if live else "registrations")
-    if view == "registrations":
-        _refuse_those_of_findings(out, step_summary, full)
     check_modules(modules)
     asked = Asked(python, modules, patience())
     from dispatch_cli.model.problem import InputError
 
     documents = with_documents(files, reading, None, allow_outside, out.color)
-    if not live:
-        assert against is not None, "a state is named"
-        show_against(documents, against, asked, ops, allow_outside, out)
     try:
         state = _read(documents, not is_asked, allow_outside)
     except InputError as error:
         raise BadInput(error, out.color) from None
+    if not live and state is not None and _is_capture(state):
+        raise click.UsageError(f"{files[0]} is a state of PyTorch: `dispatch-cli diff` compares it with another one.")
     if state is not None and not _is_capture(state):
-        if view == "registrations":
-            show_against(documents, LIVE, asked, ops, allow_outside, out)
         from dispatch_cli.answers.findings.crossref.drift_command import show_drift
 
-        show_drift(documents, state, asked, ops, out, allow_outside, full=full, step_summary=step_summary)
+        held = None if live else against
+        show_drift(documents, state, held, asked, ops, out, allow_outside, full=full, step_summary=step_summary)
         return
-    if is_viewed:
-        raise click.UsageError("--view chooses how declarations and sources are compared; the FILE is PyTorch's own.")
     _refuse_those_of_findings(out, step_summary, full)
     _compare(state, asked, ops, out)
 
@@ -129,7 +107,7 @@ def _refuse_those_of_findings(out: Output, step_summary: str | None, full: bool)
     if out.format in FOR_CI or step_summary is not None or full:
         option = "--full" if full else f"--format {out.format}"
         option = "--step-summary" if step_summary is not None else option
-        raise click.UsageError(f"{option} works only when findings are shown: declarations beside a live PyTorch.")
+        raise click.UsageError(f"{option} works only when findings are shown: those of declarations or sources.")
 
 
 def _compare(

@@ -1,4 +1,4 @@
-"""``dispatch-cli crossref`` of declarations: whether a built library registers what they say."""
+"""``dispatch-cli crossref`` of declarations: findings where a built library or a state registers something else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dispatch_cli.answers.findings.command_options import (
     say_outcome,
 )
 from dispatch_cli.answers.findings.crossref.command_options import Asked, ask_live
-from dispatch_cli.cli.options import chosen_of_both_kinds, guarded_names
+from dispatch_cli.cli.options import chosen_of_both_kinds, guarded_names, resolved_name
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 def show_drift(
     files: Sequence[str | ExtractedDocument],
     state: State,
+    against: str | None,
     asked: Asked,
     ops: tuple[str, ...],
     out: Output,
@@ -38,13 +39,13 @@ def show_drift(
     full: bool,
     step_summary: str | None,
 ) -> None:
-    """Ask the library, and show where it is not as declared. state: what the files declare. asked: what is asked.
+    """Show where a library is not as declared. state: what the files declare.
 
+    against: the state that has the library, by its name; None for a live PyTorch, of which *asked* says which.
     Exits as check-invariants does. The settings are those of the project and of the declarations.
     """
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.checks.listing import Limits
-    from dispatch_cli.crossref.built import ask_built
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.settings import CheckSettings, Selector
 
@@ -56,8 +57,17 @@ def show_drift(
     names, higher_order = state.own_operators(), state.own_higher_order_operators()
     if ops:
         names, higher_order = chosen_of_both_kinds(state, ops)
-    library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
-    when = _answers(state, asked)
+    if against is None:
+        from dispatch_cli.crossref.built import ask_built
+
+        library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
+        when = _answers(state, asked)
+    else:
+        try:
+            library, universe = _held(state, against, allow_outside)
+        except InputError as error:
+            raise BadInput(error, out.color) from None
+        when = {}
     state = _with_universe(files, state, universe, allow_outside, when)
     all_settings = (*state.declarations.settings, *settings)
     drift = CheckSettings(
@@ -81,6 +91,19 @@ def show_drift(
         show(report, out, **how)
     say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed else 0)
+
+
+def _held(state: State, against: str, allow_outside: bool) -> tuple[BuiltLibrary, Universe]:
+    """Registrations of an embedded base or a file, as far as they concern what is declared. Errors: InputError."""
+    from dispatch_cli import bases
+    from dispatch_cli.api import load_state
+    from dispatch_cli.crossref.held import held_by
+
+    name = resolved_name(against)
+    is_base = name in bases.names()
+    held = load_state([], bases=[name]) if is_base else load_state([name], allow_outside=allow_outside)
+    namespaces = {operator.namespace for operator in state.own_operators() if operator.namespace is not None}
+    return held_by(held, name, namespaces), held.dispatcher.universe
 
 
 def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[OperatorName]:
