@@ -52,7 +52,6 @@ DOCUMENTS = {
     "problems": "dispatch_cli.render.problems",
     "python-differences": "dispatch_cli.answers.table.python.differences_document",
     "python-table": "dispatch_cli.answers.table.python.document",
-    "python-table-summary": "dispatch_cli.answers.table.python.summary_document",
     "registration-order": "dispatch_cli.answers.table.registrations.order_document",
     "registrations": "dispatch_cli.answers.table.registrations.document",
     "resolve": "dispatch_cli.answers.resolve.document",

@@ -51,7 +51,6 @@ table examples/stale.yaml
 table examples/stale.yaml --view summary
 table --base torch-2.15 --op aten::zeros_like --resolver differences
 table --base torch-2.15 --op aten::zeros_like --resolver python
-table --base torch-2.15 --op aten::zeros_like --resolver python --view summary
 trace tests/trace/recordings/train.trace
 trace tests/trace/recordings/train.trace --explain 18
 """

@@ -63,8 +63,6 @@ def test_python_table_sheets() -> None:
     assert rows["Fake"]["error"] == "could not find kernel for m.f.default at dispatch key DispatchKey.Fake"
     markdown = call("table", "python.yaml", "--resolver", "python", "--format", "markdown").out
     assert "| Python py\\_\\[nested\\] |" in markdown
-    summary = sheet("table", "python.yaml", "--resolver", "python", "--view", "summary")[0]
-    assert int(summary["differs"]) == len([row for row in rows.values() if row["cpp"]])
 
 
 def test_differences_are_those_of_the_recorded_answers() -> None:

@@ -100,12 +100,15 @@ def command(
         if not names:
             raise click.UsageError("A higher-order operator has no C++ table, so --resolver cannot be 'differences'.")
         show(differences_report(state, names, keys), out, universe=universe)
-    elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, full, out.format)):
-        _show_summary(state, names, higher_order, keys, resolver, out)
     elif resolver == "python":
         from dispatch_cli.answers.table.python.report import python_report
 
         show(python_report(state, names, keys, _slots(state, higher_order, keys)), out, full=full)
+    elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, full, out.format)):
+        from dispatch_cli.answers.table.higher_order.report import summaries_of
+        from dispatch_cli.answers.table.report import summary_report
+
+        show(summary_report(state, names, summaries_of(state, higher_order, keys)), out)
     else:
         from dispatch_cli.answers.table.report import table_report
 
@@ -134,33 +137,14 @@ def _slots(
     return slots_of(state, operators, keys)
 
 
-def _show_summary(
-    state: State,
-    names: list[OperatorName],
-    operators: tuple[HigherOrderOperator, ...],
-    keys: frozenset[str] | None,
-    resolver: str,
-    out: Output,
-) -> None:
-    from dispatch_cli.answers.table.higher_order.report import summaries_of
-    from dispatch_cli.answers.table.python.report import python_summary_report
-    from dispatch_cli.answers.table.report import summary_report
-
-    others = summaries_of(state, operators, keys)
-    if resolver == "python":
-        show(python_summary_report(state, names, keys, others), out)
-    else:
-        show(summary_report(state, names, others), out)
-
-
 def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
     """Refuse options that say nothing together."""
     if format_ == "svg" and (view not in ("auto", "grid") or resolver != "cpp"):
         raise click.UsageError("--format svg draws the grid of the C++ table; remove --view and --resolver.")
     if view == "grid" and format_ == "raw":
         raise click.UsageError("--view grid does not work with --format raw, which is PyTorch's dump.")
-    if resolver != "cpp" and view == "grid":
-        raise click.UsageError("--view grid shows the C++ table; remove --resolver.")
+    if resolver != "cpp" and view in ("grid", "summary"):
+        raise click.UsageError(f"--view {view} shows the C++ table; remove --resolver.")
     if resolver != "cpp" and format_ == "raw":
         raise click.UsageError("--format raw is PyTorch's dump of the C++ table; remove --resolver.")
     if format_ == "raw" and by_key:

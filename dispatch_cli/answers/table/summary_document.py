@@ -7,7 +7,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from dispatch_cli.answers.table.python.report import PythonSummaryReport
 from dispatch_cli.answers.table.report import TableSummaryReport
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
@@ -28,24 +27,20 @@ class CountColumn(NamedTuple):
 
 
 def document(report: TableSummaryReport, _: int | None = None) -> Iterator[Block]:
-    """Number of slots that each rule fills, that are stale, and that differ from the base."""
+    """Number of slots that each rule fills, that are stale, and that differ from the base.
+
+    A row per operator, then a row per higher-order operator.
+    """
     counts = [
-        *rule_counts(rule_tone),
+        *(CountColumn(rule.value, rule_tone(rule), partial(_of_slots, rule)) for rule in Rule),
         CountColumn("stale", Tone.BAD, attrgetter("stale")),
         CountColumn("changed", Tone.WARN, attrgetter("changed")),
     ]
-    return summary(report, counts, "slots by rule")
-
-
-def summary(
-    report: TableSummaryReport | PythonSummaryReport, counts: Sequence[CountColumn], what: str
-) -> Iterator[Block]:
-    """A row per operator, then a row per higher-order operator. what: is counted."""
     operators, others = [*report.operators], report.higher_order_operators
     if operators or not others:
         yield _table("Operator", "operator", counts, operators)
         yield Gap()
-        yield Paragraph(Run(f"{plural(len(operators), 'operator')}, {report.universe}; {what}", Tone.DIM))
+        yield Paragraph(Run(f"{plural(len(operators), 'operator')}, {report.universe}; slots by rule", Tone.DIM))
     if others:
         if operators:
             yield Gap()
@@ -54,11 +49,6 @@ def summary(
         yield Gap()
         closing = f"{plural(len(others), 'higher-order operator')}, {report.universe}"
         yield Paragraph(Run(f"{closing}; slots by what a call finds there", Tone.DIM))
-
-
-def rule_counts(tone: Callable[[Rule], Tone]) -> list[CountColumn]:
-    """A column for each rule: how many slots it fills."""
-    return [CountColumn(rule.value, tone(rule), partial(_of_slots, rule)) for rule in Rule]
 
 
 def _table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:

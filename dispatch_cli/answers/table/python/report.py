@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -24,7 +23,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary
+    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots
 
 
 class PythonRow(NamedTuple):
@@ -74,27 +73,6 @@ class PythonTableReport:
     operators: Iterator[PythonTable]
 
 
-class PythonSummary(NamedTuple):
-    """Number of slots that each rule fills in Python, and of those at which Python chooses another key than C++."""
-
-    operator: str
-    span: Span | None
-    slots: Mapping[Rule, int]
-    differs: int
-
-
-@dataclass(frozen=True, slots=True)
-class PythonSummaryReport:
-    """A summary of each table asked for, computed as they are read. over_assumed: as in `StartsFrom`."""
-
-    REPORT: ClassVar[str] = "python-table-summary"
-
-    universe: str
-    over_assumed: bool
-    higher_order_operators: tuple[HigherOrderSummary, ...]
-    operators: Iterator[PythonSummary]
-
-
 class OperatorDifferences(NamedTuple):
     """The slots of an operator at which Python chooses another key."""
 
@@ -130,17 +108,6 @@ def python_report(
     """Report of Python's choices for *names*, at *keys* only, where given."""
     operators = (python_table_of(state, name, keys) for name in names)
     return PythonTableReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
-
-
-def python_summary_report(
-    state: State,
-    names: Iterable[OperatorName],
-    keys: frozenset[str] | None = None,
-    higher_order: tuple[HigherOrderSummary, ...] = (),
-) -> PythonSummaryReport:
-    """A summary of what Python chooses for each of *names*."""
-    operators = (_summary(state, name, keys) for name in names)
-    return PythonSummaryReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
 
 
 def differences_report(
@@ -189,15 +156,6 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
     header = dispatcher.header(name)
     python_kernels = tuple(PythonKernelRow(key, kernel.kernel, kernel.span) for key, kernel in kernels.items())
     return PythonTable(str(name), header.schema, header.span, python_kernels, rows)
-
-
-def _summary(state: State, name: OperatorName, keys: frozenset[str] | None) -> PythonSummary:
-    dispatcher = state.dispatcher
-    python = [kernel.dispatch_key for kernel in state.python_kernels(name)]
-    decisions = zip(dispatcher.universe.slots, python_table.decisions(dispatcher, name, python), strict=True)
-    counts = Counter(decision.rule for key, decision in decisions if keys is None or key in keys)
-    slots = {rule: counts[rule] for rule in Rule}
-    return PythonSummary(str(name), dispatcher.header(name).span, slots, len(_differences(state, name, keys)))
 
 
 def _differences(state: State, name: OperatorName, keys: frozenset[str] | None) -> tuple[PythonDifference, ...]:
