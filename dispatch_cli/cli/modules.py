@@ -65,7 +65,7 @@ DOCUMENTS = {
     "universe-differences": "dispatch_cli.answers.keys.universe_differences_document",
 }
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid and the brief table are views of a
-table.
+table. Of ``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``.
 """
 
 CI_DOCUMENTS = {

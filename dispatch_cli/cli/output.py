@@ -116,20 +116,22 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
         from dispatch_cli.render.data import json_text
 
         return json_text(report)
-    answer = import_module(DOCUMENTS[view])
+    module, _, part = DOCUMENTS[view].partition(":")
+    answer, prefix = import_module(module), part and f"{part}_"
     if out.format == "csv":
         from dispatch_cli.render.sheet import csv_text
 
-        return csv_text(answer.sheet(report), os.environ.get(CSV_VARIABLE) == "exact")
+        return csv_text(getattr(answer, f"{prefix}sheet")(report), os.environ.get(CSV_VARIABLE) == "exact")
+    document = getattr(answer, f"{prefix}document")
     if out.format == "text":
         from dispatch_cli.render.text import text
 
         style = style_for(sys.stdout, out.color, out.file)
-        return text(answer.document(report, style.width, **how), style)
+        return text(document(report, style.width, **how), style)
     picture = import_module(PICTURES[view]).picture(report) if view in PICTURES else None
     if picture is not None and out.format == "html":
         how["drawn"] = tuple(picture)
-    blocks = picture if picture is not None and out.format == "svg" else answer.document(report, **how)
+    blocks = picture if picture is not None and out.format == "svg" else document(report, **how)
     if out.format == "markdown":
         from dispatch_cli.render.markdown import markdown
 

@@ -80,8 +80,7 @@ def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHig
     if higher_order is None:
         hint = as_sentence(similar_operators(state.dispatcher, operator))
         raise click.BadParameter(f"there is no operator {operator[:200]!r}.{hint}", param_hint="'OP'")
-    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
-    from dispatch_cli.answers.table.higher_order.place import NoPlace, place_named
+    from dispatch_cli.answers.explain.higher_order.report import NoPlace, explain_higher_order, place_named
 
     try:
         place = place_named(state, higher_order, key)

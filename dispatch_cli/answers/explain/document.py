@@ -20,8 +20,7 @@ from dispatch_cli.answers.explain.wording import (
 )
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.slot_wording import kernel_label
-from dispatch_cli.answers.table.wording import source_label
+from dispatch_cli.answers.table.wording import kernel_label, source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
     Block,

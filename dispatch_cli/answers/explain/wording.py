@@ -11,8 +11,7 @@ from dispatch_cli.answers.findings.crossref.divergence_wording import because_te
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.python.report import PythonRow
-from dispatch_cli.answers.table.slot_wording import answer_text, kernel_label, kernel_phrase
-from dispatch_cli.answers.table.wording import before_label
+from dispatch_cli.answers.table.wording import answer_text, before_label, kernel_label, kernel_phrase
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.words import below_names, fallthrough_text, short_function, short_kernel
 

@@ -8,8 +8,8 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.end_wording import handed_over, raised_label
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.step_wording import some_keys
+from dispatch_cli.answers.table.higher_order.document import slot_label
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
-from dispatch_cli.answers.table.higher_order.wording import slot_label
 from dispatch_cli.engine.call.higher_order.handlers import ACTIVE
 from dispatch_cli.engine.call.higher_order.trace import (
     AskedHandler,

@@ -12,8 +12,7 @@ from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveRepor
 from dispatch_cli.answers.resolve.step_wording import kernel_label, kernel_phrase
 from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.slot_wording import otherwise_text
-from dispatch_cli.answers.table.wording import source_label
+from dispatch_cli.answers.table.wording import otherwise_text, source_label
 from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.call.simulate import Unwrapped
 from dispatch_cli.engine.call.trace import (

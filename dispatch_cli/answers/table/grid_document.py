@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.document import heading, notes, stale_note
-from dispatch_cli.answers.table.grid import Grid, grid_of
 from dispatch_cli.answers.table.report import OperatorTable, TableReport
-from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE, mark_of
+from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE, mark_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
@@ -29,6 +28,51 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.words import rule_tone, short_kernel
+
+
+class GridLine(NamedTuple):
+    """One functionality: its name, and a slot per backend of the grid; None where the key filter left it out."""
+
+    label: str
+    cells: tuple[TableRow | None, ...]
+
+
+class Grid(NamedTuple):
+    """A table laid out: the backends across, a line per functionality, and the other slots in table order.
+
+    Backends and functionalities without a slot in the table are left out.
+    """
+
+    backends: tuple[str, ...]
+    lines: tuple[GridLine, ...]
+    others: tuple[TableRow, ...]
+
+
+def grid_of(table: OperatorTable, universe: Universe) -> Grid:
+    """Lay out the rows of a table of *universe*."""
+    rows = {row.key: row for row in table.entries}
+    columns = [
+        position
+        for position in range(len(universe.backends))
+        if any(keys[position] in rows for keys in universe.per_backend.values())
+    ]
+    lines = tuple(
+        GridLine(
+            _label(functionality, universe.per_backend[functionality], universe),
+            tuple(rows.get(universe.per_backend[functionality][position]) for position in columns),
+        )
+        for functionality in sorted(universe.per_backend, key=universe.functionalities.index)
+        if any(key in rows for key in universe.per_backend[functionality])
+    )
+    per_backend = {key for keys in universe.per_backend.values() for key in keys}
+    others = tuple(row for row in table.entries if row.key not in per_backend)
+    return Grid(tuple(universe.backends[position] for position in columns), lines, others)
+
+
+def _label(functionality: str, keys: tuple[str, ...], universe: Universe) -> str:
+    """Common start of its keys, before the backend's name; the functionality's own name where there is none."""
+    return keys[0].removesuffix(universe.backends[0]) or functionality
+
 
 MAX_KERNELS = 3
 """Kernels that the legend names for one code."""

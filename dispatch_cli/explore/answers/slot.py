@@ -50,8 +50,7 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     operator = state.higher_order_operator(name)
     if operator is None:
         return None
-    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order
-    from dispatch_cli.answers.table.higher_order.place import NoPlace, place_named
+    from dispatch_cli.answers.explain.higher_order.report import NoPlace, explain_higher_order, place_named
 
     try:
         place = place_named(state, operator, key)

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from dispatch_cli.answers.shared.slot_row import Before
-from dispatch_cli.answers.table.slot_marks_wording import BOTH, CHANGED, STALE
+from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
 from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.catalogue import TRIED

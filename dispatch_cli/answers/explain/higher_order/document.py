@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, ImplChange, ManualForMode
 from dispatch_cli.answers.explain.document import RULES, headed
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
-from dispatch_cli.answers.explain.higher_order.wording import advice_sentences, answer_sentences
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, ModeCall, ModeCallKind, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
-from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike
+from dispatch_cli.answers.findings.guards.yaml_document import scalar
+from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike, slot_label
 from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
-from dispatch_cli.answers.table.higher_order.wording import slot_label
-from dispatch_cli.engine.call.higher_order.place import DispatchLine, DispatchStep, StepOutcome
+from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -27,6 +29,210 @@ from dispatch_cli.render.document import (
     joined,
 )
 from dispatch_cli.render.words import aside_lines, over_label
+
+
+def call_before_mode(report: ExplainHigherOrderReport) -> ModeCall | None:
+    """The ordinary call in the mode, where it does not get to the mode."""
+    calls = (call for call in report.calls if call.kind is ModeCallKind.ORDINARY and not call.asks_mode)
+    return next(calls, None)
+
+
+def before_mode_sentences(
+    report: ExplainHigherOrderReport, before: ModeCall, answer: PlaceRow, runs: str
+) -> Iterator[str]:
+    """An ordinary call, then a call that reaches the mode. runs: the mode's implementation."""
+    mode = report.name
+    if before.error is not None:
+        yield f"An ordinary call in {mode} fails at {before.key}, before it reaches the mode."
+        yield f"PyTorch raises {before.error_type}: {before.error.partition('Hint:')[0]}"
+    else:
+        source = "" if before.source in (None, before.key) else f" (from {before.source})"
+        yield (
+            f"An ordinary call in {mode} runs {before.kernel} at {before.key}{source}, which comes before the mode: "
+            f"{mode} {_sees(before)}."
+        )
+    inference = [call for call in report.calls if call.kind is ModeCallKind.INFERENCE and call.asks_mode]
+    reaches = f"A call that reaches {mode} below autograd{', such as in inference mode,' if inference else ''}"
+    match answer.found:
+        case AtPlace.ERROR:
+            yield f"{reaches} fails: {report.operator} has no implementation for {mode}."
+            yield f"PyTorch raises {answer.error_type}: {(answer.error or '').partition('Hint:')[0]}"
+        case AtPlace.IMPL:
+            yield f"{reaches} runs {runs}."
+        case _:
+            yield f"{reaches} is handled by the mode's own __torch_dispatch__."
+    for call in report.calls:
+        if call.kind is ModeCallKind.ABOVE_AUTOGRAD and call.asks_mode and call.error is not None:
+            yield (
+                "Tracing above autograd (torch.export, make_fx(pre_dispatch=True)) asks the mode first, and fails: "
+                f"PyTorch raises {call.error_type}: {call.error}"
+            )
+
+
+def _sees(before: ModeCall) -> str:
+    if before.decomposes:
+        return "sees the operators that it calls"
+    return "is asked only if that calls the operator again"
+
+
+_DOES = {
+    "FakeTensorMode": ", which computes results without data",
+    "ProxyTorchDispatchMode": ", which records the call in the graph",
+    "CompositeExplicitAutograd": ", which works for every backend",
+}
+"""Task of an implementation."""
+_SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.TRANSFORM: "transforms"}
+
+
+def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
+    """The answer, then the error that PyTorch raises or the names of the implementations."""
+    answer = report.answer
+    if answer is None:
+        registered = any(report.name in row.registered_at for row in report.impls)
+        has = "has an implementation" if registered else "has no implementation"
+        yield f"{report.operator} {has} at {report.name}, which stands for {len(report.slots)} slots."
+        return
+    before = call_before_mode(report)
+    if before is not None and answer.found in (AtPlace.ERROR, AtPlace.IMPL, AtPlace.MODE_ITSELF):
+        yield from before_mode_sentences(report, before, answer, _impl(answer))
+        return
+    match answer.found:
+        case AtPlace.IMPL:
+            yield f"A call {_where(report)} runs {_impl(answer)}."
+        case AtPlace.MODE_ITSELF:
+            yield (
+                f"{report.operator} has no implementation for {report.name}, which supports higher-order operators: "
+                "its own __torch_dispatch__ gets the call."
+            )
+        case AtPlace.FALLTHROUGH:
+            yield f"No call of {report.operator} stops {_where(report)}: the key falls through."
+        case AtPlace.MODES:
+            yield "At Python, PyTorch asks the innermost mode, then the tensors with a __torch_dispatch__, in order."
+            yield _asked(report, ImplKind.MODE, "FakeTensorMode")
+        case AtPlace.TRANSFORMS:
+            yield f"At {report.name}, PyTorch asks the innermost functorch transform."
+            yield _asked(report, ImplKind.TRANSFORM, "Vmap")
+        case AtPlace.ERROR:
+            yield f"A call {_where(report)} fails: {_lack(report, answer)}."
+            yield f"PyTorch raises {answer.error_type}: {(answer.error or '').partition('Hint:')[0]}"
+
+
+def _where(report: ExplainHigherOrderReport) -> str:
+    match report.kind:
+        case ImplKind.MODE:
+            return f"in {report.name}"
+        case ImplKind.SUBCLASS:
+            return f"with a {report.name}"
+        case ImplKind.TRANSFORM:
+            return f"under the transform {report.name}"
+        case _:
+            return f"at {report.name}"
+
+
+def _impl(answer: PlaceRow) -> str:
+    place = f", declared at {answer.span}" if answer.span is not None else ""
+    if answer.rule is None:
+        return f"{answer.kernel}{place}"
+    source = "" if answer.source is None else f" from {answer.source}"
+    return f"{answer.kernel}{source} (rule {answer.rule_number}, {answer.rule.dump_text}){place}"
+
+
+def _lack(report: ExplainHigherOrderReport, answer: PlaceRow) -> str:
+    """Reason why a call fails."""
+    if report.kind is not ImplKind.DISPATCH:
+        return f"{report.operator} has no implementation for {report.name}"
+    if answer.rule is not None and answer.rule.value == "ambiguous":
+        return f"{report.operator} has a composite implementation and one of a backend that shares {report.name}"
+    fallback = answer.rule is not None and answer.rule.value == "fallback"
+    only = ", and higher-order operators do not use backend fallbacks" if fallback else ""
+    return f"{report.operator} has no implementation there{only}"
+
+
+def _asked(report: ExplainHigherOrderReport, kind: ImplKind, example: str) -> str:
+    kinds = (kind, ImplKind.FUNCTIONALIZE, *([ImplKind.SUBCLASS] if kind is ImplKind.MODE else []))
+    names = [name for row in report.impls if row.kind in kinds for name in _found_by(row.registered_at, kind)]
+    has = f"{report.operator} has implementations for {some_of(names)}" if names else f"{report.operator} has none"
+    return f"{has}; `dispatch-cli explain {report.operator} {names[0] if names else example}` says more."
+
+
+def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
+    """The mode or the transform alone, of the names of an implementation for functionalization."""
+    if len(names) == 1:
+        return names
+    return tuple(dict.fromkeys(name for name in names if name.endswith("Mode") == (kind is ImplKind.MODE)))
+
+
+def advice_sentences(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
+    """A sentence for each change, the best one first. mode: the name of the place, where it is a mode."""
+    for position, change in enumerate(advice.changes):
+        text = impl_change_text(change)
+        declared = ", ".join(_declared(edit) for edit in change.edits)
+        sentence = f"{text}; declare `{declared}`."
+        yield f"{sentence[0].upper()}{sentence[1:]}" if position == 0 else f"Or {sentence}"
+    if advice.manual is ManualForMode.SUPPORT:
+        yield (
+            f"{'Or set' if advice.changes else 'Set'} supports_higher_order_operators = True in {mode}: its "
+            "__torch_dispatch__ then gets the call."
+        )
+    elif advice.manual is ManualForMode.UNWRAP:
+        yield (
+            "A FunctionalTensor gets here if its mode is not active: the implementation for functionalization removes "
+            "the wrapper (`ctx.unwrap_tensors`) before it calls the operator again."
+        )
+    elif advice.manual is ManualForMode.NOTHING:
+        yield "No registration at this place helps."
+
+
+def higher_order_advice_text(advice: HigherOrderAdvice) -> str:
+    """The changes as one text, for a report that is read by a program."""
+    return " ".join(advice_sentences(advice, "the mode"))
+
+
+def impl_change_text(change: ImplChange) -> str:
+    """A change as part of a sentence."""
+    return ", and ".join(_edit_text(edit) for edit in change.edits)
+
+
+def _edit_text(edit: ImplEdit) -> str:
+    if edit.kernel == FALLTHROUGH:
+        return f"let DispatchKey.{edit.name} fall through (`op.fallthrough`), if the operator does nothing at this key"
+    if edit.kernel == AUTOGRAD_NOT_IMPLEMENTED:
+        return "register autograd_not_implemented with py_autograd_impl, so that backward() raises"
+    match edit.kind:
+        case ImplKind.AUTOGRAD:
+            return "register a derivative with py_autograd_impl"
+        case ImplKind.FUNCTIONALIZE:
+            return (
+                "register an implementation with py_functionalize_impl, for the key Functionalize, "
+                "FunctionalTensorMode and the transform Functionalize"
+            )
+        case ImplKind.TRANSFORM:
+            return f"register an implementation with py_impl(TransformType.{edit.name})"
+        case ImplKind.DISPATCH:
+            return f"register an implementation with py_impl(DispatchKey.{edit.name}){_DOES.get(edit.name, '')}"
+        case _:
+            return f"register an implementation with py_impl({edit.name}){_DOES.get(edit.name, '')}"
+
+
+def _declared(edit: ImplEdit) -> str:
+    value = _value(edit)
+    if edit.kind in (ImplKind.AUTOGRAD, ImplKind.FUNCTIONALIZE):
+        return f"{edit.kind.value}: {value}"
+    return f"{_SECTIONS.get(edit.kind, 'dispatch')}: {{{scalar(edit.name)}: {value}}}"
+
+
+def _value(edit: ImplEdit) -> str:
+    if edit.deferred_error is not None:
+        return f"{{kernel: {edit.kernel}, deferred_error: {str(edit.deferred_error).lower()}}}"
+    kernel = scalar(edit.kernel)
+    return f"{{kernel: {kernel}, redispatches: true}}" if edit.redispatches else kernel
+
+
+def impl_declarations(change: ImplChange) -> str:
+    """Registrations that a change makes, as declarations in YAML."""
+    lines = "".join(f"    {_declared(edit)}\n" for edit in change.edits)
+    return f"higher_order_operators:\n  - name: {scalar(change.edits[0].operator)}\n    add: true\n{lines}"
+
 
 _STEPS = {
     DispatchStep.MASK: "key set without the keys that fall through",

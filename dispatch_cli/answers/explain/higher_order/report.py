@@ -2,22 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
 from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.answers.table.higher_order.modes import ModeCall, mode_calls
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplRow, impls_of, row_of
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
+from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
+from dispatch_cli.engine.call.higher_order.mode_calls import (
+    asks_a_mode,
+    call_in_mode,
+    call_traced_above_autograd,
+    decomposes,
+    device_of,
+)
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
+from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
-from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.call import CallError
+from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import suggestion
+
+_PREFIXES = ("mode", "subclass", "transform")
+
+
+class NoPlace(ValueError):
+    """No place has that name. hint: what may be meant; empty for nothing. advice: what can be written instead."""
+
+    def __init__(self, message: str, hint: str = "", advice: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.advice = advice
+
+
+def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplPlace:
+    """The place that a text names: a dispatch key, or a mode, subclass or transform. Errors: NoPlace.
+
+    A class may have its module before it, and the word for what it is: ``mode=MyMode``.
+    """
+    prefix, sign, rest = text.partition("=")
+    kind = ImplKind(prefix) if sign and prefix in _PREFIXES else None
+    universe = state.dispatcher.universe
+    name = rest.rpartition(".")[2] if kind is not None else universe.key_named(text).rpartition(".")[2]
+    if kind is None and (name in universe.slot or name in universe.aliases or name in universe.per_backend):
+        # Functionalize is a key and a transform, which is asked for by transform=Functionalize
+        return ImplPlace(ImplKind.DISPATCH, name)
+    known = _known(state, operator)
+    if kind is None:
+        kind = next((candidate for candidate, names in known.items() if name in names), None)
+    if kind is ImplKind.TRANSFORM and name not in TRANSFORMS:
+        raise NoPlace(f"there is no functorch transform {name[:200]!r}. The transforms are {', '.join(TRANSFORMS)}.")
+    if kind is not None and name.isidentifier():
+        return ImplPlace(kind, name)
+    names = [
+        *universe.slots,
+        *universe.aliases,
+        *universe.per_backend,
+        *(choice for some in known.values() for choice in some),
+    ]
+    raise NoPlace(
+        f"{operator.name} is a higher-order operator, but {text[:200]!r} is not a dispatch key of {universe.name}, "
+        "nor a known mode, subclass or transform.",
+        suggestion(name, names, 3) or "",
+        " Write your own class as mode=NAME or subclass=NAME.",
+    )
+
+
+def _known(state: State, operator: HigherOrderOperator) -> dict[ImplKind, Iterable[str]]:
+    """Names that are known of each kind, which need no word for the kind before them."""
+    table = state.higher_order_table(operator)
+    return {
+        ImplKind.MODE: dict.fromkeys((*INFRA_MODES, *table.modes, *state.modes)),
+        ImplKind.SUBCLASS: dict.fromkeys((FAKE_TENSOR, FUNCTIONAL_CLASS, *table.subclasses)),
+        ImplKind.TRANSFORM: TRANSFORMS,
+    }
+
+
+INFERENCE = "inference_mode"
+
+
+class ModeCallKind(Enum):
+    """Way in which the operator is called in the mode; the value is the name in machine formats."""
+
+    ORDINARY = "ordinary"
+    INFERENCE = "inference-mode"
+    """In inference mode, which leaves the autograd keys out."""
+    ABOVE_AUTOGRAD = "above-autograd"
+    """As ``torch.export`` and ``make_fx(pre_dispatch=True)`` trace it."""
+
+
+class ModeCall(NamedTuple):
+    """A call in a mode. tensor, contexts: as `resolve` takes them.
+
+    asks_mode: whether a mode is asked about the operator. key: of the last step. kernel, source: the implementation
+    that runs there, and the key that it is registered for. decomposes: it is composite, and calls other operators.
+    error_type, error: what PyTorch raises.
+    """
+
+    kind: ModeCallKind
+    tensor: str
+    contexts: tuple[str, ...]
+    asks_mode: bool
+    key: str
+    kernel: str | None
+    source: str | None
+    decomposes: bool
+    error_type: str | None
+    error: str | None
+
+
+def mode_calls(state: State, operator: HigherOrderOperator, place: ImplPlace) -> tuple[ModeCall, ...]:
+    """The calls by which a mode is explained; none for another place."""
+    if place.kind is not ImplKind.MODE:
+        return ()
+    mode = place.name
+    tensor = f"{device_of(state, operator) or 'cpu'}{' fake' if mode == FAKE_TENSOR_MODE else ''}"
+    try:
+        calls = [
+            _row(ModeCallKind.ORDINARY, call_in_mode(state, operator, tensor, mode)),
+            _row(ModeCallKind.INFERENCE, call_in_mode(state, operator, tensor, mode, INFERENCE)),
+        ]
+        if mode == PROXY_MODE:
+            calls.append(_row(ModeCallKind.ABOVE_AUTOGRAD, call_traced_above_autograd(state, operator, tensor)))
+    except CallError:
+        return ()
+    return tuple(calls)
+
+
+def _row(kind: ModeCallKind, call: HigherOrderCall) -> ModeCall:
+    last, error = call.hops[-1], call.end.error
+    return ModeCall(
+        kind=kind,
+        tensor=str(call.tensors[0]),
+        contexts=tuple(map(str, call.contexts)),
+        asks_mode=asks_a_mode(call),
+        key=last.key,
+        kernel=None if last.impl is None else last.impl.kernel,
+        source=None if last.impl is None or last.entry is None else last.entry.decision.source,
+        decomposes=decomposes(call),
+        error_type=None if error is None else error.type,
+        error=None if error is None else error.text,
+    )
 
 
 class PlaceRow(NamedTuple):
