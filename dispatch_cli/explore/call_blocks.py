@@ -16,7 +16,7 @@ from dispatch_cli.answers.resolve import document as resolve
 from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
-from dispatch_cli.answers.resolve.higher_order_wording import end_sentence as higher_order_end
+from dispatch_cli.answers.resolve.higher_order_document import end_sentence as higher_order_end
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.answers.resolve.step_wording import kernel_phrase
 from dispatch_cli.answers.resolve.wording import end_sentence, option_labels

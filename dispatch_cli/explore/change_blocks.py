@@ -9,7 +9,7 @@ from dispatch_cli.answers.diff.document import WAYS
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.rows import DiffSlots
 from dispatch_cli.answers.diff.sections_document import Fold
-from dispatch_cli.answers.diff.slots_document import slots as changed_slots
+from dispatch_cli.answers.diff.sections_document import slots as changed_slots
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.switch import change_text

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli.answers.explain.advice.edits_document import fragment
+from dispatch_cli.answers.explain.advice.document import fragment
 from dispatch_cli.answers.findings import checks_document as check_documents
 from dispatch_cli.answers.findings.checks import checks_report
 from dispatch_cli.answers.findings.document import finding_blocks
 from dispatch_cli.answers.findings.report import FindingsReport, UnlistedFindings, grouped
-from dispatch_cli.answers.findings.summary_document import severity_run
-from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
+from dispatch_cli.answers.findings.summary_document import severity_run, unlisted_sentence
 from dispatch_cli.answers.table.registrations.document import KERNELS
 from dispatch_cli.answers.table.registrations.report import KernelRow, registrations_report
 from dispatch_cli.checks.check import Finding

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
 from dispatch_cli.model.declarations import Fallback, Implement

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
-from dispatch_cli.answers.explain.advice.edits_document import fragment
+from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
 from dispatch_cli.answers.explain.advice.report import Advice
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.findings.report import FindingsReport

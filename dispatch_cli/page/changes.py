@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch_cli import bases
-from dispatch_cli.answers.diff.arguments import DiffArguments, as_side
-from dispatch_cli.answers.diff.report import diff_report
+from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.diff.rows import DiffRegistration
 from dispatch_cli.answers.diff.wording import CHANGES, kernels_words, outcome
 from dispatch_cli.engine.history.apply import run

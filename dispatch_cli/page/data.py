@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import __version__
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
-from dispatch_cli.answers.explain.advice.edits_document import fragment
+from dispatch_cli.answers.explain.advice.document import fragment
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.report import FindingsReport

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from dispatch_cli.answers.coverage.classes import OperatorClasses
-from dispatch_cli.answers.coverage.counts import coverage_counts
+from dispatch_cli.answers.coverage.counts import OperatorClasses, coverage_counts
 from dispatch_cli.answers.coverage.document import served_blocks
 from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title

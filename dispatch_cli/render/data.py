@@ -46,13 +46,13 @@ SENTENCES = {
     "Assumed": {"text": "dispatch_cli.answers.resolve.step_wording.assumption"},
     "Change": {
         "text": "dispatch_cli.answers.explain.advice.document.change_text",
-        "declarations": "dispatch_cli.answers.explain.advice.edits_document.declarations_text",
+        "declarations": "dispatch_cli.answers.explain.advice.document.declarations_text",
     },
     "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_wording.expression_note_text"},
-    "HigherOrderAdvice": {"text": "dispatch_cli.answers.explain.higher_order.wording.higher_order_advice_text"},
+    "HigherOrderAdvice": {"text": "dispatch_cli.answers.explain.higher_order.document.higher_order_advice_text"},
     "ImplChange": {
-        "text": "dispatch_cli.answers.explain.higher_order.wording.impl_change_text",
-        "declarations": "dispatch_cli.answers.explain.higher_order.wording.impl_declarations",
+        "text": "dispatch_cli.answers.explain.higher_order.document.impl_change_text",
+        "declarations": "dispatch_cli.answers.explain.higher_order.document.impl_declarations",
     },
     "Note": {"text": "dispatch_cli.answers.table.wording.note_text"},
     "TraceFinding": {

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.history.key import HeldKind
-from dispatch_cli.answers.history.report import history_report
-from dispatch_cli.answers.history.versions import Versions
+from dispatch_cli.answers.history.changes import Versions
+from dispatch_cli.answers.history.report import HeldKind, history_report
 from dispatch_cli.engine.comparison.renames import Likeness, Rename, renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher

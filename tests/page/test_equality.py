@@ -11,8 +11,7 @@ import pytest
 
 from dispatch_cli.answers.coverage.document import trains, words
 from dispatch_cli.answers.coverage.report import coverage_report
-from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
-from dispatch_cli.answers.explain.advice.edits_document import fragment
+from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
 from dispatch_cli.answers.explain.wording import slot_sentences

@@ -17,7 +17,7 @@ from dispatch_cli.answers.findings.baseline.report import fingerprints
 from dispatch_cli.answers.findings.checked import NotChecked
 from dispatch_cli.answers.findings.ci.github_document import findings_github, problems_github
 from dispatch_cli.answers.findings.ci.junit_document import findings_junit, problems_junit
-from dispatch_cli.answers.findings.ci.locations_wording import relative_path
+from dispatch_cli.answers.findings.ci.places_wording import relative_path
 from dispatch_cli.answers.findings.ci.sarif_document import findings_sarif, problems_sarif
 from dispatch_cli.answers.findings.report import FAIL_ON, ChosenCheck, FindingsReport, UnlistedFindings, reported
 from dispatch_cli.checks import CHECKS

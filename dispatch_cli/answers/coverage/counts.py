@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Passage, Service, Training
+from dispatch_cli.engine.comparison.operators import compare_operator
+from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.slots import SlotComparison
+from dispatch_cli.engine.coverage.answers import (
+    Covered,
+    CoveredBackend,
+    Gradient,
+    NoService,
+    Passage,
+    Service,
+    Training,
+    backend_keys,
+    backend_named,
+    backend_of,
+)
+from dispatch_cli.engine.coverage.coverage import Classifier, CoveredShape
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
 
 
 class ServiceCount(NamedTuple):
@@ -125,3 +143,121 @@ def percent(part: int, whole: int) -> float | None:
 
 def _share(number: int, total: int) -> float:
     return percent(number, total) or 0.0
+
+
+_Shape = CoveredShape | OperatorName | None
+
+
+class OperatorClasses:
+    """Operators, each with the number of its class.
+
+    sizes: how many operators each class has. backends: those that can be asked for, the dense ones first.
+    """
+
+    def __init__(self, state: State, names: Sequence[OperatorName]) -> None:
+        self._dispatcher = dispatcher = state.dispatcher
+        universe = dispatcher.universe
+        self.backends = [backend_of(universe, key) for key in backend_keys(universe)]
+        self.backends.sort(key=lambda backend: backend.key not in universe.backends)
+        first = Classifier(dispatcher, self.backends[0]) if self.backends else None
+
+        def shape_of(name: OperatorName) -> _Shape:
+            # what a stale live table holds is its own
+            is_stale = not dispatcher.is_untouched(name) and bool(dispatcher.stale_entries(name))
+            return name if is_stale or first is None else first.shape(name)
+
+        shapes = [shape_of(name) for name in names]
+        places: dict[tuple[str, _Shape], int] = {}
+        self.numbers = [places.setdefault((type(shape).__name__, shape), len(places)) for shape in shapes]
+        self.sizes = Counter(self.numbers)
+        self._shapes = [shape for _, shape in places]
+        rests: dict[tuple[str, _Shape], int] = {}
+        self._parts: list[tuple[int, int]] = []
+        for shape in self._shapes:
+            bits = shape.registered if isinstance(shape, CoveredShape) else 0
+            rest = shape._replace(registered=0) if isinstance(shape, CoveredShape) else shape
+            self._parts.append((bits, rests.setdefault((type(shape).__name__, rest), len(rests))))
+
+    def answers(self, backend: CoveredBackend) -> tuple[list[int], list[Covered]]:
+        """Number of the answer for each class, and the answers. Most classes differ in keys that do not count."""
+        classifier = Classifier(self._dispatcher, backend)
+        numbers: dict[tuple[int, int], int] = {}
+        answers: list[Covered] = []
+        parts = [(bits & classifier.bits, rest) for bits, rest in self._parts]
+        for part, shape in zip(parts, self._shapes, strict=True):
+            if part not in numbers:
+                numbers[part] = len(answers)
+                answers.append(classifier.of(shape) if isinstance(shape, OperatorName) else classifier.of_shape(shape))
+        return [numbers[part] for part in parts], answers
+
+
+class BackendNeed(Enum):
+    """A need.
+
+    NEW: the operator is new. SCHEMA: its schema is another one. SERVICE: nothing serves it any longer. TRAINING: it had
+    a derivative and has none, or its autograd slot is broken now.
+    """
+
+    NEW = "new"
+    SCHEMA = "schema-changed"
+    SERVICE = "service-lost"
+    TRAINING = "training-lost"
+
+
+class NeedCount(NamedTuple):
+    """Number of operators that have a need. served: those of them that are served in the newer state."""
+
+    need: BackendNeed
+    operators: int
+    served: int
+
+
+class Needed(NamedTuple):
+    """Needs of an operator. schema, before: both schemas, where they differ."""
+
+    needs: tuple[BackendNeed, ...] = ()
+    schema: str | None = None
+    before: str | None = None
+
+
+NOTHING_NEEDED = Needed()
+_TRAINS = (Training.OWN, Training.GENERIC, Training.MATH)
+
+
+class OlderState:
+    """An older state, with which operators of a newer one are compared on a backend."""
+
+    def __init__(self, newer: State, older: State, backend: CoveredBackend) -> None:
+        universe = older.dispatcher.universe
+        there = backend_named(universe, backend.key)
+        self._classifier = None if there is None else Classifier(older.dispatcher, there)
+        self._sides = Side(older), Side(newer)
+        self._slots = SlotComparison(*self._sides)
+
+    def needed(self, name: OperatorName, answer: Covered) -> Needed:
+        """Needs of an operator in the newer state. answer: its service there."""
+        before, after = (side.view(str(name)) for side in self._sides)
+        if before is None:
+            return Needed((BackendNeed.NEW,))
+        change = compare_operator(before, after, self._slots)
+        if change is None or self._classifier is None:
+            return NOTHING_NEEDED
+        needs = []
+        schema = change.schema if change.schema is not None and change.schema.schema_differs else None
+        if schema is not None:
+            needs.append(BackendNeed.SCHEMA)
+        was = self._classifier.of(name)
+        if was.served and answer.served is False:
+            needs.append(BackendNeed.SERVICE)
+        elif answer.training in (Training.NONE, Training.BROKEN) and was.training in _TRAINS:
+            needs.append(BackendNeed.TRAINING)
+        return Needed(tuple(needs), *(() if schema is None else (schema.new, schema.old)))
+
+
+def need_counts(
+    rows: Iterable[tuple[OperatorName, Covered]], needed: Mapping[OperatorName, Needed]
+) -> tuple[NeedCount, ...]:
+    """A count for each need."""
+    counts = Counter(need for entry in needed.values() for need in entry.needs)
+    served = Counter(need for name, answer in rows if answer.served and name in needed for need in needed[name].needs)
+    return tuple(NeedCount(need, counts[need], served[need]) for need in BackendNeed if counts[need])

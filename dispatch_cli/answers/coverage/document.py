@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.coverage.counts import CoverageCounts, PassageCount, ServiceCount, TrainingCount
-from dispatch_cli.answers.coverage.needs import NeedCount
+from dispatch_cli.answers.coverage.counts import CoverageCounts, NeedCount, PassageCount, ServiceCount, TrainingCount
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import (
     AUTOCAST_MEANS,
@@ -27,7 +26,7 @@ from dispatch_cli.answers.coverage.wording import (
     service_words,
     training_words,
 )
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.coverage.answers import Covered, Passage, Reach, Service, Training
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.coverage.classes import OperatorClasses
-from dispatch_cli.answers.coverage.counts import percent
+from dispatch_cli.answers.coverage.counts import OperatorClasses, percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, backend_keys, backend_of

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.coverage.counts import (
+    NOTHING_NEEDED,
+    BackendNeed,
+    NeedCount,
+    Needed,
+    OlderState,
     PassageCount,
     ServiceCount,
     TrainingCount,
     coverage_counts,
+    need_counts,
     passage_counts,
 )
-from dispatch_cli.answers.coverage.needs import NOTHING_NEEDED, BackendNeed, NeedCount, Needed, OlderState, need_counts
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, schema_kind
 from dispatch_cli.engine.coverage.coverage import Classifier

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dispatch_cli.answers.coverage.counts import CoverageCounts
-from dispatch_cli.answers.coverage.needs import BackendNeed
+from dispatch_cli.answers.coverage.counts import BackendNeed, CoverageCounts
 from dispatch_cli.answers.coverage.report import CoverageReport
 from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
 from dispatch_cli.render.document import Tone

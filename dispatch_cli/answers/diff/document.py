@@ -2,18 +2,263 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.diff.cells.document import cells
-from dispatch_cli.answers.diff.registrations_document import others, refused, registrations
 from dispatch_cli.answers.diff.report import DiffReport
-from dispatch_cli.answers.diff.schemas_document import definitions
-from dispatch_cli.answers.diff.sections_document import Fold
+from dispatch_cli.answers.diff.rows import (
+    DiffFallback,
+    DiffHigherOrder,
+    DiffKernel,
+    DiffKey,
+    DiffMove,
+    DiffOperator,
+    DiffPythonKernel,
+    DiffRefused,
+    DiffRegistration,
+    DiffRename,
+    DiffSchema,
+)
+from dispatch_cli.answers.diff.sections_document import Fold, cells, grouped, heading, namespace, slots, table
 from dispatch_cli.answers.diff.sheet_document import sheet
-from dispatch_cli.answers.diff.slots_document import slots
-from dispatch_cli.answers.diff.wording import outcome, sides_label
+from dispatch_cli.answers.diff.wording import CHANGES, NOTHING, kernel_words, kernels_words, outcome, sides_label
+from dispatch_cli.engine.comparison.identity import ChangeKind
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Inline, Narrow, Paragraph, Run, Tone, Under
+from dispatch_cli.render.words import place_cell, plural, schema_label, short_function
+
+
+def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Registrations of operators that both sides have."""
+    rows = report.registrations
+    if rows:
+        yield from heading(f"{plural(len(rows), 'registration')} changed")
+        if fold.lists(rows):
+            yield from table(_REGISTRATIONS, rows, fold, "registrations")
+        else:
+            groups = grouped(rows, lambda row: (CHANGES[row.change], row.key, namespace(row.operator)))
+            yield from table(_groups(fold), groups, fold, "groups")
+    if report.moved:
+        yield from heading(f"{plural(len(report.moved), 'kernel')} moved to other keys")
+        moves = grouped(report.moved, lambda move: (move.old_keys, move.new_keys, kernel_words(move.kernel)))
+        yield from table(_moves(fold), moves, fold, "moves")
+
+
+def others(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Python kernels, higher-order operators, fallbacks, and keys that one universe has alone."""
+    if report.fallbacks:
+        yield from heading(f"{plural(len(report.fallbacks), 'backend fallback')} changed")
+        yield from table(_FALLBACKS, report.fallbacks, fold, "fallbacks")
+    if report.python_kernels:
+        yield from heading(f"{plural(len(report.python_kernels), 'Python kernel')} changed")
+        if fold.lists(report.python_kernels):
+            yield from table(_PYTHON, report.python_kernels, fold, "kernels")
+        else:
+            groups = grouped(report.python_kernels, lambda row: (_what(row), row.key, namespace(row.operator)))
+            yield from table(_groups(fold), groups, fold, "groups")
+    if report.higher_order_operators:
+        yield from heading(f"{plural(len(report.higher_order_operators), 'higher-order operator')} changed")
+        yield from _higher_order(report.higher_order_operators, fold)
+    if report.keys:
+        yield from heading("Keys that only one universe has")
+        yield from table(_keys(fold), report.keys, fold, "keys")
+
+
+def refused(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Registrations that PyTorch refuses, of one side alone."""
+    if report.refused:
+        number = plural(len(report.refused), "registration")
+        yield from heading(f"{number} that PyTorch refuses, in one of the two only")
+        yield from table(_REFUSED, report.refused, fold, "registrations")
+
+
+def _what(row: DiffPythonKernel) -> str:
+    return "another function" if row.change is ChangeKind.REPLACED else row.change.value
+
+
+def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block]:
+    changed = [row for row in rows if row.change is ChangeKind.REPLACED]
+    alone = [row for row in rows if row.change is not ChangeKind.REPLACED]
+    if alone:
+        groups = grouped(alone, lambda operator: operator.change.value)
+        names: list[Column[tuple[str, list[DiffHigherOrder]]]] = [
+            Column("Change", lambda row, _: row[0]),
+            Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
+            Column("Names", lambda row, _: fold.names([operator.name for operator in row[1]], 8), Under("Change")),
+        ]
+        yield from table(names, groups, fold, "groups")
+    if changed:
+        yield from table(_HIGHER_ORDER, changed, fold, "operators")
+
+
+def _impls(row: DiffHigherOrder, _: bool) -> Inline:
+    texts = [
+        f"{impl.name or impl.kind.value}: {_function(impl.before)} → {_function(impl.after)}" for impl in row.impls
+    ] or ["its effects"]
+    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(texts))
+
+
+def _function(name: str | None) -> str:
+    return NOTHING if name is None else short_function(name)
+
+
+def _first(kernels: tuple[DiffKernel, ...]) -> DiffKernel | None:
+    return kernels[0] if kernels else None
+
+
+def _place(kernel: DiffKernel | None) -> Run:
+    return place_cell(None if kernel is None else kernel.span)
+
+
+def _groups(fold: Fold) -> list[Column[tuple[tuple[str, str, str], list[DiffRegistration | DiffPythonKernel]]]]:
+    return [
+        Column("Key", lambda row, _: row[0][1]),
+        Column("Change", lambda row, _: row[0][0]),
+        Column("Namespace", lambda row, _: row[0][2]),
+        Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
+        fold.examples(lambda row: [change.operator for change in row[1]]),
+    ]
+
+
+def _moves(fold: Fold) -> list[Column[tuple[tuple[tuple[str, ...], tuple[str, ...], str], list[DiffMove]]]]:
+    return [
+        Column("From", lambda row, _: ", ".join(row[0][0])),
+        Column("To", lambda row, _: ", ".join(row[0][1])),
+        Column("Kernel", lambda row, _: row[0][2], Under("From")),
+        Column("Operators", lambda row, _: fold.names([move.operator for move in row[1]]), Under("From")),
+        Column("Declared at", lambda row, _: _place(row[1][0].kernel), Narrow.BELOW, optional=True),
+    ]
+
+
+def _keys(fold: Fold) -> list[Column[DiffKey]]:
+    return [
+        Column("Key", lambda row, _: f"{row.key} [alias]" if row.alias else row.key),
+        Column("Only in", lambda row, _: row.side),
+        Column("Registrations", lambda row, _: f"{len(row.operators):,}", right=True, short_header="Reg."),
+        Column("Fallback", lambda row, _: "" if row.fallback is None else kernel_words(row.fallback), optional=True),
+        fold.examples(lambda row: row.operators),
+    ]
+
+
+_REGISTRATIONS: list[Column[DiffRegistration]] = [
+    Column("Operator", lambda row, _: row.operator),
+    Column("Key", lambda row, _: Run(row.key, Tone.ALIAS), Under("Operator")),
+    Column("Change", lambda row, _: CHANGES[row.change], wraps=False),
+    Column("Kernel", lambda row, _: kernels_words(_first(row.before), _first(row.after)), Under("Operator")),
+    Column("Declared at", lambda row, _: _place(_first(row.after) or _first(row.before)), Narrow.BELOW, optional=True),
+]
+_FALLBACKS: list[Column[DiffFallback]] = [
+    Column("Key", lambda row, _: row.key),
+    Column("Change", lambda row, _: "another one" if row.change is ChangeKind.REPLACED else row.change.value),
+    Column("Fallback", lambda row, _: kernels_words(row.before, row.after), Under("Key")),
+    Column("Declared at", lambda row, _: _place(row.after or row.before), Narrow.BELOW, optional=True),
+]
+_REFUSED: list[Column[DiffRefused]] = [
+    Column("Change", lambda row, _: CHANGES[row.change]),
+    Column("Operator", lambda row, _: row.operator or "", optional=True),
+    Column("Reason", lambda row, _: row.message, Under("Change")),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+_PYTHON: list[Column[DiffPythonKernel]] = [
+    Column("Operator", lambda row, _: row.operator),
+    Column("Key", lambda row, _: row.key),
+    Column("Change", lambda row, _: f"{_function(row.before)} → {_function(row.after)}", Under("Operator")),
+]
+_HIGHER_ORDER: list[Column[DiffHigherOrder]] = [
+    Column("Operator", lambda row, _: row.name),
+    Column("Implementations", _impls, Under("Operator")),
+]
+
+
+def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """Operators added, removed and renamed; schemas, tags and alias analysis."""
+    yield from _operators("added", report.operators_added, fold)
+    yield from _operators("removed", report.operators_removed, fold)
+    if report.operators_renamed:
+        yield from heading(f"{plural(len(report.operators_renamed), 'operator')} renamed")
+        yield from table(_RENAMED, report.operators_renamed, fold, "operators")
+    yield from _schemas([schema for schema in report.schemas if schema.old_schema != schema.new_schema], fold)
+    yield from _tags(report.schemas, fold)
+    analysis = [schema for schema in report.schemas if schema.new_alias_analysis is not None]
+    if analysis:
+        yield from heading(f"Alias analysis of {plural(len(analysis), 'operator')}")
+        rows = grouped(analysis, lambda row: f"{row.old_alias_analysis} → {row.new_alias_analysis}")
+        yield from table(_group_columns("Kind", fold), rows, fold, "kinds")
+
+
+def _operators(what: str, rows: Sequence[DiffOperator], fold: Fold) -> Iterator[Block]:
+    if not rows:
+        return
+    yield from heading(f"{plural(len(rows), 'operator')} {what}")
+    if fold.lists(rows):
+        yield from table(_OPERATORS, rows, fold, "operators")
+    else:
+        groups = grouped(rows, lambda row: namespace(row.operator))
+        yield from table(_group_columns("Namespace", fold), groups, fold, "namespaces")
+
+
+def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
+    if not rows:
+        return
+    yield from heading(f"{plural(len(rows), 'schema')} changed")
+    if fold.lists(rows):
+        for row in rows:
+            places = _places(row.old_declared_at, row.new_declared_at)
+            yield Paragraph(
+                (
+                    Run(row.operator, Tone.HEAD),
+                    Run(f": {'; '.join(row.changes)}" if row.changes else ""),
+                    Run(places, Tone.PLACE),
+                ),
+                indent=2,
+                hang=2,
+            )
+            texts = [schema_label(row.operator, text) for text in (row.old_schema, row.new_schema)]
+            yield Facts([Fact("before", texts[0]), Fact("now", texts[1])], indent=4, tone=Tone.DIM)
+    else:
+        groups = grouped(rows, lambda row: "; ".join(row.changes) or "another text")
+        yield from table(_group_columns("Change", fold), groups, fold, "changes")
+
+
+def _places(old: Span | None, new: Span | None) -> str:
+    places = dict.fromkeys(str(span) for span in (old, new) if span is not None)
+    return f" ({' → '.join(places)})" if places else ""
+
+
+def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
+    tagged = [
+        (f"{sign}{tag}", row.operator)
+        for row in rows
+        for sign, tags in (("+", row.tags_added), ("-", row.tags_removed))
+        for tag in tags
+    ]
+    if tagged:
+        yield from heading(f"Tags of {plural(len({operator for _, operator in tagged}), 'operator')}")
+        groups = [(tag, [operator for _, operator in pairs]) for tag, pairs in grouped(tagged, lambda pair: pair[0])]
+        yield from table(_group_columns("Tag", fold), groups, fold, "tags")
+
+
+def _group_columns(header: str, fold: Fold) -> list[Column[tuple[str, list[DiffOperator | DiffSchema | str]]]]:
+    return [
+        Column(header, lambda row, _: row[0]),
+        Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
+        fold.examples(lambda row: [*map(_name, row[1])]),
+    ]
+
+
+def _name(row: DiffOperator | DiffSchema | str) -> str:
+    return row if isinstance(row, str) else row.operator
+
+
+_OPERATORS: list[Column[DiffOperator]] = [
+    Column("Operator", lambda row, _: schema_label(row.operator, row.schema)),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+_RENAMED: list[Column[DiffRename]] = [
+    Column("Before", lambda row, _: row.old),
+    Column("Now", lambda row, _: row.new, Under("Before")),
+]
+
 
 __all__ = ["document", "sheet"]
 

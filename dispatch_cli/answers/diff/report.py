@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+from dispatch_cli import bases
 from dispatch_cli.answers.diff import parts as rows
-from dispatch_cli.answers.diff.cells.changed import DiffCell, changed_cells
-from dispatch_cli.answers.diff.parts import CELLS, EVERYTHING, DiffChoice
+from dispatch_cli.answers.diff.parts import CELLS, EVERYTHING, DiffChoice, kernel_of
 from dispatch_cli.answers.diff.rows import (
     DiffCounts,
     DiffFallback,
     DiffHigherOrder,
+    DiffKernel,
     DiffKey,
     DiffMove,
     DiffOperator,
@@ -22,12 +23,155 @@ from dispatch_cli.answers.diff.rows import (
     DiffRename,
     DiffSchema,
     DiffSide,
+    DiffSlotOperator,
     DiffSlots,
 )
-from dispatch_cli.answers.diff.slots import slot_groups
+from dispatch_cli.engine.comparison.causes import Answer, CauseKind, SlotCause
 from dispatch_cli.engine.comparison.identity import ChangeKind
-from dispatch_cli.engine.comparison.states import compare_states
+from dispatch_cli.engine.comparison.operators import OperatorChange
+from dispatch_cli.engine.comparison.sides import OperatorView, Side
+from dispatch_cli.engine.comparison.slots import SlotChange
+from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.support.cell import Reason, Verdict
+from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import SupportContext
+
+
+class DiffCell(NamedTuple):
+    """A cell that is another one. old_declared_at, new_declared_at: what serves the call, or fails it."""
+
+    operator: str
+    backend: str
+    context: SupportContext
+    before: Verdict
+    after: Verdict
+    old_reason: Reason | None
+    new_reason: Reason | None
+    old_declared_at: Span | None
+    new_declared_at: Span | None
+
+
+def changed_cells(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffCell]:
+    """The cells of the operators that both sides have, and that differ or whose surroundings do.
+
+    Of the operators of files; of states without files, of those that are chosen, or where nothing else is asked for.
+    """
+    sides = change.old, change.new
+    operators = _candidates(change, chosen)
+    there = sides if operators else ()
+    columns = [
+        column
+        for column in dict.fromkeys(column for side in there for column in support_columns(side.state, operators))
+        if chosen.has_key(column.backend) and all(column.backend in side.universe.slot for side in sides)
+    ]
+    before, after = (support_rows(side.state, operators, columns) for side in sides)
+    for old, new in zip(before, after, strict=True):
+        for column, was, now in zip(columns, old.cells, new.cells, strict=True):
+            if (was.verdict, was.reason) != (now.verdict, now.reason):
+                answers = was.verdict, now.verdict, was.reason, now.reason
+                yield DiffCell(str(new.operator), column.backend, column.context, *answers, was.span, now.span)
+
+
+def _candidates(change: StatesChange, chosen: DiffChoice) -> list[OperatorName]:
+    sides = change.old, change.new
+    changed = {operator.name for operator in change.operators}
+    own = {str(name) for side in sides for name in side.state.own_operators()}
+    names = own if chosen.operators is None else own.intersection(chosen.operators)
+    if not own:
+        names = changed if chosen.operators is not None or tuple(chosen.parts) == (CELLS,) else set()
+    parsed = {name: OperatorName.parse(name) for name in sorted(names)}
+    both = {name: operator for name, operator in parsed.items() if all(operator in side.dispatcher for side in sides)}
+    if change.fallbacks or change.only_old or change.only_new or change.old.universe is not change.new.universe:
+        return [*both.values()]
+    old, new = sides
+    return [
+        operator for name, operator in both.items() if name in changed or _facts(old, operator) != _facts(new, operator)
+    ]
+
+
+def _facts(side: Side, operator: OperatorName) -> object:
+    """Facts beside registrations that decide cells: about fake tensors, and about what kernels do."""
+    kernels = {key: registration.kernel for key, registration in side.dispatcher.active(operator).items()}
+    known = {key: (kernel.redispatches, kernel.body, kernel.setup_body) for key, kernel in kernels.items()}
+    return side.state.fake_rules(operator), known
+
+
+_OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED, CauseKind.WAS_STALE))
+"""The causes that the old state has."""
+_ORDERS = frozenset((CauseKind.LEFT_STALE, CauseKind.WAS_STALE))
+_FALLBACKS = frozenset((CauseKind.FALLBACK_ADDED, CauseKind.FALLBACK_REMOVED, CauseKind.FALLBACK_REPLACED))
+
+
+def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ...]:
+    """The groups, those with the most slots first."""
+    groups: dict[SlotChange, list[DiffSlotOperator]] = {}
+    filler = _SlotRows(change)
+    for operator in change.operators:
+        for slots in operator.slots:
+            shown = slots
+            if chosen.keys is not None:
+                shown = slots._replace(keys=tuple(key for key in slots.keys if key in chosen.keys))
+            if shown.keys:
+                groups.setdefault(shown, []).append(filler.row(operator, shown))
+    rows = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
+    return tuple(sorted(rows, key=lambda row: -len(row.keys) * len(row.operators)))
+
+
+class _SlotRows:
+    """Puts kernels to answers and causes."""
+
+    def __init__(self, change: StatesChange) -> None:
+        self._old, self._new = change.old, change.new
+
+    def row(self, operator: OperatorChange, slots: SlotChange) -> DiffSlotOperator:
+        before, after = operator.before, operator.after
+        assert before is not None, "slots are compared of operators that both sides have"
+        assert after is not None, "slots are compared of operators that both sides have"
+        return DiffSlotOperator(
+            operator.name,
+            _answered(self._old, before, slots.before, slots.keys[0]),
+            _answered(self._new, after, slots.after, slots.keys[0]),
+            tuple(self._caused(cause, slots.keys[0], before, after) for cause in slots.causes),
+        )
+
+    def _caused(self, cause: SlotCause, key: str, before: OperatorView, after: OperatorView) -> DiffKernel | None:
+        side, view = (self._old, before) if cause.kind in _OLD else (self._new, after)
+        if cause.kind in _FALLBACKS:
+            return kernel_of(side, side.fallbacks[key])
+        if cause.kind in _ORDERS:
+            return kernel_of(side, view.stale[key].cause)
+        return None if cause.kind is CauseKind.UNIVERSE else kernel_of(side, view.kernels[cause.key][0])
+
+
+def _answered(side: Side, view: OperatorView, answer: Answer, key: str) -> DiffKernel | None:
+    if answer.source is None:
+        return None
+    stale = view.stale.get(key)
+    kernel = view.kernels[answer.source][0] if stale is None else stale.kernel
+    return None if kernel is None else kernel_of(side, kernel)
+
+
+class DiffArguments(NamedTuple):
+    """The files or states that each side consists of, and the other arguments."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    options: tuple[str, ...]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Arguments of ``diff``."""
+        further = [("--old", file) for file in self.old[1:]] + [("--new", file) for file in self.new[1:]]
+        return (self.old[0], self.new[0], *(text for pair in further for text in pair), *self.options)
+
+
+def as_side(named: tuple[str, ...]) -> tuple[str, ...]:
+    """Embedded states as one side: an overlay stands for itself over its state."""
+    overlays = tuple(name for name in named if name in bases.overlay_names())
+    return overlays or named
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from dispatch_cli.answers.shared.listing import some_of
-from dispatch_cli.render.document import Block, Column, Gap, Narrow, Paragraph, ParagraphKind, Run, TableBlock, Tone
+from dispatch_cli.answers.diff.report import DiffCell, DiffReport
+from dispatch_cli.answers.diff.rows import DiffSlots
+from dispatch_cli.answers.diff.wording import answer_words, cause_words
+from dispatch_cli.answers.shared.folding import runs_of
+from dispatch_cli.answers.shared.selection import some_of
+from dispatch_cli.checks.support_words import contexts_words, reason_words
+from dispatch_cli.checks.text import keys_text
+from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
+from dispatch_cli.model.support import SupportContext, boxes
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+)
+from dispatch_cli.render.words import keys_label, plural, rule_tone, runs_label
 
 FEW = 12
 """Number of rows that are listed one by one; more are grouped."""
@@ -75,3 +96,87 @@ def grouped(rows: Iterable[Item], key: Callable[[Item], Key]) -> list[tuple[Key,
 def namespace(operator: str) -> str:
     """The namespace of an operator's name."""
     return operator.partition("::")[0]
+
+
+def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) -> Iterator[Block]:
+    """The groups, those with the most slots first. universes: of both sides."""
+    if not report.slots:
+        return
+    yield from heading(f"{plural(report.counts.slots, 'slot')} with another answer")
+    shared = (key for key in universes[1].slots if key in universes[0].slot)
+    places = {key: place for place, key in enumerate(shared)}
+    columns: list[Column[DiffSlots]] = [
+        Column("Count", lambda row, _: f"{len(row.operators):,}", right=True),
+        Column("Keys", lambda row, _: _keys(row.keys, fold, places)),
+        Column("Answer", _answer),
+        Column("Because", lambda row, _: _because(row, report.new.universe), Narrow.BELOW),
+        fold.examples(lambda row: [operator.operator for operator in row.operators]),
+    ]
+    yield from table(columns, report.slots, fold, "groups")
+
+
+def _keys(keys: tuple[str, ...], fold: Fold, places: Mapping[str, int]) -> str:
+    """The keys; where nothing is left out, in runs of neighbours."""
+    return runs_label(runs_of(keys, places)) if fold.each else keys_label(keys)
+
+
+def _answer(row: DiffSlots, _: bool) -> Inline:
+    before, after = (Run(answer_words(answer), rule_tone(answer.rule)) for answer in (row.before, row.after))
+    if row.before == row.after:
+        return before, Run(", another one")
+    return before, Run(" → "), after
+
+
+def _because(row: DiffSlots, universe: str) -> Inline:
+    causes = (cause_words(row, position, universe) for position in range(len(row.causes)))
+    return tuple(Run(text, breaks=position > 0) for position, text in enumerate(causes))
+
+
+Outcome = tuple[Verdict, Reason | None]
+
+
+class CellChange(NamedTuple):
+    """Answers that operators share, in each of the contexts on each of the backends."""
+
+    before: Outcome
+    after: Outcome
+    backends: tuple[str, ...]
+    contexts: tuple[SupportContext, ...]
+
+
+def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
+    """The groups, those with the most operators first."""
+    if not report.cells:
+        return
+    yield from heading(f"{plural(report.counts.cells, 'support cell')} with another answer")
+    changes = [
+        (CellChange(before, after, *box), operator)
+        for (operator, before, after), alike in grouped(report.cells, _kind)
+        for box in boxes((cell.backend, cell.context) for cell in alike)
+    ]
+    groups = [(kind, [operator for _, operator in alike]) for kind, alike in grouped(changes, lambda pair: pair[0])]
+    columns: list[Column[tuple[CellChange, list[str]]]] = [
+        Column("Count", lambda row, _: f"{len(row[0].contexts) * len(row[0].backends) * len(row[1]):,}", right=True),
+        Column("Cells", lambda row, _: f"{contexts_words(row[0].contexts)} on {keys_text(row[0].backends)}"),
+        Column("Answer", lambda row, _: (_outcome(row[0].before), Run(" → "), _outcome(row[0].after))),
+        Column("Because", lambda row, _: _cell_because(row[0]), Narrow.BELOW),
+        fold.examples(lambda row: row[1]),
+    ]
+    yield from table(columns, groups, fold, "groups")
+
+
+def _kind(cell: DiffCell) -> tuple[str, Outcome, Outcome]:
+    return cell.operator, (cell.before, cell.old_reason), (cell.after, cell.new_reason)
+
+
+def _outcome(outcome: Outcome) -> Run:
+    verdict, _ = outcome
+    tone = Tone.KERNEL if verdict.works else Tone.BAD if verdict.fails else Tone.WARN
+    return Run(verdict.value.replace("-", " "), tone)
+
+
+def _cell_because(change: CellChange) -> Inline:
+    """Reason why it does not work now; where it does, why it did not."""
+    if change.after[1] is not None:
+        return reason_words(Cell(*change.after))
+    return "" if change.before[1] is None else f"before: {reason_words(Cell(*change.before))}"

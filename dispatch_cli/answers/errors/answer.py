@@ -19,7 +19,7 @@ from dispatch_cli.answers.errors.reading.printed_table import printed_table
 from dispatch_cli.answers.errors.reading.version import TextVersion, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.starting_state import starts_from
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State

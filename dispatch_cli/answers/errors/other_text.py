@@ -13,7 +13,7 @@ from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, LAYER_KEY,
 from dispatch_cli.answers.errors.reading.printed_keys import read_key
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import explain_report
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.arguments import writes

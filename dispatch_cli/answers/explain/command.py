@@ -67,7 +67,7 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
     """The explanation of an operator of either kind; exits with 2 when there is none of that name."""
-    from dispatch_cli.answers.shared.named import higher_order_named, operator_named, similar_operators
+    from dispatch_cli.answers.shared.selection import higher_order_named, operator_named, similar_operators
 
     name = operator_named(state.dispatcher, operator)
     if name is not None:

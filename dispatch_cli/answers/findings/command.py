@@ -146,7 +146,7 @@ def command(
     if out.format in FOR_CI:
         write_for_ci("findings", report, out)
     elif out.format == "raw":
-        from dispatch_cli.answers.findings.raw_document import raw_findings
+        from dispatch_cli.answers.findings.document import raw_findings
 
         write(raw_findings(state.dispatcher, report), out.file)
     else:

@@ -10,13 +10,16 @@ from typing import NamedTuple
 from dispatch_cli.answers.findings import summary_document as findings_summary
 from dispatch_cli.answers.findings.ci.places_wording import common_details, common_related
 from dispatch_cli.answers.findings.report import CODES, FindingsReport, UnlistedFindings, grouped, summary_of
-from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, severity_run
-from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
+from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, severity_run, unlisted_sentence
 from dispatch_cli.checks.check import Finding, Group
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.snippets import marked_line, snippet
 from dispatch_cli.render.words import keys_label, short_kernel
@@ -205,3 +208,15 @@ def sheet(report: FindingsReport) -> Sheet:
     others = ((rest.check, rest.severity, None, None, unlisted_sentence(rest), rest.span) for rest in report.unlisted)
     rows = chain(listed, others)
     return Sheet(("check", "severity", "operator", "key", "message", "declared_at"), rows)
+
+
+def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
+    """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
+    listed = (entry.finding.operator for entry in report.findings)
+    affected = dict.fromkeys((*(name for name in listed if name is not None), *report.affected))
+    names = [OperatorName.parse(text) for text in affected]
+    return parted(
+        f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
+        f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"
+        for name in names
+    )

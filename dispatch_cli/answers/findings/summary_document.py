@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.findings.checked import NotChecked
-from dispatch_cli.answers.findings.report import CheckedConditions, CheckSummary, ChosenCheck, FindingsSummaryReport
+from dispatch_cli.answers.findings.report import (
+    CheckedConditions,
+    CheckSummary,
+    ChosenCheck,
+    FindingsSummaryReport,
+    UnlistedFindings,
+)
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants.units import MOST_CASES
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
+
+
+def unlisted_sentence(rest: UnlistedFindings, way: str = "--full lists all") -> str:
+    """Number and kind of the items, and the way to list them. way: of the viewer."""
+    subject = "" if rest.reason is None else f"{rest.reason}: "
+    listed = f" ({rest.listed:,} listed)" if rest.listed else ""
+    verb = "is" if rest.findings == 1 else "are"
+    return f"{subject}{plural(rest.findings, 'more finding')}{listed} {verb} not listed; {way}"
+
 
 SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
 _BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}

@@ -14,7 +14,7 @@ from dispatch_cli.cli.output import Output, output_options, show
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dispatch_cli.answers.history.versions import Versions
+    from dispatch_cli.answers.history.changes import Versions
     from dispatch_cli.model.universe import Universe
 
 
@@ -44,8 +44,8 @@ def command(operator: str, key: str | None, only: str | None, out: Output) -> No
     The exit code is 0 also where something changed.
     """
     from dispatch_cli import bases
+    from dispatch_cli.answers.history.changes import Versions
     from dispatch_cli.answers.history.report import history_report
-    from dispatch_cli.answers.history.versions import Versions
 
     if key is not None and only is not None:
         raise click.UsageError("--only cannot be combined with KEY, which shows what the operator has there.")

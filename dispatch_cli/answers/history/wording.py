@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from dispatch_cli.answers.history.key import HeldAtKey, HeldKind
-from dispatch_cli.answers.history.report import HistoryReport, OperatorHistory
+from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory
 from dispatch_cli.answers.history.rows import CauseRow, VersionAnswer, VersionKernel
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.debug_text import is_python_without_place

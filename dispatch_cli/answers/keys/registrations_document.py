@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.answers.keys.registrations import KeyRegistrations, KeyRegistrationsReport, RegisteredKernel
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.table.registrations.report import FallbackRow
 from dispatch_cli.model.debug_text import source_file
 from dispatch_cli.model.span import Span

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dispatch_cli.answers.shared.named import higher_order_named, operator_named, similar_operators
+from dispatch_cli.answers.shared.selection import higher_order_named, operator_named, similar_operators
 from dispatch_cli.engine.call.options import check_option, check_options
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts

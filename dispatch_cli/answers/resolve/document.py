@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
-from dispatch_cli.answers.resolve.end_wording import error_lines, fake_sentence
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import (
     assumed_sentence,
     assumption,
+    error_lines,
+    fake_sentence,
     gradient_sentence,
     kernel_label,
     observed_sentence,

@@ -7,16 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.document import answer, heading, key_columns, path, tone
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
-from dispatch_cli.answers.resolve.higher_order_wording import (
-    deferred_sentence,
-    end_sentence,
-    fake_mode_sentences,
-    holds_label,
-    impl_label,
-    step_lines,
-)
+from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, some_keys
 from dispatch_cli.answers.resolve.wording import thread_lines
+from dispatch_cli.answers.table.higher_order.document import slot_label
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
+from dispatch_cli.engine.call.higher_order.handlers import ACTIVE
+from dispatch_cli.engine.call.higher_order.trace import (
+    AskedHandler,
+    Asker,
+    FakeModes,
+    HandlerAnswer,
+    HigherOrderHop,
+    Known,
+)
+from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
+from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.engine.python.higher_order import Slot
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -34,7 +41,139 @@ from dispatch_cli.render.document import (
     lines,
 )
 from dispatch_cli.render.drawn_path import DrawnPath
-from dispatch_cli.render.words import place_cell
+from dispatch_cli.render.words import place_cell, short_function
+
+_ASKERS = {
+    Asker.MODE: "the mode {name}{place}",
+    Asker.MODE_ITSELF: "the mode {name}{place} itself",
+    Asker.PRE_DISPATCH_MODE: "the PreDispatch mode {name}{place}",
+    Asker.FAKE_TENSOR: "the fake tensor{place}, by the implementation for FakeTensorMode,",
+    Asker.SUBCLASS: "the tensor subclass {name}{place}",
+    Asker.TRANSFORM: "the transform {name}",
+}
+_ANSWERS = {
+    HandlerAnswer.HANDLES: "handles it",
+    HandlerAnswer.NOT_IMPLEMENTED: "returns NotImplemented",
+    HandlerAnswer.NO_IMPL: "has no implementation",
+}
+
+
+def holds_label(outcome: KeyOutcome[HigherOrderRow], short: bool) -> str:
+    """The implementation in a slot, or how the slot is decided."""
+    entry = outcome.entry
+    if entry.kernel is not None:
+        return short_function(entry.kernel) if short else entry.kernel
+    falls = outcome.status is KeyStatus.FALLS_THROUGH or entry.slot is Slot.FALLTHROUGH
+    return "-" if falls else slot_label(entry.slot)
+
+
+def impl_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
+    """The key that the implementation of a slot is registered for."""
+    entry = outcome.entry
+    return entry.source if entry.source is not None and entry.kernel is not None else ""
+
+
+def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
+    """Lines on the modes and subclasses that are asked, on the implementation that runs, and on its effect."""
+    hop = step.hop
+    if hop.resumes:
+        yield f"{hop.key}: goes on, because the second call returned NotImplemented"
+    for asked in hop.asked:
+        yield f"{hop.key}: {_asked(asked)}"
+    what = "nothing" if hop.impl is None else _function(hop.impl, short)
+    match hop.does:
+        case Does.RAISES:
+            yield f"{hop.key}: {'PyTorch' if hop.impl is None else what} raises the error"
+        case Does.HANDS_OVER:
+            yield f"{hop.key}: a __torch_dispatch__ gets the call"
+        case Does.CALLS_ANEW:
+            who = f"PyTorch, instead of {what}," if _steps_aside(hop) else what
+            yield f"{hop.key}: {who} calls the operator again{_without(hop, short)}{_gradient(hop)}"
+        case _:
+            known = "; it is not known whether it redispatches" if hop.why is Known.UNKNOWN else ""
+            yield f"{hop.key}: {what} runs{known}{_gradient(hop)}"
+
+
+def _asked(asked: AskedHandler) -> str:
+    of_context = asked.kind in (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
+    place = "" if asked.position is None else f" ({'context' if of_context else 'tensor'} {asked.position})"
+    return f"{_ASKERS[asked.kind].format(name=asked.name, place=place)} {_ANSWERS[asked.answer]}"
+
+
+def _without(hop: HigherOrderHop, short: bool) -> str:
+    parts = []
+    if hop.takes_off is not None:
+        parts.append(f"{hop.takes_off} disabled")
+    if hop.excludes is not None:
+        parts.append(f"{some_keys([*reversed(functionalities_of(hop.excludes))], short)} excluded")
+    return f", with {' and '.join(parts)}" if parts else ""
+
+
+def _steps_aside(hop: HigherOrderHop) -> bool:
+    """True if an autograd implementation is not called: nothing needs a gradient (``py_autograd_impl``)."""
+    return hop.impl is not None and hop.impl.kind is ImplKind.AUTOGRAD and hop.needs_gradient is False
+
+
+def _gradient(hop: HigherOrderHop) -> str:
+    """Reason why an autograd implementation runs or not; none is given for autograd_not_implemented."""
+    if _steps_aside(hop):
+        return ", because no gradient is needed"
+    stands_in = hop.impl is not None and is_autograd_not_implemented(hop.impl.kernel)
+    return ", because a gradient is needed" if hop.needs_gradient and not stands_in else ""
+
+
+def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
+    """The end of a call in one sentence; an error's text comes after it."""
+    last = report.steps[-1].hop
+    match report.end.kind:
+        case EndKind.HANDLER:
+            return handed_over(report.end)
+        case EndKind.ERROR:
+            return f"The call fails at {last.key}: {_raised(report.end, last, short)}"
+        case _:
+            assert last.impl is not None, "a call without an error ends in an implementation"
+            return f"The call ends in {_function(last.impl, short)} at {last.key} ({_for(last, last.impl)})."
+
+
+def _raised(end: End, last: HigherOrderHop, short: bool) -> str:
+    """Words for the error; an implementation of which it is declared that it raises is named."""
+    if end.error is None or end.error.kind is not ErrorKind.IMPL or last.impl is None:
+        return raised_label(end)
+    what = end.error.type or ("an error" if end.error.text else "an error whose text is not declared")
+    return f"{_function(last.impl, short)} raises {what}"
+
+
+def _for(hop: HigherOrderHop, impl: HigherOrderImpl) -> str:
+    """Words for the place that the implementation that ran is registered for."""
+    if hop.entry is not None and hop.entry.decision.source is not None:
+        return f"registered for {hop.entry.decision.source}"
+    return f"registered for {impl.name}" if impl.name else "its implementation for functionalization"
+
+
+def deferred_sentence(report: ResolveHigherOrderReport) -> str:
+    """The error that the backward pass raises."""
+    when = "The backward pass raises" if report.backward_error_is_certain else "The call or its backward pass raises"
+    return f"{when}: {report.backward_error}"
+
+
+def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
+    """Sentences on tracing's error for two fake modes, and on the origin of each."""
+    yield (
+        "The dispatcher does not compare fake modes, but tracing does: torch._guards.detect_fake_mode raises "
+        f"AssertionError for them: {modes.error}"
+    )
+    for origin in (modes.first, modes.other):
+        name = f"The fake mode {origin.name}" if origin.name else "The fake mode without a name"
+        what = "context" if origin.words == ACTIVE else "tensor"
+        yield f"{name} comes from {origin.words} {origin.number}, which is {what} {origin.position}"
+    yield (
+        "PyTorch also says where each of the two was allocated. A fake mode of the tracing context (torch._guards."
+        "TracingContext), which is not known here, would come before both"
+    )
+
+
+def _function(impl: HigherOrderImpl, short: bool) -> str:
+    return short_function(impl.kernel) if short else impl.kernel
 
 
 def document(
@@ -63,18 +202,18 @@ def stages(report: ResolveHigherOrderReport, short: bool) -> Iterator[Block]:
     """The keys of the first selection, and of the last one without what the thread excludes by then; the steps."""
     first, last = report.steps[0], report.steps[-1]
     yield Gap()
-    yield _table(first, first.keys if last is first else _without(KeyStatus.NOT_REACHED, first))
+    yield _table(first, first.keys if last is first else _keys_but(KeyStatus.NOT_REACHED, first))
     if last is not first:
         yield Gap()
         yield Paragraph(f"Step {last.number}", kind=ParagraphKind.SECTION)
-        yield _table(last, _without(KeyStatus.EXCLUDED, last))
+        yield _table(last, _keys_but(KeyStatus.EXCLUDED, last))
     yield Gap()
     thread = Fact("Thread", lines(*thread_lines(first.included, first.excluded)))
     steps = (Fact(f"Step {step.number}", lines(*step_lines(step, short)), step) for step in report.steps)
     yield Facts([thread, *steps])
 
 
-def _without(status: KeyStatus, step: HigherOrderStep) -> list[KeyOutcome[HigherOrderRow]]:
+def _keys_but(status: KeyStatus, step: HigherOrderStep) -> list[KeyOutcome[HigherOrderRow]]:
     return [outcome for outcome in step.keys if outcome.status is not status]
 
 

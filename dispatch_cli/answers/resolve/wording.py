@@ -7,10 +7,9 @@ from typing import Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.answers.resolve.call_keys import CarriedKey
-from dispatch_cli.answers.resolve.end_wording import handed_over, raised_label
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
-from dispatch_cli.answers.resolve.step_wording import kernel_label, kernel_phrase
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.resolve.step_wording import handed_over, kernel_label, kernel_phrase, raised_label
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.wording import otherwise_text, source_label
 from dispatch_cli.checks.support_words import reason_words

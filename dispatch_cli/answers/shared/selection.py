@@ -1,11 +1,18 @@
-"""Selection of operators and keys: globs over names, and suggestions where a glob finds nothing."""
+"""Names of operators and keys: globs over them, suggestions where a glob finds nothing, and a few of many in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName, without_overload
 from dispatch_cli.model.universe import PRIVATE_USE1, Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+
 
 _MOST = 3
 """Names that a suggestion has."""
@@ -124,3 +131,36 @@ def select_keys(universe: Universe, globs: Sequence[str], keys: Iterable[str] | 
     lower, known = [glob.lower() for glob in globs], universe.slots if keys is None else keys
     named = {key: (key.lower(), key.replace(PRIVATE_USE1, universe.backend_name).lower()) for key in known}
     return frozenset(key for key in named if any(fnmatchcase(name, glob) for name in named[key] for glob in lower))
+
+
+def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
+    """The operator of that name, as C++ or Python writes it; None when there is none."""
+    for name in (OperatorName.parse(text), OperatorName.parse_printed(text)):
+        if name in dispatcher:
+            return name
+    return None
+
+
+def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
+    """The higher-order operator of that name, with or without the namespace; None when there is none."""
+    if any(sign in text for sign in "*?["):
+        return None
+    matches = select_higher_order([operator.name for operator in state.higher_order_operators], text)
+    return state.higher_order_operator(matches[0]) if matches else None
+
+
+def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
+    """Suggestion for a name of no operator: an overload, or a name that looks like it."""
+    from dispatch_cli.model.suggest import did_you_mean
+
+    matches = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
+    if len(matches) > 4:
+        return f"name an overload: {', '.join(matches[:4])} or one of {len(matches) - 4} more"
+    return did_you_mean(matches or similar_names(dispatcher.names(), text[:200]))
+
+
+def some_of(names: Sequence[str], most: int = 4) -> str:
+    """Some of many names: all of a few, else the first ones and how many more there are."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"

@@ -112,7 +112,7 @@ def command(
     report = support_report(state, columns, [*support_rows(state, names, columns)], arguments)
     show(report, out, full=full)
     if out.file is not None:
-        from dispatch_cli.answers.support.wording import verdict_sentence
+        from dispatch_cli.answers.support.document import verdict_sentence
 
         say_written(out.file, verdict_sentence(report))
 

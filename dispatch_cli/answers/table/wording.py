@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from dispatch_cli.answers.shared.listing import some_of
 from dispatch_cli.answers.shared.notes import Note, NoteKind
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span

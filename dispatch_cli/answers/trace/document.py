@@ -14,10 +14,8 @@ from dispatch_cli.answers.trace.findings.wording import (
     findings_sentence,
     loss_text,
 )
-from dispatch_cli.answers.trace.heaviest import heaviest_lines
-from dispatch_cli.answers.trace.kernels import KernelReached
-from dispatch_cli.answers.trace.report import TraceReport, TraceThread
-from dispatch_cli.answers.trace.totals import LineTotal, OperatorTotal
+from dispatch_cli.answers.trace.report import TraceReport, TraceThread, heaviest_lines
+from dispatch_cli.answers.trace.totals import KernelReached, LineTotal, OperatorTotal
 from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, thread_title, tree_lines
 from dispatch_cli.answers.trace.wording import (
     TIMES,

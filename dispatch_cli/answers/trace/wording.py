@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.answers.trace.kernels import KernelReached
 from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
-from dispatch_cli.answers.trace.totals import PathTotal
+from dispatch_cli.answers.trace.totals import KernelReached, PathTotal
 from dispatch_cli.answers.trace.view import TracePath
 from dispatch_cli.engine.call.trace import Does, EndKind
 from dispatch_cli.render.document import Run, Tone

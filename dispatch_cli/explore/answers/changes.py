@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.diff.arguments import DiffArguments
 from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
-from dispatch_cli.answers.diff.report import diff_report
+from dispatch_cli.answers.diff.report import DiffArguments, diff_report
 from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
 from dispatch_cli.answers.table.registrations.order import order_report
 from dispatch_cli.engine.history.apply import all_declarations

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from dispatch_cli import bases
 from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.report import diff_report
+from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import history_report
-from dispatch_cli.answers.history.versions import Versions
 from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
 from dispatch_cli.engine.history.state import State

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli import api, bases
-from dispatch_cli.answers.diff.arguments import DiffArguments, as_side
+from dispatch_cli.answers.diff.report import DiffArguments, as_side
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Session
 from dispatch_cli.model.universe import UNNAMED_BACKEND

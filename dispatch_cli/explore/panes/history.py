@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.history import document as history_documents
-from dispatch_cli.answers.history.versions import Versions
+from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.explore.answers.differences import MOST, every_version, histories_answer, history_answer
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.blocks import Blocks, open_cell

@@ -7,9 +7,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.answers.support.document import call_blocks, matrix
+from dispatch_cli.answers.support.document import MARKS, call_blocks, counts, matrix, verdict_sentence
 from dispatch_cli.answers.support.report import SupportReport
-from dispatch_cli.answers.support.wording import MARKS, counts, verdict_sentence
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.explore.answers.call import Draft

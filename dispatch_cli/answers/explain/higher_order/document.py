@@ -10,7 +10,7 @@ from dispatch_cli.answers.explain.document import RULES, headed
 from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, ModeCall, ModeCallKind, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.findings.guards.yaml_document import scalar
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike, slot_label
 from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome

@@ -13,14 +13,14 @@ from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplRow, impls_of, row_of
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
-from dispatch_cli.engine.call.higher_order.mode_calls import (
+from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
+from dispatch_cli.engine.call.higher_order.simulate import (
     asks_a_mode,
     call_in_mode,
     call_traced_above_autograd,
     decomposes,
     device_of,
 )
-from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
@@ -128,17 +128,17 @@ def mode_calls(state: State, operator: HigherOrderOperator, place: ImplPlace) ->
     tensor = f"{device_of(state, operator) or 'cpu'}{' fake' if mode == FAKE_TENSOR_MODE else ''}"
     try:
         calls = [
-            _row(ModeCallKind.ORDINARY, call_in_mode(state, operator, tensor, mode)),
-            _row(ModeCallKind.INFERENCE, call_in_mode(state, operator, tensor, mode, INFERENCE)),
+            _mode_call(ModeCallKind.ORDINARY, call_in_mode(state, operator, tensor, mode)),
+            _mode_call(ModeCallKind.INFERENCE, call_in_mode(state, operator, tensor, mode, INFERENCE)),
         ]
         if mode == PROXY_MODE:
-            calls.append(_row(ModeCallKind.ABOVE_AUTOGRAD, call_traced_above_autograd(state, operator, tensor)))
+            calls.append(_mode_call(ModeCallKind.ABOVE_AUTOGRAD, call_traced_above_autograd(state, operator, tensor)))
     except CallError:
         return ()
     return tuple(calls)
 
 
-def _row(kind: ModeCallKind, call: HigherOrderCall) -> ModeCall:
+def _mode_call(kind: ModeCallKind, call: HigherOrderCall) -> ModeCall:
     last, error = call.hops[-1], call.end.error
     return ModeCall(
         kind=kind,

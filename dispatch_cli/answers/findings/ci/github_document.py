@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dispatch_cli.answers.findings.ci.locations_wording import STANDARD_INPUT, relative_path
-from dispatch_cli.answers.findings.ci.places_wording import text_lines, worst
+from dispatch_cli.answers.findings.ci.places_wording import STANDARD_INPUT, relative_path, text_lines, worst
 from dispatch_cli.answers.findings.report import FindingsReport, by_place
-from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
+from dispatch_cli.answers.findings.summary_document import unlisted_sentence
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from dispatch_cli.answers.findings.ci.locations_wording import place_text
-from dispatch_cli.answers.findings.ci.places_wording import text_lines, worst
+from dispatch_cli.answers.findings.ci.places_wording import place_text, text_lines, worst
 from dispatch_cli.answers.findings.report import ChosenCheck, FindingsReport, grouped
-from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
+from dispatch_cli.answers.findings.summary_document import unlisted_sentence
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.render.text_safety import safe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePath
 
 from dispatch_cli.answers.findings.report import grouped
 from dispatch_cli.checks.check import Finding
@@ -10,6 +11,29 @@ from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.words import keys_label
+
+STANDARD_INPUT = "-"
+"""The file of a span that comes from standard input; no CI system can show it."""
+
+
+def relative_path(file: str, root: Path) -> str:
+    """*file* relative to *root*, where it lies below it; otherwise the absolute path. Symbolic links are kept."""
+    parts: list[str] = []
+    absolute = PurePath(root, file)
+    for part in absolute.parts:
+        if part == ".." and len(parts) > 1:
+            parts.pop()
+        elif part != "..":
+            parts.append(part)
+    path = PurePath(*parts)
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+
+
+def place_text(span: Span, root: Path) -> str:
+    """File, line and column of a place."""
+    file = span.file if span.file == STANDARD_INPUT else relative_path(span.file, root)
+    return f"{file}:{span.line}:{span.column}"
+
 
 MAX_SENTENCES = 10
 """Sentences of one text; more are counted."""

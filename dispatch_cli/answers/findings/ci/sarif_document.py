@@ -14,10 +14,9 @@ from urllib.parse import quote
 from dispatch_cli import __version__
 from dispatch_cli.answers.findings.baseline.report import fingerprint
 from dispatch_cli.answers.findings.checks_document import GROUPS
-from dispatch_cli.answers.findings.ci.locations_wording import STANDARD_INPUT, relative_path
-from dispatch_cli.answers.findings.ci.places_wording import common_tip, sentences, worst
+from dispatch_cli.answers.findings.ci.places_wording import STANDARD_INPUT, common_tip, relative_path, sentences, worst
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, UnlistedFindings, by_place
-from dispatch_cli.answers.findings.unlisted_wording import unlisted_sentence
+from dispatch_cli.answers.findings.summary_document import unlisted_sentence
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.problem import Problem, Related

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dispatch_cli.answers.findings import summary_document as findings_summary
-from dispatch_cli.answers.findings.ci.locations_wording import place_text
-from dispatch_cli.answers.findings.ci.places_wording import sentences, worst
+from dispatch_cli.answers.findings.ci.places_wording import place_text, sentences, worst
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, by_place, summary_of
 from dispatch_cli.answers.findings.summary_document import severity_run
 from dispatch_cli.model.problem import Problem

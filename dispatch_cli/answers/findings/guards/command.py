@@ -71,7 +71,7 @@ def command(
         slots = chosen_keys(state.dispatcher.universe, key_globs)
         guarded = [recorded_guards(state, names, slots, named=bool(ops))]
         if higher_order:
-            from dispatch_cli.answers.findings.guards.higher_order import recorded_higher_order_guards
+            from dispatch_cli.answers.findings.guards.recorded import recorded_higher_order_guards
 
             guarded.append(recorded_higher_order_guards(state, higher_order, slots, bool(ops)))
         written = [*itertools.chain(*guarded)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.resolve.end_wording import fake_sentence
+from dispatch_cli.answers.resolve.step_wording import fake_sentence
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import End, FakeOutcome, FakePath
