@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dispatch_cli.answers.shared.folding import Folded, unfolded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table import document as table
-from dispatch_cli.answers.table import slot_marks_wording as slot_marks
+from dispatch_cli.answers.table import wording as slot_marks
 from dispatch_cli.answers.table.report import OperatorTable, TableReport, became_stale, fold_table
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.explore.catalogue import TRIED
@@ -99,7 +99,7 @@ def cpp_blocks(shown: OperatorTable, universe: Universe, tried: Mapping[str, Bef
 def grid_blocks(shown: OperatorTable, universe: Universe, tried: Mapping[str, Before]) -> Iterator[Block]:
     """An operator's table as a grid, with the codes of before the changes on trial."""
     from dispatch_cli.answers.table import grid_document as grid
-    from dispatch_cli.answers.table.grid import grid_of
+    from dispatch_cli.answers.table.grid_document import grid_of
 
     def cell(row: TableRow | None) -> MatrixCell:
         was = None if row is None else tried.get(row.key)
@@ -176,7 +176,7 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None)
 
 
 def _cpp_sentences(tried: Mapping[str, Before], row: TableRow, here: str) -> Iterator[str]:
-    from dispatch_cli.answers.table.slot_wording import answer_text
+    from dispatch_cli.answers.table.wording import answer_text
 
     yield answer_text(row._replace(key=here), short=True)
     if row.stale:

@@ -12,9 +12,9 @@ from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title
 from dispatch_cli.answers.coverage.report import groups_of
 from dispatch_cli.answers.coverage.wording import served_by, served_share, service_words, training_words
-from dispatch_cli.answers.shared.listing import some_of
+from dispatch_cli.answers.shared.selection import some_of
+from dispatch_cli.answers.support.document import ASSUMED, MARKS, cell_words, columns_label, counts, verdict_sentence
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReason, SupportReport, support_report
-from dispatch_cli.answers.support.wording import ASSUMED, MARKS, cell_words, columns_label, counts, verdict_sentence
 from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend

@@ -18,11 +18,11 @@ from dispatch_cli.cli.options import (
     load_state,
     matching_names,
     note_conditions,
+    opened,
     resolved_name,
     source_options,
 )
 from dispatch_cli.cli.output import Output, output_options, say, say_written, show
-from dispatch_cli.cli.revisions import opened
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State

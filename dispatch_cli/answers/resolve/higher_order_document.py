@@ -21,7 +21,7 @@ from dispatch_cli.engine.call.higher_order.trace import (
     Known,
 )
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
-from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.engine.keys.keyset import functionalities_of
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
 from dispatch_cli.render.document import (
