@@ -106,78 +106,59 @@ class FindingFix(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class FindingDetail:
-    """A finding with everything that belongs to it, and what its parts open."""
-
-    def __init__(self, state: State, row: FindingRow) -> None:
-        self._state = state
-        self._row = row
-
-    def blocks(self, width: int) -> Iterator[Block]:
-        """The finding, its slot, the registrations of its operator, a fix, and why it is one."""
-        row = self._row
-        if row.unlisted is not None:
-            yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
-        elif row.mark == GONE:
-            yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
-        if row.findings:
-            yield from finding_blocks([*row.findings], width)
-        yield from self._places()
-        yield from self._fix()
-        yield from self._registrations()
+def finding_detail(state: State, row: FindingRow, width: int) -> Iterator[Block]:
+    """A finding, its slot, a fix, the registrations of its operator, and why it is a finding."""
+    if row.unlisted is not None:
+        yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
+    elif row.mark == GONE:
+        yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
+    if row.findings:
+        yield from finding_blocks([*row.findings], width)
+    operator = spot_of(state, row, None)
+    facts = [] if operator is None else [Fact("operator", row.operator or "", operator)]
+    for key in row.keys[:1]:
+        slot = spot_of(state, row, key)
+        if slot is not None and slot.key is not None:
+            facts.append(Fact("slot", f"{row.operator} at {key}", slot))
+    if facts:
+        yield Facts(facts, 4, Tone.DIM)
+    edits = tuple(dict.fromkeys(edit for finding in row.findings for edit in finding.fix))
+    if (text := fragment(edits)) is not None:
         yield Gap()
-        (check,) = checks_report((Selector(row.check),)).checks
-        yield from check_documents.of_finding(check, row.severity, width)
+        yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
+        (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
+        yield code._replace(link=FindingFix(edits))
+    if operator is not None and operator.operator is not None:
+        (registered,) = registrations_report(state, [operator.operator]).operators
+        kernels = [*registered.kernels]
+        if kernels:
+            yield Gap()
+            yield Paragraph(f"Registrations of {operator.operator}, by key", kind=ParagraphKind.SECTION)
+            yield TableBlock(KERNELS, kernels)
+    yield Gap()
+    (check,) = checks_report((Selector(row.check),)).checks
+    yield from check_documents.of_finding(check, row.severity, width)
 
-    def opens(self, item: Any) -> Any:
-        """Target of a part: a place of a file, or a spot."""
-        if isinstance(item, Fact | Paragraph):
-            return item.link
-        if isinstance(item, KernelRow):
-            return item.span
-        if isinstance(item, tuple) and len(item) == 2 and self._row.operator is not None:  # a KeyRun
-            return self.spot(item[0][0])
+
+def opened_by(item: Any, state: State, row: FindingRow) -> Any:
+    """Target of a part of a finding's details: a place of a file, a spot, or a fix."""
+    if isinstance(item, Fact | Paragraph):
+        return item.link
+    if isinstance(item, KernelRow):
+        return item.span
+    if isinstance(item, tuple) and len(item) == 2 and row.operator is not None:  # a KeyRun
+        return spot_of(state, row, item[0][0])
+    return None
+
+
+def spot_of(state: State, row: FindingRow, key: str | None) -> Spot | None:
+    """The operator of a finding, or its slot."""
+    text = row.operator
+    if text is None:
         return None
-
-    def spot(self, key: str | None) -> Spot | None:
-        """The operator of the finding, or its slot."""
-        text = self._row.operator
-        if text is None:
-            return None
-        name = OperatorName.parse(text)
-        if name in self._state.dispatcher:
-            known = key is not None and key in self._state.dispatcher.universe.slot
-            return Spot(name, key if known else None)
-        operator = self._state.higher_order_operator(text.removeprefix("higher_order::"))
-        return None if operator is None else Spot(None, key, operator.name)
-
-    def _places(self) -> Iterator[Block]:
-        row, facts = self._row, []
-        operator = self.spot(None)
-        if operator is not None:
-            facts.append(Fact("operator", row.operator or "", operator))
-            for key in row.keys[:1]:
-                slot = self.spot(key)
-                if slot is not None and slot.key is not None:
-                    facts.append(Fact("slot", f"{row.operator} at {key}", slot))
-        if facts:
-            yield Facts(facts, 4, Tone.DIM)
-
-    def _fix(self) -> Iterator[Block]:
-        edits = dict.fromkeys(edit for finding in self._row.findings for edit in finding.fix)
-        text = fragment(edits)
-        if text is not None:
-            yield Gap()
-            yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
-            (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
-            yield code._replace(link=FindingFix(tuple(edits)))
-
-    def _registrations(self) -> Iterator[Block]:
-        spot = self.spot(None)
-        if spot is None or spot.operator is None:
-            return
-        rows = [*next(iter(registrations_report(self._state, [spot.operator]).operators)).kernels]
-        if rows:
-            yield Gap()
-            yield Paragraph(f"Registrations of {spot.operator}, by key", kind=ParagraphKind.SECTION)
-            yield TableBlock(KERNELS, rows)
+    name = OperatorName.parse(text)
+    if name in state.dispatcher:
+        known = key is not None and key in state.dispatcher.universe.slot
+        return Spot(name, key if known else None)
+    operator = state.higher_order_operator(text.removeprefix("higher_order::"))
+    return None if operator is None else Spot(None, key, operator.name)

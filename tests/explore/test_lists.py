@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from dispatch_cli import api
 from dispatch_cli.api import load_state
+from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.coverage import CoveragePane
@@ -19,6 +20,7 @@ from dispatch_cli.explore.panes.history import HistoryPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.data import report_data
 from tests.cli.support import call
 from tests.explore.support import drive, newest, screen_text, until
@@ -96,25 +98,17 @@ def test_the_operators_of_the_list_over_the_versions() -> None:
 STALE = "examples/stale.yaml"
 
 
-def test_rows_that_keys_and_words_choose() -> None:
+def test_rows_that_words_choose() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press(*"7b", *"privateuse1", "enter")
         await until(pilot, lambda: "coverage PrivateUse1" in app.command_bar.line)
         assert not app.command_bar.note
-        await pilot.press("v")
-        await until(pilot, lambda: app.command_bar.line.endswith("--base torch-2.15 --served-by kernel"))
         assert_prints_what_is_listed(app)
-        app.query_one(CoveragePane).filter.value = "Copy own"
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those with “Copy own”)")
-        assert app.command_bar.line.endswith("--base torch-2.15 --served-by kernel")
-        await pilot.press("n")
-        both = "(prints all rows; here only those that are not served, with “Copy own”)"
-        await until(pilot, lambda: app.command_bar.note == both)
-        assert app.command_bar.line.endswith("--base torch-2.15")
-        app.query_one(CoveragePane).filter.value = ""
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those that are not served)")
-        assert {row.served for row in app.query_one(CoveragePane).list.rows} == {False}
-        await pilot.press("n")
+        pane = app.query_one(CoveragePane)
+        pane.filter.value = "allgather own"
+        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those with “allgather own”)")
+        assert pane.list.rows and {row.covered.service for row in pane.list.rows} == {Service.KERNEL}
+        pane.filter.value = ""
         await until(pilot, lambda: not app.command_bar.note)
         assert_prints_what_is_listed(app)
 
@@ -129,30 +123,24 @@ def assert_prints_what_is_listed(app: ExploreApp) -> None:
     assert json.dumps(printed) == json.dumps(report_data(pane.answer.report))
 
 
-def test_findings_that_keys_choose() -> None:
+def test_findings_of_an_operator() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("5")
         await until(pilot, lambda: app.command_bar.line)
-        await pilot.press("v", "c")
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of severity error)")
-        assert app.command_bar.line.endswith("examples/stale.yaml --severity info --select stale-live-table")
-        await pilot.press("v", "v", "v", "t")
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select stale-live-table"))
-        assert not app.command_bar.note
-        assert_prints_the_findings(app)
-        await pilot.press("c", "c")
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit --select unused-registration"))
-        assert_prints_the_findings(app)
-        await app.go(Spot(OperatorName.parse("stale::fine")))
-        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine --select unused-registration"))
         assert_prints_the_findings(app)
         await pilot.press("t")
-        await until(
-            pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info --select unused-registration")
-        )
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::explicit"))
+        assert not app.command_bar.note
         assert_prints_the_findings(app)
-        app.query_one(FindingsPane).filter.value = "stale::fine"
+        await app.go(Spot(OperatorName.parse("stale::fine")))
+        await until(pilot, lambda: app.command_bar.line.endswith("--op stale::fine"))
+        assert_prints_the_findings(app)
+        await pilot.press("t")
+        await until(pilot, lambda: app.command_bar.line.endswith("stale.yaml --severity info"))
+        assert_prints_the_findings(app)
+        app.query_one(FindingsPane).filter.value = "error"
         await until(pilot, lambda: "here only those with" in app.command_bar.note)
+        assert {row.severity for row in app.query_one(FindingsPane).list.rows} == {Severity.ERROR}
 
     drive(Session(load_state([STALE]), (STALE,)), steps)
 

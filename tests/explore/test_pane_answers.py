@@ -13,9 +13,9 @@ from dispatch_cli import api
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
-from dispatch_cli.engine.coverage.answers import Service, backend_keys
+from dispatch_cli.engine.coverage.answers import backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
-from dispatch_cli.explore.answers.coverage import coverage_answer, served_so
+from dispatch_cli.explore.answers.coverage import coverage_answer
 from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
 from dispatch_cli.explore.answers.findings import findings_answer, new_findings, original_search, state_to_check
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
@@ -61,12 +61,6 @@ def test_coverage(session: Session) -> None:
     keys = backend_keys(session.state.dispatcher.universe)
     for key in ("PrivateUse1", *random.Random(SEED).sample(keys, 1)):
         assert_prints(coverage_answer(session, key))
-    whole = coverage_answer(session, "PrivateUse1")
-    assert whole is not None
-    for service in (Service.NOTHING, Service.COMPOSITE):
-        answer = served_so(whole, service)
-        assert {row.covered.service for row in answer.report.operators} <= {service}
-        assert_prints(answer)
 
 
 def test_registrations_and_fallbacks(session: Session) -> None:

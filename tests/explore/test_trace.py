@@ -161,7 +161,7 @@ def test_texts_of_a_recording_are_shown_as_they_are(taint: str, tmp_path: Path) 
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await shown_in(app, pilot)
-        for key in ("down", "x", "x", "t", "t", "i", "i", "v", "enter"):
+        for key in ("down", "t", "t", "i", "i", "v", "enter"):
             await pilot.press(key)
             await pilot.pause(0.02)
             shown = screen_text(app)

@@ -61,7 +61,7 @@ def document(report: TraceReport, _: int | None = None, limit: int | None = None
     yield from _operators(report)
     yield from _lines(report)
     yield from _kernels(report)
-    yield from _findings(report)
+    yield from findings_blocks(report)
 
 
 def _trees(report: TraceReport, limit: int | None) -> Iterator[Block]:
@@ -180,7 +180,8 @@ def _kernels(report: TraceReport) -> Iterator[Block]:
         yield TableBlock(columns, others)
 
 
-def _findings(report: TraceReport) -> Iterator[Block]:
+def findings_blocks(report: TraceReport) -> Iterator[Block]:
+    """The findings of each kind, and what to do about them."""
     if report.counts.shown and not report.findings:
         yield Gap()
         yield Paragraph("No findings.")

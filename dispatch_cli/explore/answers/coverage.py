@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dispatch_cli.answers.coverage.overview import overview_report
-from dispatch_cli.answers.coverage.report import CoverageReport, coverage_report, with_tags
+from dispatch_cli.answers.coverage.report import coverage_report, with_tags
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.engine.coverage.answers import CoveredBackend, Service, backend_keys, backend_named, backend_of
+from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_keys, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
-
-
-def served_so(answer: PaneAnswer, service: Service | None) -> PaneAnswer:
-    """An answer that lists all operators, with those alone that are served in one way; None for all."""
-    if service is None:
-        return answer
-    report: CoverageReport = answer.report
-    rows = tuple(row for row in report.operators if row.covered.service is service)
-    chosen = replace(report, served_by=(service,), operators=rows)
-    return PaneAnswer(chosen, (*answer.command, "--served-by", service.value))
 
 
 def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> PaneAnswer | None:

@@ -19,7 +19,6 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import CheckSettings, Selector
 
 ALL = ("--severity", "info")
 """Options with which the text of the command lists the infos, too, as the views do."""
@@ -28,7 +27,8 @@ ALL = ("--severity", "info")
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
     """The findings of a session's state. state: a snapshot of it (`state_to_check`), for a thread."""
     state = state_to_check(session) if state is None else state
-    return PaneAnswer(whole_report(session, state, progress), session.command("check-invariants", *ALL))
+    report = _report(session, state, *checked_operators(state, has_files(session)), None, progress)
+    return PaneAnswer(report, session.command("check-invariants", *ALL))
 
 
 def findings_search(session: Session) -> Callable[[Progress], PaneAnswer]:
@@ -53,39 +53,15 @@ def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
     return lambda progress: PaneAnswer(cache.get(lambda: find(progress)), command)
 
 
-def whole_report(
-    session: Session, state: State, progress: Progress | None = None, check: str | None = None
-) -> FindingsReport:
-    """The findings of a state of a session. state: a snapshot, as above. check: the one to run, as of ``--select``."""
-    return _report(session, state, *checked_operators(state, has_files(session)), None, progress, check)
-
-
-def operator_findings(
-    session: Session, state: State, spot: Spot, progress: Progress | None = None, check: str | None = None
-) -> FindingsReport:
-    """The findings of the operator of a spot, as ``check-invariants --op`` gives them. state, check: as above."""
+def operator_search(session: Session, spot: Spot) -> Callable[[Progress], PaneAnswer]:
+    """A function that gives the findings of the operator of a spot, and may run in a thread."""
+    copy = state_to_check(session)
+    command = session.command("check-invariants", *ALL, "--op", operator_glob(session, spot))
     names = () if spot.operator is None else (spot.operator,)
-    higher_order = () if spot.higher_order is None else (state.higher_order_operator(spot.higher_order),)
+    higher_order = () if spot.higher_order is None else (copy.higher_order_operator(spot.higher_order),)
     operators = tuple(operator for operator in higher_order if operator is not None)
     guarded = frozenset((*names, *(OperatorName(operator.name) for operator in operators)))
-    return _report(session, state, names, operators, guarded, progress, check)
-
-
-def chosen_search(session: Session, spot: Spot | None, check: str | None) -> Callable[[Progress], PaneAnswer]:
-    """A function that gives the findings of an operator, of a check, or of both, and may run in a thread.
-
-    spot: of the operator; None for all. check: None for all.
-    """
-    copy = state_to_check(session)
-    ops = () if spot is None else ("--op", operator_glob(session, spot))
-    command = session.command("check-invariants", *ALL, *ops, *(() if check is None else ("--select", check)))
-
-    def search(progress: Progress) -> PaneAnswer:
-        if spot is None:
-            return PaneAnswer(whole_report(session, copy, progress, check), command)
-        return PaneAnswer(operator_findings(session, copy, spot, progress, check), command)
-
-    return search
+    return lambda progress: PaneAnswer(_report(session, copy, names, operators, guarded, progress), command)
 
 
 def _report(
@@ -95,15 +71,13 @@ def _report(
     higher_order: Sequence[HigherOrderOperator],
     guarded: frozenset[OperatorName] | None,
     progress: Progress | None,
-    check: str | None = None,
 ) -> FindingsReport:
     setup = session.checks
-    selected = () if check is None else (CheckSettings(select=(Selector(check),)),)
     return findings_report(
         state,
         names,
         guarded,
-        (*setup.settings, *selected),
+        setup.settings,
         None if setup.baseline is None else BaselineFilter(setup.baseline),
         progress,
         higher_order,

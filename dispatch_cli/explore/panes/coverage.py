@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -20,14 +20,13 @@ from dispatch_cli.answers.coverage.document import (
     trains,
     words,
 )
-from dispatch_cli.answers.coverage.overview import CoverageOverviewReport
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning
 from dispatch_cli.answers.coverage.overview_document import title as overview_title
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
-from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share
-from dispatch_cli.engine.coverage.answers import CoveredBackend, Service
+from dispatch_cli.answers.coverage.wording import served_by, served_share
+from dispatch_cli.engine.coverage.answers import CoveredBackend
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer, served_so
+from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer
 from dispatch_cli.explore.blocks import Blocks, open_cell
 from dispatch_cli.explore.lines_view import LinesView
 from dispatch_cli.explore.list_pane import ListPane
@@ -35,18 +34,7 @@ from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import (
-    Block,
-    Column,
-    Fact,
-    Facts,
-    Gap,
-    Paragraph,
-    ParagraphKind,
-    Run,
-    TableBlock,
-    Tone,
-)
+from dispatch_cli.render.document import Block, Column, Fact, Facts, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.words import place_cell, plural
 
 _BACKENDS: list[Column[CoveredBackend]] = [
@@ -71,21 +59,14 @@ class CoveragePane(ListPane):
         Binding("b", "backend", "Backend", tooltip="Choose another backend"),
         Binding("m", "overview", "All", tooltip="Show all backends at a glance"),
         Binding("escape,backspace", "back", "Back from a backend to all", show=False),
-        Binding("v", "service", "Served by", tooltip="List the operators that are served in the next way"),
-        Binding("n", "missing", "Missing", tooltip="List only the operators that are not served, or all"),
-        Binding("i", "summary", "Counts", tooltip="Show the counts"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
         self.backend: str | None = None
         self._group: tuple[str, ...] = ()
-        self._service: Service | None = None
-        self._missing = False
-        self._whole: PaneAnswer | None = None
         self._state: State | None = None
-        self._rows: Sequence[CoverageRow] = ()
-        self._facts: dict[Fact, Any] = {}
+        self._report: CoverageReport | None = None
         self._counts = True
         self.overview = Blocks(id="overview")
 
@@ -100,7 +81,9 @@ class CoveragePane(ListPane):
         if self.session.state is not self._state:
             self._answer()
         elif moved:
-            self._point()
+            names = [row.operator for row in self.list.rows]
+            if str(spot.operator) in names:
+                self.list.move_to(names.index(str(spot.operator)))
 
     def _answer(self) -> None:
         """Answer for the backend that is chosen; a state or two can be seen in a moment, so not in a thread."""
@@ -108,43 +91,23 @@ class CoveragePane(ListPane):
         self._counts = True
         self.set_class(self.backend is None, "-all")
         if self.backend is None:
-            answer = overview_answer(self.session)
-            self.overview.show(_overview(answer.report), open_cell)
-            self.answered(answer)
+            overview = overview_answer(self.session)
+            title = Paragraph(overview_title(overview.report), kind=ParagraphKind.TITLE)
+            pictures = matrices(overview.report, in_viewer=True)
+            self.overview.show([title, Paragraph(meaning(overview.report)), *pictures], open_cell)
+            self.answered(overview)
             self.show_details()
             return
-        self._whole = coverage_answer(self.session, self.backend, self._group)
+        answer: PaneAnswer | None = coverage_answer(self.session, self.backend, self._group)
+        self._report = None if answer is None else answer.report
         self.refill()
-
-    @property
-    def _report(self) -> CoverageReport | None:
-        """Coverage of all operators."""
-        return None if self._whole is None else self._whole.report
-
-    def refill(self, keep: bool = False) -> None:
-        """Show the rows anew, and the command that lists them."""
-        answer = None if self._whole is None else served_so(self._whole, self._service)
-        rows: Sequence[CoverageRow] = () if answer is None else answer.report.operators
-        self._rows = [row for row in rows if row.served is False] if self._missing else rows
-        super().refill(keep)
         self.answered(answer)
-
-    def chosen_rows(self) -> Iterable[str]:
-        """The choice of operators that are not served, in words."""
-        return ("that are not served",) if self._missing else ()
-
-    def _point(self) -> None:
-        """Put the cursor on the operator that the user is at."""
-        for number, row in enumerate(self.list.rows):
-            if row.operator == str(self.spot.operator):
-                self.list.move_to(number)
-                return
 
     # the list
 
     def rows(self) -> Sequence[CoverageRow]:
-        """Rows that the keys and the filter choose."""
-        return self._rows
+        """The operators."""
+        return () if self._report is None else self._report.operators
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
         """The operators."""
@@ -156,8 +119,8 @@ class CoveragePane(ListPane):
         """Text that the filter searches."""
         return row_text(row)
 
-    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
-        """Number of operators that are served, and the choice of rows."""
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+        """Number of operators that are served."""
         report = self._report
         if report is None:
             yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
@@ -169,57 +132,26 @@ class CoveragePane(ListPane):
         yield about(report)
         if (names := self.session.state.higher_order_names) and not self._group:
             yield f"; without {plural(len(names), 'higher-order operator')}, which no backend has kernels for"
-        service = self._service
-        chosen = [f"served by: {SERVICE_NAMES[service]}"] if service is not None else []
-        chosen += ["not served"] if self._missing else []
-        if chosen or shown != report.chosen:
-            yield f"; {shown:,} listed{': ' if chosen else ''}{', '.join(chosen)}"
+        if shown != count:
+            yield f"; {shown:,} listed"
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
         """The counts, until the cursor was moved; then an operator. Of all backends, a cell."""
         if self.backend is None:
-            yield Paragraph("" if self.overview.target is None else self.overview.target.title)
-            return
-        report = self._report
-        if report is None:
-            return
+            return [Paragraph("" if self.overview.target is None else self.overview.target.title)]
+        if self._report is None:
+            return ()
         if self._counts or row is None:
-            yield from overlay_blocks(report)
-            yield from counted_blocks(report)
-            return
-        name, autograd, covered = OperatorName.parse(row.operator), report.backend.autograd, row.covered
-        facts = [(Fact("operator", Run(row.operator, Tone.HEAD)), Spot(name))]
-        facts.append(
-            (Fact("served by", (Run(words(row)), Run(f"  {row.kernel or ''}", Tone.DIM))), Spot(name, covered.slot))
-        )
-        facts.append((Fact("slot", f"{covered.slot} [{covered.rule.dump_text}]"), Spot(name, covered.slot)))
-        if autograd is not None:
-            rule = "" if covered.autograd_rule is None else f" [{covered.autograd_rule.dump_text}]"
-            facts.append((Fact("trains by", trains(row)), Spot(name, autograd)))
-            facts.append((Fact("autograd slot", f"{autograd}{rule}"), Spot(name, autograd)))
-        else:
-            facts.append((Fact("trains by", trains(row)), Spot(name)))
-        if covered.blockers:
-            facts.append((Fact("because of", ", ".join(covered.blockers)), Spot(name, covered.slot)))
-        place: list[tuple[Fact, Any]] = []
-        if row.span is not None or row.origin.state is not None:
-            place.append((Fact("declared at", place_cell(row.span, row.origin)), row.span))
-        self._facts = {**dict(facts), **dict(place)}
-        yield Facts([*self._facts], tone=Tone.DIM)
-        yield Gap()
+            return [*overlay_blocks(self._report), *counted_blocks(self._report)]
+        return [Facts([*_facts(row, self._report.backend)], tone=Tone.DIM)]
 
     def opens(self, item: Any) -> Any:
         """The slots of an operator, and the place of its kernel."""
-        return self._facts.get(item) if isinstance(item, Fact) else None
+        return item.link if isinstance(item, Fact) else None
 
     def place_of(self, row: Any) -> Span | None:
         """Place of the kernel's declaration."""
         return row.span if isinstance(row, CoverageRow) else None
-
-    def show_details(self) -> None:
-        """Show the details as for every list; the counts are there until the cursor was moved."""
-        self._facts = {}
-        super().show_details()
 
     def on_lines_view_moved(self) -> None:
         """An operator takes the place of the counts."""
@@ -233,7 +165,6 @@ class CoveragePane(ListPane):
     @on(LinesView.Opened, "#overview")
     def _cell_opened(self, event: LinesView.Opened) -> None:
         event.stop()
-        self._service, self._missing = None, False
         self._show(*event.target.target)
 
     def _show(self, backend: str | None, group: tuple[str, ...] = ()) -> None:
@@ -255,12 +186,12 @@ class CoveragePane(ListPane):
         """Choose a backend from a list."""
         known = backends(self.session)
         now = next((backend for backend in known if backend.key == self.backend), None)
-        self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), self.take)
 
-    def take(self, backend: CoveredBackend | None) -> None:
-        """Show another backend; None for the one that is shown."""
-        if backend is not None:
-            self._show(backend.key, self._group)
+        def take(backend: CoveredBackend | None) -> None:
+            if backend is not None:
+                self._show(backend.key, self._group)
+
+        self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), take)
 
     def action_filter(self) -> None:
         """The keys go to the filter; of all backends, over the list of the cell under the cursor."""
@@ -281,32 +212,26 @@ class CoveragePane(ListPane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """textual's: of all backends, there is no list."""
-        if self.backend is None and action in ("overview", "service", "missing", "summary", "edit_place"):
+        if self.backend is None and action in ("overview", "edit_place"):
             return False
         return super().check_action(action, parameters)
 
-    def action_service(self) -> None:
-        """Show only what is served in the next way."""
-        services = [] if self._report is None else [*dict.fromkeys(row.service for row in self._report.services)]
-        values = [None, *services]
-        at = values.index(self._service) if self._service in values else -1
-        self._service = values[(at + 1) % len(values)]
-        self.refill()
 
-    def action_missing(self) -> None:
-        """Show only what nothing serves, or all."""
-        self._missing, self._service = not self._missing, None
-        self.refill()
-
-    def action_summary(self) -> None:
-        """The counts, in the place of the details."""
-        self._counts = True
-        self.show_details()
-
-
-def _overview(report: CoverageOverviewReport) -> list[Block]:
-    title = Paragraph(overview_title(report), kind=ParagraphKind.TITLE)
-    return [title, Paragraph(meaning(report)), *matrices(report, in_viewer=True)]
+def _facts(row: CoverageRow, backend: CoveredBackend) -> Iterator[Fact]:
+    """Facts about an operator, which lead to its slots and to the place of its kernel."""
+    name, covered = OperatorName.parse(row.operator), row.covered
+    slot, autograd = Spot(name, covered.slot), Spot(name, backend.autograd)
+    yield Fact("operator", Run(row.operator, Tone.HEAD), Spot(name))
+    yield Fact("served by", (Run(words(row)), Run(f"  {row.kernel or ''}", Tone.DIM)), slot)
+    yield Fact("slot", f"{covered.slot} [{covered.rule.dump_text}]", slot)
+    yield Fact("trains by", trains(row), autograd)
+    if backend.autograd is not None:
+        rule = "" if covered.autograd_rule is None else f" [{covered.autograd_rule.dump_text}]"
+        yield Fact("autograd slot", f"{backend.autograd}{rule}", autograd)
+    if covered.blockers:
+        yield Fact("because of", ", ".join(covered.blockers), slot)
+    if row.span is not None or row.origin.state is not None:
+        yield Fact("declared at", place_cell(row.span, row.origin), row.span)
 
 
 def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:

@@ -13,12 +13,21 @@ from dispatch_cli.answers.findings.summary_document import not_checked_sentences
 from dispatch_cli.checks.check import Check
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import chosen_search, findings_search, new_findings
+from dispatch_cli.explore.answers.findings import findings_search, new_findings, operator_search
 from dispatch_cli.explore.background import Background, Step
-from dispatch_cli.explore.finding_rows import COLUMNS, GONE, NEW, FindingDetail, FindingFix, FindingRow, finding_rows
+from dispatch_cli.explore.finding_rows import (
+    COLUMNS,
+    GONE,
+    NEW,
+    FindingFix,
+    FindingRow,
+    finding_detail,
+    finding_rows,
+    opened_by,
+    spot_of,
+)
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
 from dispatch_cli.render.text_safety import safe
@@ -36,10 +45,7 @@ class FindingsPane(ListPane):
     )
     WORDS = "severity, check, operator, key, place"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "severity", "Severity", tooltip="List the findings of the next severity"),
-        Binding("c", "check", "Check", tooltip="List the findings of the next check"),
         Binding("t", "this", "Operator", tooltip="List only the findings of this operator, or all"),
-        Binding("i", "summary", "Summary", tooltip="Show how much each check found"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
@@ -47,15 +53,12 @@ class FindingsPane(ListPane):
         self._work, self._closer_work = Background(self), Background(self)
         self._state: State | None = None
         self._whole: PaneAnswer | None = None
-        self._closer: dict[tuple[str | None, str | None], PaneAnswer] = {}
-        """Answers of the command on an operator, a check, or both; None for all."""
+        self._closer: dict[str, PaneAnswer] = {}
+        """Answers of the command on an operator."""
         self._rows: list[FindingRow] = []
         self._count = 0
         self._effect = FindingsEffect()
-        self._severity: Severity | None = None
-        self._check: str | None = None
         self._this = False
-        self._part: FindingDetail | None = None
 
     def open(self, spot: Spot) -> None:
         """Show the findings; where the state is another one, they are looked for in a thread."""
@@ -91,14 +94,9 @@ class FindingsPane(ListPane):
         return finding_rows(report, new_findings(report, self._effect.new), gone)
 
     @property
-    def _wanted(self) -> tuple[str | None, str | None]:
-        """The operator and the check whose findings are to be listed; None for all."""
-        return self._operator_name if self._this else None, self._check
-
-    @property
     def _current(self) -> PaneAnswer | None:
-        """Listed answer: the wanted one, or that on all as long as the wanted one is looked for."""
-        return self._closer.get(self._wanted, self._whole)
+        """Listed answer: that on the wanted operator, or that on all as long as it is looked for."""
+        return self._closer.get(self._operator_name or "", self._whole) if self._this else self._whole
 
     @property
     def _report(self) -> FindingsReport | None:
@@ -109,15 +107,15 @@ class FindingsPane(ListPane):
         """List what is wanted, as the command gives it: what is known of it at once, and all of it from a thread."""
         self._closer_work.stop()
         self._list(keep)
-        wanted = self._wanted
-        if self._whole is None or self._work.busy or wanted == (None, None) or wanted in self._closer:
+        name = self._operator_name
+        if self._whole is None or self._work.busy or not self._this or name is None or name in self._closer:
             return
 
         def done(answer: PaneAnswer) -> None:
-            self._closer[wanted] = answer
+            self._closer[name] = answer
             self._list()
 
-        search = chosen_search(self.session, None if wanted[0] is None else self.spot, self._check)
+        search = operator_search(self.session, self.spot)
         self._closer_work.start(lambda step: search(_progress(step)), done, self._failed, lambda _: None)
 
     def _list(self, keep: bool = True) -> None:
@@ -136,13 +134,8 @@ class FindingsPane(ListPane):
 
     def rows(self) -> Sequence[FindingRow]:
         """Rows that the keys choose."""
-        return [
-            row
-            for row in self._rows
-            if (self._severity is None or row.severity is self._severity)
-            and (self._check is None or row.check == self._check)
-            and (not self._this or row.operator == self._operator_name or row.unlisted)
-        ]
+        name = self._operator_name
+        return [row for row in self._rows if not self._this or row.operator == name or row.unlisted]
 
     @property
     def _operator_name(self) -> str | None:
@@ -170,34 +163,23 @@ class FindingsPane(ListPane):
         if gone:
             yield "\n"
             yield f"{plural(gone, 'row')} marked {GONE}: no longer found with the changes on trial"
-        chosen = [*self._chosen(every=True)]
-        if chosen or shown != count:
+        if self._this or shown != count:
             yield "\n"
-            yield f"{shown:,} of {self._count:,} rows: {', '.join(chosen) or 'by the filter'}"
+            yield f"{shown:,} of {self._count:,} rows: {f'of {self._operator_name}' if self._this else 'by the filter'}"
 
     def chosen_rows(self) -> Iterable[str]:
-        """Choice by severity; by check and operator, too, as long as the command for these is not known."""
-        return self._chosen(every=self._wanted not in self._closer)
-
-    def _chosen(self, every: bool) -> Iterable[str]:
-        if self._severity is not None:
-            yield f"of severity {self._severity.value}"
-        if every and self._check is not None:
-            yield f"of {self._check}"
-        if every and self._this:
-            yield f"of {self._operator_name}"
+        """Choice of the operator, as long as the command for it is not known."""
+        return (f"of {self._operator_name}",) if self._this and self._operator_name not in self._closer else ()
 
     def details(self, row: Any, width: int) -> Iterable[Block]:
         """A finding; without one, how the run ended."""
         if row is None:
-            self._part = None
             if self._report is None:
                 return ()
             if self._rows:
                 return (Paragraph(self._none()),)
             return summary_document(summary_of(self._report))
-        self._part = FindingDetail(self.session.state, row)
-        return self._part.blocks(width)
+        return finding_detail(self.session.state, row, width)
 
     def _none(self) -> str:
         unlisted = 0 if self._report is None else sum(row.findings for row in self._report.unlisted)
@@ -207,7 +189,8 @@ class FindingsPane(ListPane):
 
     def opens(self, item: Any) -> Any:
         """Target of a part of a finding."""
-        return None if self._part is None else self._part.opens(item)
+        row = self.list.target
+        return None if row is None else opened_by(item, self.session.state, row)
 
     def go_to(self, target: Any) -> None:
         """Go to a target as elsewhere; of a fix, try it."""
@@ -218,8 +201,7 @@ class FindingsPane(ListPane):
 
     def spot_at(self, row: Any) -> Spot | None:
         """The slot of a finding, else its operator."""
-        key = next(iter(row.keys), None)
-        return FindingDetail(self.session.state, row).spot(key)
+        return spot_of(self.session.state, row, next(iter(row.keys), None))
 
     def place_of(self, row: Any) -> Span | None:
         """The declaration to look at first."""
@@ -227,32 +209,10 @@ class FindingsPane(ListPane):
 
     # keys
 
-    def action_severity(self) -> None:
-        """Show only errors, only warnings, only notes, or all."""
-        self._severity = _next([None, *Severity], self._severity)
-        self.refill()
-
-    def action_check(self) -> None:
-        """Show only those of the next check that found something."""
-        checks = [] if self._whole is None else [row.check for row in self._whole.report.summary]
-        self._check = _next([None, *checks], self._check)
-        self._look_closer(keep=False)
-
     def action_this(self) -> None:
         """Show only those of the operator under the cursor of the list of operators, or all."""
         self._this = not self._this
         self._look_closer(keep=False)
-
-    def action_summary(self) -> None:
-        """Show the number of findings of each check in the place of the details."""
-        report = self._report
-        if report is not None:
-            self.detail.show(lambda _: summary_document(summary_of(report)))
-
-
-def _next(values: Sequence[Any], value: Any) -> Any:
-    at = values.index(value) if value in values else -1
-    return values[(at + 1) % len(values)]
 
 
 def _progress(step: Step) -> Progress:

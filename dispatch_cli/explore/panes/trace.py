@@ -7,10 +7,20 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.trace.document import findings_blocks
 from dispatch_cli.answers.trace.findings.report import TraceFinding
-from dispatch_cli.answers.trace.tree_document import ShownLine
-from dispatch_cli.answers.trace.wording import TIMES
-from dispatch_cli.explore import trace_blocks
+from dispatch_cli.answers.trace.findings.wording import finding_text
+from dispatch_cli.answers.trace.report import TraceReport, TraceRow
+from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, ShownLine
+from dispatch_cli.answers.trace.wording import (
+    TIMES,
+    forward_calls,
+    missing_sentences,
+    place_text,
+    seen_sentence,
+    state_sentence,
+    unfinished_sentence,
+)
 from dispatch_cli.explore.answers.trace import (
     MOST_LINES,
     ONLY,
@@ -18,20 +28,20 @@ from dispatch_cli.explore.answers.trace import (
     ShownCalls,
     calls_answer,
     explained_answer,
+    findings_about,
     spot_in,
     spot_of_call,
     view_of,
 )
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.bars import copy_command
-from dispatch_cli.explore.call_blocks import CallTarget, target_of
+from dispatch_cli.explore.call_blocks import CallTarget, call_blocks, target_of
 from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.trace_blocks import FINDINGS, TraceDetail, operator_of, span_of
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Fact, Paragraph, TableBlock
-
-WIDE = 100  # columns of the view from which there is room for all that has to be known of the recording
+from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.words import plural
+from dispatch_cli.trace.recording import PythonPlace
 
 
 class TracePane(ListPane):
@@ -43,7 +53,6 @@ class TracePane(ListPane):
         Binding("v", "only", "Only", tooltip="List only calls with something to do about, with the next fact, or all"),
         Binding("t", "this", "Operator", tooltip="List only calls of this operator, or all"),
         Binding("i", "findings", "Findings", tooltip="Show the findings, or the calls"),
-        Binding("x", "explain", "Explain", tooltip="Show the call alone, explained, or the calls"),
         Binding("Y", "copy_explained", "Copy the command that explains the call", show=False),
     ]
     MARKS = (
@@ -58,9 +67,7 @@ class TracePane(ListPane):
         self._made: AskedCalls | None = None
         self._shown: ShownCalls | None = None
         self._findings = False
-        self._explains = False
         self._explained: PaneAnswer | None = None
-        self._part: TraceDetail | None = None
 
     def open(self, spot: Spot) -> None:
         """Show the calls; where others are asked for, they are read in a thread."""
@@ -85,41 +92,46 @@ class TracePane(ListPane):
     def _found(self, shown: ShownCalls | None) -> None:
         self._shown = shown
         self.refill(keep=True)
-        self._answer()
+        self.answered(None if shown is None else shown.answer)
 
     def _failed(self, error: Exception) -> None:
         self._shown = self._made = None
         self.refill()
         self.say(("The calls cannot be shown: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
-        self._answer()
-
-    def _answer(self) -> None:
-        """The command line of what is shown: of the list, or of the call that is explained."""
-        if self._explains:
-            self.answered(self._explained)
-        else:
-            self.answered(None if self._shown is None else self._shown.answer)
+        self.answered(None)
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
-        """Notes on the recording that have to be known."""
-        return () if self._shown is None else trace_blocks.notes_of(self._shown.report)
+        """Notes on the recording: what it lacks, and where its registrations are from; each with a label."""
+        if self._shown is None:
+            return ()
+        report = self._shown.report
+        notes = (
+            ("Unfinished", unfinished_sentence(report)),
+            ("Not recorded", "; ".join(missing_sentences(report))),
+            ("Registrations", "" if report.embedded is None else state_sentence(report)),
+        )
+        return tuple((label, text) for label, text in notes if text)
 
     # the list
 
-    def rows(self) -> Sequence[ShownLine | TraceFinding]:
-        """The lines of the tree, or the findings."""
-        if self._shown is None:
-            return ()
-        return self._shown.report.findings if self._findings else self._shown.lines
+    def rows(self) -> Sequence[ShownLine]:
+        """The lines of the tree."""
+        return () if self._shown is None else self._shown.lines
 
     def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
         """Table of the rows, as the command shows them."""
-        return TableBlock(FINDINGS, rows) if self._findings else TableBlock(trace_blocks.with_bars(rows), rows)
+        return TableBlock(TIMED_COLUMNS, rows)
 
     def words_of(self, row: Any) -> str:
         """Text that the filter searches."""
-        return trace_blocks.words_of(row)
+        call = row.row
+        if call is None or call.operator is None:
+            return ""
+        keys = () if call.path is None else (kernel.key for kernel in call.path.kernels)
+        return " ".join(
+            (call.operator, *keys, *(fact.value for fact in call.facts), "" if row.place is None else str(row.place))
+        )
 
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
         """Name of the program, the calls that are asked for, and the gaps in the recording."""
@@ -127,10 +139,20 @@ class TracePane(ListPane):
             if self._made is not None and not self._work.busy:
                 yield f"The program did not call {self._asked.operator}. t shows all calls."
             return
-        yield from trace_blocks.title_of(self._shown, [*self.chosen_rows()], self.size.width >= WIDE)
-        if shown != count:
+        report, counts = self._shown.report, self._shown.report.counts
+        yield (f"Trace of {' '.join(report.argv) or report.recording}", "bold")
+        threads = f" on {plural(counts.threads, 'thread')}" if counts.threads > 1 else ""
+        findings = plural(len(report.findings), "finding")
+        yield f": {plural(counts.calls, 'call')} of {plural(counts.operators, 'operator')}{threads}, {findings}"
+        parts = [f"{plural(counts.shown, 'call')} {', '.join(chosen)}"] if (chosen := [*self.chosen_rows()]) else []
+        parts += [f"only the first {MOST_LINES:,} lines are shown; t and v choose calls"] if self._shown.cut else []
+        parts += [f"{shown:,} of {count:,} lines"] if shown != count else []
+        for text in parts:
             yield "\n"
-            yield f"{shown:,} of {count:,} lines"
+            yield text
+        for label, text in self.notes:
+            yield "\n"
+            yield (f"{label}: {text}", "$text-muted" if label == "Registrations" else "$text-warning")
 
     def chosen_rows(self) -> Iterator[str]:
         """Operator and facts of the calls that are asked for, in words."""
@@ -143,10 +165,8 @@ class TracePane(ListPane):
     def remark(self) -> str:
         """Remark on the filter, and on lines that are not shown for length; t and v are in the command line."""
         words = self.filter.value.strip()
-        if self._explains or self._shown is None:
+        if self._shown is None:
             return ""
-        if self._findings:
-            return "(prints the calls, too)"
         if words:
             return f"(prints all lines; here only those with “{words}”)"
         return f"(prints all lines; here the first {MOST_LINES:,})" if self._shown.cut else ""
@@ -154,60 +174,61 @@ class TracePane(ListPane):
     # the call under the cursor
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
-        """The call, explained; a finding; without one, that there is none."""
-        self._explained = None
-        self._part = None if self._shown is None else TraceDetail(self._shown.report.directory)
-        if isinstance(row, TraceFinding) and self._part is not None:
-            return self._part.of_finding(row)
-        if not isinstance(row, ShownLine) or self._shown is None or self._part is None:
-            nothing = self._shown is not None and not self._work.busy
-            return (Paragraph("No finding." if self._findings else "No call matches."),) if nothing else ()
+        """The call, explained, or the findings; without a call, that there is none."""
+        self._explained, shown = None, self._shown
+        if shown is None:
+            return ()
+        if self._findings:
+            return findings_blocks(shown.report)
+        if not isinstance(row, ShownLine):
+            return () if self._work.busy else (Paragraph("No call matches."),)
         if row.row is None:
             return ()
         if not self._work.busy and row.row.operator is not None:
             self._explained = explained_answer(self.session, row.row.number)
-        return self._part.of_call(view_of(self.session), self._shown.report, row.row, self._explained)
+        return self._call(shown.report, row.row)
 
-    def show_details(self) -> None:
-        """The same, and its command line where it is explained alone."""
-        super().show_details()
-        if self._explains:
-            self._answer()
+    def _call(self, report: TraceReport, row: TraceRow) -> Iterator[Block]:
+        if row.operator is None:
+            yield Paragraph(f"A group of {plural(row.calls, 'call')}, which comes {row.times:,} times in a row.")
+            return
+        yield Paragraph(Run(f"Call {row.number:,} of {row.operator}", Tone.HEAD))
+        yield Facts([*_facts(report, row)])
+        for finding in findings_about(report, row):
+            yield Paragraph(Run(f"! {finding_text(finding)}", Tone.WARN), hang=2)
+        yield Gap()
+        if self._explained is not None:
+            yield from call_blocks(view_of(self.session).happened.of_call(row.number).state, self._explained.report)
+        elif row.path is not None and row.path.problem is not None:
+            yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
 
     def opens(self, item: Any) -> Any:
-        """The slot of a step, or a line of Python."""
+        """The slot of a step or of a finding, or a line of Python."""
+        if isinstance(item, TraceFinding):
+            return spot_in(self.session, item.operator, item.key)
         if isinstance(item, Fact) and isinstance(item.link, Span):
             return item.link
         target = target_of(item)
         if isinstance(target, CallTarget):
-            row = self.list.target
-            name = str(target.operator) if target.operator is not None else operator_of(row)
+            name = str(target.operator) if target.operator is not None else _operator_of(self.list.target)
             return None if name is None else spot_in(self.session, name, target.key)
         return None
 
     def place_of(self, row: Any) -> Span | None:
         """The line of Python."""
-        places = row.places if isinstance(row, TraceFinding) else (row.place,)
-        return span_of(places[0]) if places and places[0] is not None else None
+        return None if row.place is None else _span_of(row.place)
 
     # keys
 
     def chosen(self, row: Any) -> None:
-        """Go to the table of the operator, at the slot of its first kernel; of a finding, to the slot."""
-        if isinstance(row, ShownLine) and row.row is None:
+        """Go to the table of the operator, at the slot of its first kernel."""
+        name = _operator_of(row)
+        if row.row is None:
             self.detail.focus()
-            return
-        name = operator_of(row)
-        if name is None:
-            return
-        if isinstance(row, TraceFinding):
-            spot = spot_in(self.session, name, row.key)
-        else:
-            spot = spot_of_call(self.session, row.row)
-        if spot is None:
+        elif name is not None and (spot := spot_of_call(self.session, row.row)) is not None:
+            self.post_message(self.Went(spot, "table"))
+        elif name is not None:
             self.notify(f"The state has no operator {name}.", severity="warning")
-        else:
-            self.post_message(self.Went(spot, "slot" if isinstance(row, TraceFinding) and spot.key else "table"))
 
     def action_only(self) -> None:
         """Show only calls with something to do about, then those with one fact, then all."""
@@ -219,7 +240,7 @@ class TracePane(ListPane):
         """Show only calls of the operator under the cursor, or all."""
         name = None
         if self._asked.operator is None:
-            name = operator_of(self.list.target) or (None if self.spot.operator is None else str(self.spot.operator))
+            name = _operator_of(self.list.target) or (None if self.spot.operator is None else str(self.spot.operator))
             if name is None:
                 self.notify("There is no operator here.")
         self._asked = self._asked._replace(operator=name)
@@ -228,22 +249,38 @@ class TracePane(ListPane):
     def action_findings(self) -> None:
         """The findings in the place of the calls, or the calls again."""
         self._findings = not self._findings
-        if self._explains:
-            self.action_explain()
-        self.refill()
-        self._answer()
-
-    def action_explain(self) -> None:
-        """The call under the cursor alone, or the calls again."""
-        row = self.list.target
-        if not self._explains and (not isinstance(row, ShownLine) or self._explained is None):
-            self.notify("There is no call to explain here.")
-            return
-        self._explains = not self._explains
-        self.set_class(self._explains, "-no-list")
-        (self.detail if self._explains else self.list).focus()
-        self._answer()
+        self.set_class(self._findings, "-no-list")
+        self.show_details()
+        (self.detail if self._findings else self.list).focus()
 
     def action_copy_explained(self) -> None:
         """Copy the command line that explains the call."""
         copy_command(self.app, self._explained)
+
+
+def _operator_of(line: ShownLine | None) -> str | None:
+    """The operator that a line is about."""
+    return None if line is None or line.row is None else line.row.operator
+
+
+def _span_of(place: PythonPlace) -> Span:
+    """A line of Python as a place that an editor opens."""
+    return Span(place.file, max(1, place.line), 1)
+
+
+def _facts(report: TraceReport, row: TraceRow) -> Iterator[Fact]:
+    """Facts about a call; lines of Python open in the editor."""
+    if row.all > 1:
+        yield Fact("Calls like it", f"{row.all:,}")
+    for label, place in (("Python line", row.place), ("Forward line", row.forward_place)):
+        if place is not None:
+            yield Fact(label, Run(place_text(place, report.directory), Tone.PLACE), _span_of(place))
+    if row.forward is not None:
+        yield Fact("Backward of", forward_calls(row))
+    if row.microseconds is not None:
+        yield Fact("Time", f"{row.microseconds / 1000:,.3f} ms")
+    if row.raised:
+        yield Fact("Raised", Run(plural(row.raised, "call"), Tone.BAD))
+    if row.unfinished:
+        yield Fact("Unfinished", Run(plural(row.unfinished, "call"), Tone.WARN))
+    yield Fact("Kernels", seen_sentence(report))
