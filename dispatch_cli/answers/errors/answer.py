@@ -153,7 +153,8 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         user=(
             *conclude.steps(case, facts, newer, report.version),
             *advice(MESSAGES[text.kind].user, str(name), key, text.details),
-        ),
+        )
+        or (TELL_THE_AUTHOR,),
         author=() if not_built else (*report.author, *displaced),
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,

@@ -80,8 +80,8 @@ HOLES = {
     "device_type": r"(?:cuda|hip|xpu|mps)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
-    # no dtype
-    "mps_function": r"(?<![\w.])(?P<function>(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100})",
+    "complex_dtype": r"(?P<dtype>Complex(?:Half|Float|Double))",
+    "no_dtype": r"(?<![\w.])(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100}",
     "argument": r"(?P<argument>\w{1,100})",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     "backward_label": r"(?P<label>\w{1,200}_backward\w{0,20})",

@@ -120,3 +120,12 @@ untried("mixed-devices", "Move the index to the tensor", "needs a GPU")
 untried("mixed-devices", "On several GPUs: call it under", "needs GPUs")
 untried("no-stub", "Update macOS and PyTorch", "needs a Mac")
 untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")
+
+
+@tries("no-dtype", "Compute in another complex dtype", "or with both parts, `torch.view_as_real(x)`")
+def complex_numbers_without_code(advice):
+    x = torch.ones(2, dtype=torch.complex32)
+    if "both" in advice:
+        assert torch.view_as_real(x).sum(0).tolist() == [2, 0]
+    else:
+        assert (x.to(torch.complex64) if advice else x).sum() == 2

@@ -312,3 +312,9 @@ def gradient_on_another_device(advice):
 untried("wrong-gradients", "If it is PyTorch's own, such as AddmmBackward0", "several causes")
 untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
 untried("backward-call", "Set `torch._functorch.config.donated_buffer = False`", "needs a compiler")
+
+
+@tries("backward-call", "Call `x.requires_grad_()` on it before the result is computed")
+def gradient_of_a_tensor_without_one(advice):
+    x, y = torch.ones(2), training(1.0, 2.0)
+    torch.autograd.grad(((x.requires_grad_() if advice else x) * y).sum(), x)

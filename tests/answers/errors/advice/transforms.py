@@ -308,3 +308,21 @@ def branch_with_a_side_effect(advice):
 
     f = torch.compile(lambda x: torch.cond(x.sum() > 0, add, lambda x: x + 2, (x,)), backend="eager", fullgraph=True)
     f(torch.ones(2))
+
+
+@tries("vmap-arguments", "Let it return tensors, lists, tuples and dicts of them")
+def number_that_a_function_returns(advice):
+    assert torch.func.vmap(lambda x: torch.as_tensor(3.0) if advice else 3.0)(torch.ones(2)).sum() == 6
+
+
+@tries("data-dependent", "torch.fx: keep the function or the module whole")
+def condition_under_fx(advice):
+    class Chosen(torch.nn.Module):
+        def forward(self, x):
+            return x + 1 if x.sum() > 0 else x
+
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, module, name):
+            return bool(advice) and isinstance(module, Chosen)
+
+    Tracer().trace(torch.nn.Sequential(Chosen()))
