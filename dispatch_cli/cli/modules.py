@@ -29,7 +29,7 @@ COMMANDS = {
 """Command → the module that has it, as ``command``."""
 
 DOCUMENTS = {
-    "backend-fallbacks": "dispatch_cli.answers.table.registrations.fallbacks_document",
+    "backend-fallbacks": "dispatch_cli.answers.table.registrations.document:fallbacks",
     "bases": "dispatch_cli.answers.sources.bases_document",
     "call-keys": "dispatch_cli.answers.resolve.call_keys_document",
     "checks": "dispatch_cli.answers.findings.checks_document",
@@ -47,12 +47,12 @@ DOCUMENTS = {
     "history": "dispatch_cli.answers.history.document",
     "key": "dispatch_cli.answers.keys.key_document",
     "key-registrations": "dispatch_cli.answers.keys.registrations_document",
-    "key-set": "dispatch_cli.answers.keys.key_set_document",
+    "key-set": "dispatch_cli.answers.keys.key_document:key_set",
     "keys": "dispatch_cli.answers.keys.document",
     "problems": "dispatch_cli.render.problems",
-    "python-differences": "dispatch_cli.answers.table.python.differences_document",
+    "python-differences": "dispatch_cli.answers.table.python.document:differences",
     "python-table": "dispatch_cli.answers.table.python.document",
-    "registration-order": "dispatch_cli.answers.table.registrations.order_document",
+    "registration-order": "dispatch_cli.answers.table.registrations.document:order",
     "registrations": "dispatch_cli.answers.table.registrations.document",
     "resolve": "dispatch_cli.answers.resolve.document",
     "resolve-higher-order": "dispatch_cli.answers.resolve.higher_order_document",
@@ -62,7 +62,7 @@ DOCUMENTS = {
     "table-brief": "dispatch_cli.answers.table.brief_document",
     "table-summary": "dispatch_cli.answers.table.summary_document",
     "trace": "dispatch_cli.answers.trace.document",
-    "universe-differences": "dispatch_cli.answers.keys.universe_differences_document",
+    "universe-differences": "dispatch_cli.answers.keys.document:differences",
 }
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid and the brief table are views of a
 table. Of ``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``.

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.answers.keys import key_document as key
-from dispatch_cli.answers.keys import key_set_document as key_set
-from dispatch_cli.answers.keys.key import KeyReport
-from dispatch_cli.answers.keys.key_set import KeySetReport
+from dispatch_cli.answers.keys.key import KeyReport, KeySetReport
+from dispatch_cli.answers.keys.key_document import key_set_document
 from dispatch_cli.answers.keys.outcomes import KeyOutcome
 from dispatch_cli.answers.resolve import call_keys_document as call_keys
 from dispatch_cli.answers.resolve import document as resolve
@@ -110,7 +109,7 @@ def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, 
     elif isinstance(report, KeyReport):
         yield from key.document(report, width, universe=state.dispatcher.universe)
     else:
-        yield from key_set.document(report, width)
+        yield from key_set_document(report, width)
 
 
 def nothing_asked() -> Iterator[Block]:

@@ -117,12 +117,12 @@ def grid_blocks(shown: OperatorTable, universe: Universe, tried: Mapping[str, Be
 def other_blocks(report: Any, universe: Universe, full: bool) -> Iterator[Block]:
     """Tables of what Python chooses, and of higher-order operators. full: with a row for each slot."""
     from dispatch_cli.answers.table.higher_order import document as higher_order
-    from dispatch_cli.answers.table.python import differences_document as python_differences
+    from dispatch_cli.answers.table.python import document as python_differences
     from dispatch_cli.answers.table.python import document as python_table
     from dispatch_cli.answers.table.python.report import PythonDifferencesReport
 
     if isinstance(report, PythonDifferencesReport):
-        return python_differences.document(report, universe=universe)
+        return python_differences.differences_document(report, universe=universe)
     if isinstance(report, TableReport):
         return higher_order.tables(report.higher_order_operators, full)
     return python_table.document(report, full=full)

@@ -13,14 +13,13 @@ from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
 from dispatch_cli.answers.keys.document import document as keys_document
-from dispatch_cli.answers.keys.report import universe_report
-from dispatch_cli.answers.keys.universe_argument import universe_argument
+from dispatch_cli.answers.keys.report import universe_argument, universe_report
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
 from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
 from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
 from dispatch_cli.answers.table.higher_order.report import slots_of
-from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
-from dispatch_cli.answers.table.registrations.fallbacks_document import document as fallbacks_document
+from dispatch_cli.answers.table.registrations.document import fallbacks_document
+from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of

@@ -48,7 +48,7 @@ SENTENCES = {
         "text": "dispatch_cli.answers.explain.advice.document.change_text",
         "declarations": "dispatch_cli.answers.explain.advice.document.declarations_text",
     },
-    "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_wording.expression_note_text"},
+    "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_document.expression_note_text"},
     "HigherOrderAdvice": {"text": "dispatch_cli.answers.explain.higher_order.document.higher_order_advice_text"},
     "ImplChange": {
         "text": "dispatch_cli.answers.explain.higher_order.document.impl_change_text",

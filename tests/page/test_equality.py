@@ -16,8 +16,7 @@ from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
 from dispatch_cli.answers.explain.wording import slot_sentences
 from dispatch_cli.answers.keys.report import universe_report
-from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
-from dispatch_cli.answers.table.registrations.report import registrations_report
+from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, registrations_report
 from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import backend_of

@@ -86,7 +86,7 @@ def command(
         raise BadInput(at_setting(error, named), out.color) from None
     show(report, out, **how)
     if others and out.file is not None:
-        from dispatch_cli.answers.keys.universe_differences_document import outcome
+        from dispatch_cli.answers.keys.document import outcome
 
         say_written(out.file, outcome(report))
     if others and not report.equal:
@@ -94,7 +94,7 @@ def command(
 
 
 def _differences(universe: Universe, other: Universe) -> tuple[Any, dict[str, Any]]:
-    from dispatch_cli.answers.keys.universe_differences import differences_report
+    from dispatch_cli.answers.keys.report import differences_report
 
     return differences_report(universe, other), {}
 
@@ -114,8 +114,7 @@ def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, An
         from dispatch_cli.answers.keys.report import universe_report
 
         return universe_report(universe), {"universe": universe}
-    from dispatch_cli.answers.keys.key import KeyReport
-    from dispatch_cli.answers.keys.key_set import key_answer
+    from dispatch_cli.answers.keys.key import KeyReport, key_answer
 
     report = key_answer(universe, expression)
     return report, {"universe": universe} if isinstance(report, KeyReport) else {}

@@ -2,19 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from dispatch_cli.answers.keys.key import Filler, KeyReport
-from dispatch_cli.answers.keys.key_wording import FEW, groups_label, listed
+from dispatch_cli.answers.keys.key import Filler, KeyReport, KeySetReport
 from dispatch_cli.answers.keys.report import ThreadDefault
 from dispatch_cli.answers.shared.key_set import hexadecimal
+from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKind
 from dispatch_cli.engine.keys.universe_differences import KeyKind
-from dispatch_cli.model.universe import AUTOGRAD_OTHER, Universe
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
-from dispatch_cli.render.sheet import fact_sheet as sheet
+from dispatch_cli.render.sheet import fact_sheet
 from dispatch_cli.render.words import short_kernel
 
-__all__ = ["document", "sheet"]
+FEW = 3
+"""Number of keys that are named one by one."""
+
+
+def groups_label(universe: Universe, keys: tuple[str, ...], nothing: str = "nothing") -> str:
+    """A set of slots: ``Dense, Sparse at 14 backends (not XLA, Lazy); FPGA, MkldnnCPU``.
+
+    Functionalities that have the same backends are named together, then the keys that are not per backend.
+    """
+    if len(keys) <= FEW:
+        return ", ".join(keys) or nothing
+    chosen = set(keys)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for functionality in universe.functionalities:
+        of_backends = zip(universe.backends, universe.per_backend.get(functionality, ()), strict=False)
+        backends = tuple(backend for backend, key in of_backends if key in chosen)
+        if backends:
+            alike.setdefault(backends, []).append(functionality)
+    parts = [_group_label(universe, names, backends, chosen) for backends, names in alike.items()]
+    others = [key for key in keys if key == UNDEFINED or universe.runtime_parts[key][1] is None]
+    return "; ".join([*parts, *([", ".join(others)] if others else [])])
+
+
+def _group_label(universe: Universe, functionalities: list[str], backends: tuple[str, ...], chosen: set[str]) -> str:
+    keys = [key for name in functionalities for key in universe.per_backend[name] if key in chosen]
+    if len(keys) <= FEW:
+        return ", ".join(keys)
+    names = ", ".join(functionalities)
+    missing = [backend for backend in universe.backends if backend not in backends]
+    if not missing:
+        return f"{names} at all {len(backends)} backends"
+    if len(missing) < len(backends):
+        return f"{names} at {len(backends)} backends (not {', '.join(missing)})"
+    return f"{names} at {', '.join(backends)}"
+
+
+def listed(names: Iterable[str], nothing: str = "nothing") -> str:
+    """Names one after the other."""
+    return ", ".join(names) or nothing
+
+
+def expression_note_text(note: ExpressionNote) -> str:
+    """A note on a key-set expression as a sentence."""
+    keys = ", ".join(note.keys)
+    several = len(note.keys) > 1
+    match note.kind:
+        case ExpressionNoteKind.ADDS_NOTHING:
+            has = "have no bits and add" if several else "has no bits and adds"
+            return f"{keys} {has} nothing to a key set; runtime(ALIAS) has the keys that an alias key covers"
+        case ExpressionNoteKind.BACKENDS_STAY:
+            return f"a - b removes functionality bits, never backend bits: {keys} {'stay' if several else 'stays'}"
+        case ExpressionNoteKind.OTHERS_GO:
+            return f"a - b removes a functionality from every backend: {keys} {'go' if several else 'goes'} too"
+        case ExpressionNoteKind.CROSS_PRODUCT:
+            are = "are" if several else "is"
+            return f"a key set stores functionalities and backends separately: {keys} {are} in it too"
+        case ExpressionNoteKind.NO_FUNCTIONALITY:
+            return f"{keys} {'make' if several else 'makes'} no key without a per-backend functionality"
+        case ExpressionNoteKind.NO_BACKEND:
+            return f"{keys} {'make' if several else 'makes'} no key without a backend bit"
+
+
+def key_set_document(report: KeySetReport, _: int | None = None) -> Iterator[Block]:
+    """The expression as it is read, its keys and bits, and the notes."""
+    yield Paragraph(report.reading, kind=ParagraphKind.TITLE)
+    yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
+    yield Gap()
+    count = f"{len(report.keys)}: " if report.keys else ""
+    yield Facts(
+        [
+            Fact("Keys", f"{count}{listed(report.keys, 'none')}"),
+            Fact("Highest", report.highest),
+            Fact("Functionalities", listed(report.functionalities, "none")),
+            Fact("Backends", listed(report.backends, "none")),
+            Fact("Raw", report.raw),
+        ]
+    )
+    if report.notes:
+        yield Gap()
+        yield from (Paragraph(expression_note_text(note)) for note in report.notes)
+
 
 DEFAULTS = {
     ThreadDefault.INCLUDED: "includes it in every call",
@@ -132,3 +212,6 @@ def _registering(report: KeyReport, universe: Universe) -> Iterator[Fact]:
         yield Fact("  leaves stale", Run(groups_label(universe, report.leaves_behind), tone))
     if report.full_after:
         yield Fact("FULL_AFTER", groups_label(universe, report.full_after))
+
+
+sheet = key_set_sheet = fact_sheet

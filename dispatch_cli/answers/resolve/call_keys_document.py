@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.answers.keys.key_wording import listed
+from dispatch_cli.answers.keys.key_document import listed
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport, CarriedKey
 from dispatch_cli.answers.resolve.wording import from_label, thread_lines
 from dispatch_cli.render.document import (

@@ -58,3 +58,12 @@ class TableRow(NamedTuple):
     origin: Origin = OWN
     when: str | None = None
     otherwise: Otherwise | None = None
+
+
+class PythonKernelRow(NamedTuple):
+    """A kernel of the Python dispatcher."""
+
+    key: str
+    kernel: str
+    span: Span | None
+    when: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.answers.keys.key_set import key_answer
+from dispatch_cli.answers.keys.key import key_answer
 from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, keys_of_call, read_call
 from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
 from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.report import DiffArguments, diff_report
-from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
-from dispatch_cli.answers.table.registrations.order import order_report
+from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, order_report
 from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.sides import Old, sides_of

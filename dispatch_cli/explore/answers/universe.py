@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.keys.universe_argument import universe_argument
+from dispatch_cli.answers.keys.report import universe_argument
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.universe import UNNAMED_BACKEND
 

@@ -13,7 +13,7 @@ from dispatch_cli.answers.findings.crossref.divergences import (
     groups_of,
 )
 from dispatch_cli.answers.shared.folding import Folding, fold
-from dispatch_cli.answers.table.registrations.report import PythonKernelRow
+from dispatch_cli.answers.shared.slot_row import PythonKernelRow
 from dispatch_cli.answers.table.report import Aside
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python import table as python_table

@@ -119,7 +119,7 @@ def _check_options(
 
 
 def _show_fallbacks(state: State, key_globs: tuple[str, ...], out: Output) -> None:
-    from dispatch_cli.answers.table.registrations.fallbacks import backend_fallbacks_report
+    from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
 
     keys = chosen_keys(state.dispatcher.universe, key_globs)
     note_conditions(state, (), out.color)
@@ -128,7 +128,7 @@ def _show_fallbacks(state: State, key_globs: tuple[str, ...], out: Output) -> No
 
 def _show_order(state: State, ops: tuple[str, ...], out: Output) -> None:
     """The registrations in their order. Higher-order operators are not among them: Python keeps their kernels."""
-    from dispatch_cli.answers.table.registrations.order import registration_order_report
+    from dispatch_cli.answers.table.registrations.report import registration_order_report
 
     names = chosen_operators(state, ops, own=True)
     note_conditions(state, (), out.color)

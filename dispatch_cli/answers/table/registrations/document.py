@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.answers.shared.slot_row import PythonKernelRow
 from dispatch_cli.answers.table.registrations.report import (
+    BackendFallback,
+    BackendFallbacksReport,
     FallbackRow,
     KernelRow,
     OperatorRegistrations,
-    PythonKernelRow,
+    OrderedRegistration,
+    RegistrationOrderReport,
     RegistrationsReport,
 )
 from dispatch_cli.model.origin import Origin
@@ -31,6 +35,7 @@ from dispatch_cli.render.words import (
     inherited_lines,
     kernel_runs,
     origins_of,
+    over_label,
     place_cell,
     plural,
     schema_label,
@@ -195,3 +200,90 @@ def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
 
 _NOTHING = (None,) * 7
 """The cells of a kernel, where there is none."""
+
+
+_CAPTURED = (
+    "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."
+)
+
+
+def order_document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[Block]:
+    """Each operator with its registrations."""
+    operators = registrations = captured = 0
+    for operator in report.operators:
+        rows = [*enumerate(operator.registrations, 1)]
+        yield Paragraph(Run(operator.operator, Tone.HEAD), kind=ParagraphKind.TITLE)
+        yield Gap()
+        yield TableBlock(_ORDER_COLUMNS, rows) if rows else Paragraph("Nothing is registered.")
+        yield Gap()
+        operators += 1
+        registrations += len(rows)
+        captured += sum(registration.captured for _, registration in rows)
+    if captured:
+        yield Paragraph(Run(_CAPTURED, Tone.DIM))
+    counted = f"{plural(operators, 'operator')}, {plural(registrations, 'registration')}"
+    yield Paragraph(Run(f"{counted}, {over_label(report)}.", Tone.DIM))
+
+
+def _order_key(row: tuple[int, OrderedRegistration], _: bool) -> Inline:
+    return f"{row[1].key} (in Python)" if row[1].python else row[1].key
+
+
+def _order_kernel(row: tuple[int, OrderedRegistration], short: bool) -> Inline:
+    _, registration = row
+    return kernel_runs(registration.kernel, registration.fallthrough, registration.span, short, Tone.KERNEL)
+
+
+_ORDER_COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [
+    Column("", lambda row, _: str(row[0]), right=True),
+    Column("Key", _order_key),
+    Column("Kernel", _order_kernel, Under("Key")),
+    Column("When", lambda row, _: row[1].when or "", Under("Key"), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row[1].span), Narrow.BELOW, optional=True),
+]
+
+
+def order_sheet(report: RegistrationOrderReport) -> Sheet:
+    """Sheet with a row for each registration."""
+    rows = (
+        (operator.operator, number, row.key, row.python, row.kernel, row.fallthrough, row.captured, row.span, row.when)
+        for operator in report.operators
+        for number, row in enumerate(operator.registrations, 1)
+    )
+    columns = ("operator", "number", "key", "python", "kernel", "fallthrough", "captured", "declared_at", "when")
+    return Sheet(columns, rows)
+
+
+def fallbacks_document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[Block]:
+    """Number of backend fallbacks, then each of them."""
+    count = len(report.fallbacks)
+    own = sum(fallback.core for fallback in report.fallbacks)
+    whose = f", {own} of them PyTorch's own" if own else ""
+    yield Paragraph((Run(plural(count, "backend fallback"), Tone.HEAD), Run(whose)), kind=ParagraphKind.TITLE)
+    over = over_label(report)
+    yield Paragraph(Run(f"They serve all operators, at keys that nothing else fills; {over}.", Tone.DIM))
+    if report.fallbacks:
+        yield Gap()
+        yield TableBlock(FALLBACK_COLUMNS, report.fallbacks)
+    if lines := inherited_lines(dict.fromkeys(origins_of(*report.fallbacks))):
+        yield Gap()
+        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+
+
+def _fallback_kernel(row: BackendFallback, short: bool) -> Inline:
+    return kernel_runs(row.kernel, row.fallthrough, row.span, short, Tone.FALLBACK)
+
+
+FALLBACK_COLUMNS: list[Column[BackendFallback]] = [
+    Column("Key", lambda row, _: row.key),
+    Column("Kernel", _fallback_kernel, Under("Key")),
+    Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
+]
+
+
+def fallbacks_sheet(report: BackendFallbacksReport) -> Sheet:
+    """Sheet with a row for each backend fallback."""
+    columns = ("key", "kernel", "fallthrough", "core", "declared_at", "when")
+    rows = ((row.key, row.kernel, row.fallthrough, row.core, row.span, row.when) for row in report.fallbacks)
+    return Sheet(columns, rows)

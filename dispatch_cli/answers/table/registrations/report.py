@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.slot_row import PythonKernelRow
+from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.condition import all_text
+from dispatch_cli.model.declarations import Settle
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
+from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.table.higher_order.report import HigherOrderImpls
     from dispatch_cli.model.higher_order import HigherOrderOperator
+
 
 FILLS_UNDEFINED = frozenset(row.alias for row in PRECEDENCE if row.fills_undefined)
 """Alias keys that fill one slot beyond those of the runtime keys they cover."""
@@ -52,15 +58,6 @@ class KernelRow(NamedTuple):
     origin: Origin = OWN
     fake: FakeImpl | None = None
     wraps: Wrapped | None = None
-    when: str | None = None
-
-
-class PythonKernelRow(NamedTuple):
-    """A kernel of the Python dispatcher."""
-
-    key: str
-    kernel: str
-    span: Span | None
     when: str | None = None
 
 
@@ -186,4 +183,121 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
             PythonKernelRow(kernel.dispatch_key, kernel.kernel, kernel.span, all_text(kernel.when) or None)
             for kernel in state.python_kernels(name)
         ),
+    )
+
+
+class OrderedRegistration(NamedTuple):
+    """A registration. python: for the Python dispatcher. kernel: what a dump shows. captured: of an embedded state or a
+    capture, which do not say in which order kernels at different keys were registered. when: its conditions; None where
+    it has none. All registrations are there, whatever holds.
+    """
+
+    key: str
+    python: bool
+    kernel: str
+    function: str | None
+    fallthrough: bool
+    captured: bool
+    span: Span | None
+    when: str | None
+
+
+class OperatorOrder(NamedTuple):
+    """The registrations of an operator, the first one first; those for the Python dispatcher behind the others."""
+
+    operator: str
+    registrations: tuple[OrderedRegistration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationOrderReport(StartsFrom):
+    """The registrations of the operators that were asked for; they are computed as they are read."""
+
+    REPORT: ClassVar[str] = "registration-order"
+
+    operators: Iterator[OperatorOrder]
+
+
+def registration_order_report(state: State, names: Iterable[OperatorName]) -> RegistrationOrderReport:
+    """The registrations of *names*."""
+    index = RegistrationIndex(all_declarations(state), state.source)
+    return order_report(
+        state, ((name, [entry for python in (False, True) for entry in index.of(name, python)]) for name in names)
+    )
+
+
+def order_report(
+    state: State, registrations: Iterable[tuple[OperatorName, Sequence[NamedRegistration]]]
+) -> RegistrationOrderReport:
+    """The registrations that were found of operators, in their order, as a report."""
+    return RegistrationOrderReport(
+        *starts_from(state),
+        operators=(OperatorOrder(str(name), tuple(map(_ordered, there))) for name, there in registrations),
+    )
+
+
+def _ordered(entry: NamedRegistration) -> OrderedRegistration:
+    return OrderedRegistration(
+        key=entry.name.key,
+        python=entry.name.python,
+        kernel=entry.kernel,
+        function=entry.function,
+        fallthrough=entry.fallthrough,
+        captured=entry.captured is not None,
+        span=entry.span,
+        when=None if entry.step is None or isinstance(entry.step, Settle) else all_text(entry.step.when) or None,
+    )
+
+
+class BackendFallback(NamedTuple):
+    """A backend fallback.
+
+    kernel: its name, or what a dump shows; debug: what a dump shows. core: it is PyTorch's own. when: the conditions of
+    its registration; None where it has none.
+    """
+
+    key: str
+    kernel: str
+    debug: str
+    fallthrough: bool
+    core: bool
+    span: Span | None
+    origin: Origin = OWN
+    when: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFallbacksReport(StartsFrom):
+    """All backend fallbacks, or those at the keys that were asked for, in the order of the slots."""
+
+    REPORT: ClassVar[str] = "backend-fallbacks"
+
+    fallbacks: tuple[BackendFallback, ...]
+
+
+def backend_fallbacks_report(state: State, keys: Collection[str] | None = None) -> BackendFallbacksReport:
+    """The backend fallbacks at *keys*; None for all."""
+    dispatcher = state.dispatcher
+    fallbacks = dispatcher.fallbacks
+    return BackendFallbacksReport(
+        *starts_from(state),
+        fallbacks=tuple(
+            _fallback(state, fallbacks[key])
+            for key in dispatcher.universe.slots
+            if key in fallbacks and (keys is None or key in keys)
+        ),
+    )
+
+
+def _fallback(state: State, registration: Registration) -> BackendFallback:
+    kernel = registration.kernel
+    return BackendFallback(
+        key=registration.key,
+        kernel=kernel.label,
+        debug=kernel.debug,
+        fallthrough=kernel.fallthrough,
+        core=kernel.span is None,
+        span=kernel.span,
+        origin=state.origin(registration),
+        when=kernel.when,
     )
