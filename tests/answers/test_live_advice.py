@@ -20,10 +20,9 @@ import pytest
 from tests import in_pytorch
 from tests.answers.random_declarations import changed, declared
 from tests.answers.test_advice import Applied, interesting
-from tests.capture.support import live_universe, torch_python
+from tests.capture.support import live_seed, live_universe, torch_python
 
 pytestmark = pytest.mark.live
-SEED = "DISPATCH_CLI_LIVE_SEED"
 DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "30"))
 TENSORS = {
     "CPU": "cpu",
@@ -147,10 +146,9 @@ def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: C
 
 
 def test_changes_make_calls_work(tmp_path: Path) -> None:
-    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python, counts = torch_python(), Counter[str]()
     universe = live_universe(python)
-    tried = cases(universe, random.Random(seed), tmp_path, counts)
+    tried = cases(universe, random.Random(live_seed()), tmp_path, counts)
     question, answer = tmp_path / "asked.json", tmp_path / "said.json"
     asked = {"ids": universe["ids"], "devices": {name: key for key, name in DEVICES.items()}, "cases": tried}
     question.write_text(json.dumps(asked), encoding="utf-8")
@@ -166,6 +164,6 @@ def test_changes_make_calls_work(tmp_path: Path) -> None:
         for asked, error in zip(case["calls"], one["after"], strict=True)
         if error is not None
     ]
-    print(f"seed {seed}: {dict(counts)}")
-    assert not wrong, f"seed {seed}: {len(wrong)} calls fail:\n" + "\n".join(wrong[:20])
+    print(dict(counts))
+    assert not wrong, f"{len(wrong)} calls fail:\n" + "\n".join(wrong[:20])
     assert len(tried) > DECLARATIONS / 2

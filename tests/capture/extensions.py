@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from random import SystemRandom
 
 import pytest
 
-from tests.capture.support import torch_python
+from tests.capture.support import SEED, live_seed, torch_python
 from tests.cli.support import call
 from tests.extract.cases import cases, write
 from tests.forks import ROOT
 from tests.once import once
 
 HERE = Path(__file__).parent
-SEED = "DISPATCH_CLI_LIVE_SEED"
 (MODULES,) = cases(Path(__file__).with_name("extensions.txt"))
 LIBRARY = MODULES.files["mylib.py"]
 PYTORCHS_LATER = "quantized_decomposed"
@@ -30,7 +28,7 @@ def captured_extensions() -> Path:
 
 def _capture(folder: Path) -> None:
     write(MODULES, folder)
-    seed = os.environ.get(SEED) or str(SystemRandom().randrange(1, 1 << 31))
+    seed = str(live_seed())
     (folder / "seed").write_text(seed, encoding="utf-8")
     modules = [name.removesuffix(".py") for name in MODULES.files]
     words = [word for module in (*modules, "live_chains", RANDOM_SCHEMAS) for word in ("--import", module)]

@@ -7,11 +7,12 @@ import gzip
 import json
 import os
 import pickle
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import pytest
@@ -29,6 +30,9 @@ from tests.once import once
 from tests.support import UNIVERSE_OF, load_recording
 
 TORCH_PYTHON = "DISPATCH_CLI_TORCH_PYTHON"
+SEED = "DISPATCH_CLI_LIVE_SEED"
+ALL = "DISPATCH_CLI_LIVE_ALL"
+Item = TypeVar("Item")
 
 
 def torch_python() -> str:
@@ -37,6 +41,18 @@ def torch_python() -> str:
     if not python:
         pytest.skip(f"{TORCH_PYTHON} names no Python that has PyTorch")
     return python
+
+
+def live_seed() -> int:
+    """The seed of what live tests choose: that of the variable, which repeats a run, else another one each time."""
+    seed = int(os.environ.get(SEED) or random.randrange(1, 1 << 31))
+    print(f"{SEED}={seed}")
+    return seed
+
+
+def live_sample(items: Sequence[Item], count: int) -> list[Item]:
+    """So many of them, chosen by `live_seed`; all where the variable DISPATCH_CLI_LIVE_ALL is set."""
+    return [*items] if os.environ.get(ALL) else random.Random(live_seed()).sample(items, count)
 
 
 def live_state(python: str | None = None, vmap: bool = True) -> dict[str, Any]:

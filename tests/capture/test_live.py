@@ -25,9 +25,9 @@ from dispatch_cli.engine.history.apply import run
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
-from tests.capture.extensions import PYTORCHS_LATER, RANDOM_SCHEMAS, SEED, captured_extensions
+from tests.capture.extensions import PYTORCHS_LATER, RANDOM_SCHEMAS, captured_extensions
+from tests.capture.support import SEED, live_state, read_document, torch_python, unpacked
 from tests.capture.support import captured as captured_once
-from tests.capture.support import live_state, read_document, torch_python, unpacked
 from tests.cli.support import COMMAND
 from tests.engine.live_cases import answers_to
 from tests.model.schema.test_live_schemas import comparable

@@ -15,12 +15,11 @@ from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.support.support import support_columns, support_rows
 from dispatch_cli.model.support import SupportContext
 from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
+from tests.capture.support import live_seed, live_universe, torch_python
 from tests.checks.helpers import StateOf, findings
 
 pytestmark = pytest.mark.live
 
-SEED = "DISPATCH_CLI_LIVE_SEED"
 OPERATORS = int(os.environ.get("DISPATCH_CLI_CALL_CLAIMS", "120"))
 MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 KEYS = (MATH, DEFAULT, "CPU", "AutogradCPU", "Autograd", "AutogradCUDA", "FuncTorchBatched", "SparseCPU")
@@ -32,9 +31,7 @@ BELOW = ("inference", "below autograd", "custom op")
 @pytest.fixture(scope="module")
 def operators() -> list[list[str]]:
     """The keys of random operators, a composite kernel more often than not."""
-    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
-    print(f"{SEED}={seed}")
-    dice = random.Random(seed)
+    dice = random.Random(live_seed())
     return [keys_of(dice) for _ in range(OPERATORS)]
 
 

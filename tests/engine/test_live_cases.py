@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-
 import pytest
 
-from tests.capture.support import torch_python
+from tests.capture.support import live_seed, torch_python
 from tests.engine.call import own_kernels, random_calls
 from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
@@ -64,8 +61,6 @@ def test_live_answers(name: str) -> None:
     if case.ask is None:
         asked = recorded_questions(nearest_recording(side.universe.torch, name), name, side.universe)
     else:
-        seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
-        print(f"DISPATCH_CLI_LIVE_SEED={seed}")
-        asked = case.ask(side, seed)
+        asked = case.ask(side, live_seed())
     wrong = case.wrong(side, asked, case.answered(python, asked))
     assert wrong == [], f"{len(wrong)}\n" + "\n".join(wrong[:20])

@@ -1,6 +1,6 @@
 """Histories without some of their registrations, or in another order, against PyTorch that never had these.
 
-``DISPATCH_CLI_LIVE_SEED`` repeats a run, ``DISPATCH_CLI_LIVE_HISTORIES`` says how many there are.
+``DISPATCH_CLI_LIVE_HISTORIES`` says how many there are.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 
@@ -16,7 +16,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
+from tests.capture.support import live_seed, live_universe, torch_python
 
 IN_PYTORCH = """
 import json
@@ -124,8 +124,7 @@ def random_changes(dice: Random, history: list[Step], namespace: str) -> tuple[l
 
 @pytest.mark.live
 def test_changed_histories(tmp_path: Path) -> None:
-    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or SystemRandom().randrange(1, 1 << 31))
-    dice = Random(seed)
+    dice = Random(live_seed())
     universe = universes.from_data(live_universe())
     results = []
     histories: list[list[Step]] = []
@@ -148,5 +147,5 @@ def test_changed_histories(tmp_path: Path) -> None:
     ran = in_pytorch.run([torch_python(), "-c", IN_PYTORCH], json.dumps(histories))
     expected = json.loads(ran.stdout)
     different = [number for number, pair in enumerate(zip(results, expected, strict=True)) if pair[0] != pair[1]]
-    assert different == [], f"seed {seed}: {histories[different[0]]}\n{results[different[0]]}\n{expected[different[0]]}"
-    assert not all(in_order for _, in_order in expected), f"seed {seed}: PyTorch has no stale slot after any history"
+    assert different == [], f"{histories[different[0]]}\n{results[different[0]]}\n{expected[different[0]]}"
+    assert not all(in_order for _, in_order in expected), "PyTorch has no stale slot after any history"

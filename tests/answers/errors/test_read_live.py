@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.answers.errors.test_read import TREATMENTS, differing, first_line
-from tests.capture.support import captured, torch_python
+from tests.capture.support import captured, live_seed, torch_python
 from tests.cli.support import ROOT
 from tests.support import of_slots
 
@@ -27,11 +25,9 @@ pytestmark = pytest.mark.live
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Recorded anew, each time from another seed."""
-    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or random.randrange(1 << 30))
-    print(f"seed {seed}")
     path = tmp_path_factory.mktemp("errors") / "errors.json"
     script = ROOT / "tests/recordings/record_errors.py"
-    in_pytorch.run([torch_python(), str(script), str(path), str(seed)])
+    in_pytorch.run([torch_python(), str(script), str(path), str(live_seed())])
     texts: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
     return of_slots(texts)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import random
-
 import pytest
 
 from dispatch_cli import universes
@@ -26,7 +23,7 @@ from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from tests import in_pytorch
-from tests.capture.support import live_universe, torch_python
+from tests.capture.support import live_seed, live_universe, torch_python
 from tests.engine.coverage.backend import FALLBACKS, wrong
 
 UNIVERSE = universes.load("torch-2.15")
@@ -156,6 +153,5 @@ def test_calls_do_what_coverage_says(fallback: str | None) -> None:
     ask = "from torch.utils.backend_registration import _setup_privateuseone_for_python_backend"
     if in_pytorch.run([python, "-c", ask], check=False).returncode:
         pytest.skip("this PyTorch has no backends in Python")
-    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or random.randrange(1 << 32))
     universe = universes.from_data(live_universe(python))
-    assert list(wrong(python, universe, fallback, OPERATORS, seed)) == [], f"seed {seed}"
+    assert list(wrong(python, universe, fallback, OPERATORS, live_seed())) == []

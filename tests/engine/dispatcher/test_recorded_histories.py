@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
-import random
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from tests import in_pytorch
-from tests.capture.support import live_state, live_universe, torch_python
+from tests.capture.support import live_seed, live_state, live_universe, torch_python
 from tests.engine.dispatcher.recorded_histories import differing_steps, replays
 from tests.support import RECORDINGS, UNIVERSE_OF, load_recording, replay_dump
 
@@ -95,18 +93,16 @@ def test_every_step_is_as_in_a_live_pytorch(tmp_path: Path) -> None:
 
 
 COUNT = 300
-"""Histories of a live test; ``DISPATCH_CLI_LIVE_SEED`` repeats a run."""
+"""Histories of a live test."""
 
 
 @pytest.mark.live
 def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
-    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
     data = live_state()["universe"]
-    print(f"PyTorch {data['torch']}, seed {seed}")
     out = tmp_path / "histories.json"
-    in_pytorch.run([torch_python(), str(RECORDINGS / "record_sequences.py"), str(out), seed, str(COUNT)])
+    in_pytorch.run([torch_python(), str(RECORDINGS / "record_sequences.py"), str(out), str(live_seed()), str(COUNT)])
     histories = json.loads(out.read_text(encoding="utf-8"))["histories"]
     assert len(histories) == COUNT
     steps, problems = differing_steps(universes.from_data(data), histories)
-    assert problems == [], f"seed {seed}: {len(problems)} of {steps} steps differ"
+    assert problems == [], f"{len(problems)} of {steps} steps differ"
     assert steps > 3 * COUNT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import SourceKind
 from tests import in_pytorch
-from tests.capture.support import torch_python
+from tests.capture.support import live_seed, torch_python
 
 _HEAD = """import torch, typing, collections.abc
 from torch import Tensor, device, dtype
@@ -144,9 +143,8 @@ def test_schemas_are_those_that_were_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.live
 def test_schemas_are_those_of_live_pytorch(tmp_path: Path) -> None:
-    chosen = random.Random(int(os.environ.get("DISPATCH_CLI_LIVE_SEED", "0")))
     file = tmp_path / "module.py"
-    file.write_text(random_module(chosen, 1000), encoding="utf-8")
+    file.write_text(random_module(random.Random(live_seed()), 1000), encoding="utf-8")
     script = [torch_python(), str(HERE / "infer_script.py"), str(file)]
     done = in_pytorch.run(script, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -1,7 +1,7 @@
 """Files of out-of-tree backends: torchgen registers what we say of those that it takes.
 
 Opt in by naming a Python that has PyTorch in ``DISPATCH_CLI_TORCH_PYTHON``. ``DISPATCH_CLI_LIVE_BACKEND_FILES`` says
-how many files, ``DISPATCH_CLI_LIVE_SEED`` repeats a run.
+how many files.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 
@@ -22,7 +22,7 @@ from dispatch_cli.extract.torchgen.native_functions import read_native_functions
 from dispatch_cli.extract.torchgen.run import YamlFile, extract_torchgen
 from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
 from tests import in_pytorch
-from tests.capture.support import torch_python
+from tests.capture.support import live_seed, torch_python
 
 _BACKENDS = ("XLA", "Lazy", "PrivateUse1", "PrivateUse2", "IPU", "HPU", "Vulkan")
 
@@ -77,9 +77,7 @@ def test_random_files_against_torchgen(tmp_path: Path) -> None:
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
     read = read_native_functions(YamlFile(Sources({}), str(native)).entries())
     known = known_operators(read.functions, read.groups)
-    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or SystemRandom().randrange(1, 1 << 31))
-    print(f"seed {seed}")
-    maker = BackendFileMaker(Random(seed), sorted(known.by_name))
+    maker = BackendFileMaker(Random(live_seed()), sorted(known.by_name))
     count = int(os.environ.get("DISPATCH_CLI_LIVE_BACKEND_FILES") or COUNT)
     texts = [maker.whole() for _ in range(count)]
     command = [sys.executable, "-m", "tests.extract.torchgen.torchgen_judge", parent]

@@ -72,6 +72,14 @@ def _sentences(function: ast.AST) -> Iterator[str]:
             yield text
 
 
+def programs() -> Iterator[str]:
+    """The names of the programs, which are functions."""
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and any("tries(" in ast.unparse(by) for by in node.decorator_list):
+                yield node.name
+
+
 def entries() -> Iterator[Entry]:
     """The pieces that are tried and those that are not, from the calls of `tries` and `untried` in the modules here."""
     for path in sorted(Path(__file__).parent.glob("*.py")):

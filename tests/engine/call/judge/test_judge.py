@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import random
 import re
 
 import pytest
 
-from tests.capture.support import torch_python
+from tests.capture.support import live_seed, torch_python
 from tests.engine.call.judge.compare import Judged, table
 from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_modules, run
 from tests.engine.call.judge.run import judged as judged_in
@@ -16,7 +14,6 @@ from tests.once import once
 
 OPERATORS = 5
 """As many of PyTorch's 660 or so are tried here, chosen at random; `python -m tests.engine.call.judge` tries all."""
-SEED = "DISPATCH_CLI_LIVE_SEED"
 KNOWN = (
     # A tensor without dimensions is returned as it is.
     (r"FuncTorchBatched .*: goes no further.*", r"aten::(transpose|squeeze)_?\.(int|dims)|aten::transpose_"),
@@ -29,8 +26,7 @@ def judged() -> Judged:
     python = torch_python()
     if not has_modules(python):
         pytest.skip("PyTorch's own samples need NumPy")
-    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
-    return judged_in(once("judge", lambda folder: run(python, folder, CONTEXTS, operators=OPERATORS, seed=seed)))
+    return judged_in(once("judge", lambda folder: run(python, folder, CONTEXTS, operators=OPERATORS, seed=live_seed())))
 
 
 @pytest.mark.live

@@ -6,13 +6,12 @@ The recording has 128 operators of random libraries, as authors write them in Py
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
 import pytest
 
-from tests.capture.support import torch_python
+from tests.capture.support import live_sample, live_seed, torch_python
 from tests.engine.support.judge.compare import answers_of, judged, version_of
 from tests.support import load_recording
 
@@ -34,10 +33,10 @@ def test_verdicts_are_what_happened(number: int, equal: int, not_known: int, tmp
 
 @pytest.mark.live
 def test_recorded_operators(tmp_path: Path) -> None:
-    python, seed = torch_python(), os.environ.get("DISPATCH_CLI_LIVE_SEED", "35")
-    version = version_of(python)
-    dice, runs = random.Random(seed), load_recording(RECORDING)
-    operators = dice.sample(dice.choice([run["operators"] for run in runs if run["operators"]]), COUNT)
-    cells = judged(version, operators, answers_of(python, operators), tmp_path)
-    assert [f"{cell.operator} {cell}" for cell in cells if cell.result == "different"] == [], f"seed {seed}"
+    """Some of one run; ``python -m tests.recordings P support`` asks about all."""
+    python = torch_python()
+    run = random.Random(live_seed()).choice([run for run in load_recording(RECORDING) if run["operators"]])
+    operators = live_sample(run["operators"], COUNT)
+    cells = judged(version_of(python), operators, answers_of(python, operators), tmp_path)
+    assert [f"{cell.operator} {cell}" for cell in cells if cell.result == "different"] == []
     assert sum(cell.result == "equal" for cell in cells) > 8 * COUNT
