@@ -14,9 +14,7 @@ from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDE
 from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
 from dispatch_cli.answers.errors.reading.evidence import context_flags, evidence, layers_of
-from dispatch_cli.answers.errors.reading.printed_keys import UNNAMED, read_key
-from dispatch_cli.answers.errors.reading.printed_table import printed_table
-from dispatch_cli.answers.errors.reading.version import TextVersion, version_of
+from dispatch_cli.answers.errors.reading.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.selection import some_of
@@ -172,15 +170,6 @@ def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> Er
     if key == UNNAMED:
         means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
         elsewhere = NEWER_BACKEND
-    elif key in universe.aliases:
-        covered = universe.covered_by(key)
-        means = (
-            f"In {universe.name}, {key} is an alias key: kernels are registered there for {some_of(covered)}, and no "
-            "call goes to it. Old versions had a slot of that name."
-        )
-        elsewhere = (
-            f"Explain the key of the tensors' device, such as `dispatch-cli explain {text.operator} {covered[0]}`."
-        )
     else:
         means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""

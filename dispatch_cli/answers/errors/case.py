@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.messages import MESSAGES, NOT_ON_DEVICE
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.answers.errors.reading.printed_table import PrintedTable
+from dispatch_cli.answers.errors.reading.printed import PrintedTable
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.case import MKLDNN, Case
 from dispatch_cli.answers.errors.messages import NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
-from dispatch_cli.answers.errors.reading.version import TextVersion
+from dispatch_cli.answers.errors.reading.printed import TextVersion
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
 

@@ -1,7 +1,7 @@
 """Places where PyTorch's messages stand in a text: every template of `messages` that fits.
 
 A long text is searched window by window, and only for the templates of which a window has every word: the time grows
-with the length of the text, whatever is in it.
+with the length of the text, whatever is in it. Names of C++ in symbols follow the Itanium C++ ABI, as GCC and Clang do.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from functools import cache
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.messages import MESSAGES, TextPattern, patterns
-from dispatch_cli.answers.errors.symbols import demangled
 from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName
 
@@ -25,6 +24,8 @@ _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", 
 """PyTorch's own place, which it adds to a warning."""
 _WRAPPED = re.compile(r"\n[\s>|]*")
 _QUOTES = " \t\r\"'`"
+_HEAD = re.compile(r"_?_Z(?:T[VTISCh])?(?P<nested>N[rVK]{0,3}[RO]?)?")
+_PART = re.compile(r"(?P<length>[1-9]\d{0,2})|(?P<std>St)|(?P<same>[CD]\d)")
 
 
 class Match(NamedTuple):
@@ -106,3 +107,27 @@ def _operator(groups: dict[str, str]) -> str | None:
     if "namespace" in groups and "::" not in named:
         named = f"{groups['namespace']}::{named}"
     return str(OperatorName.parse_printed(named)) or None
+
+
+def demangled(symbol: str) -> str:
+    """The qualified name in a symbol, without arguments; *symbol* itself where it has none that can be read.
+
+    ``_ZN3c104cuda9SetDeviceEi`` is ``c10::cuda::SetDevice``. A name ends where template arguments begin. On macOS all
+    symbols begin with one more underscore.
+    """
+    head = _HEAD.match(symbol)
+    at = 0 if head is None else head.end()
+    names: list[str] = []
+    while at and (part := _PART.match(symbol, at)) is not None:
+        at = part.end()
+        if part["same"] is not None:  # a constructor has the name of its class
+            names.append(f"{'~' if part['same'][0] == 'D' else ''}{names[-1]}" if names else "")
+        elif part["std"] is not None:
+            names.append("std")
+        else:
+            end = at + int(part["length"])
+            names.append(symbol[at:end] if end <= len(symbol) else "")
+            at = end
+        if head is None or head["nested"] is None:
+            break
+    return "::".join(names) if names and all(name.lstrip("~").isidentifier() for name in names) else symbol

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, built_backends, device_of
+from dispatch_cli.answers.errors.case import built_backends, device_of
 from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, filled
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, LAYER_KEY, RAISER
-from dispatch_cli.answers.errors.reading.printed_keys import read_key
+from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, RAISER
+from dispatch_cli.answers.errors.reading.printed import read_key
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.selection import some_of
@@ -32,9 +32,6 @@ def with_state(report: ErrorReport, state: State, text: ErrorText) -> ErrorRepor
     facts = [*_of_text(text)]
     if name is not None:
         facts += _of_definition(state, name)
-        layer_key = text.detail(LAYER_KEY)
-        if layer_key is not None and layer_key in universe.slot:
-            facts.append(_of_layer(state, name, layer_key))
     if key is not None and not is_built:
         missing = f"{_over(state)} is without {label}, so that it does not say which kernels there are."
         facts.append(Fact("not-in-state", (key,), Proof.STATE, missing))
@@ -56,18 +53,6 @@ def _of_text(text: ErrorText) -> Iterator[Fact]:
         yield Fact("call", (), Proof.TEXT, f"The traced call that failed is `{call}`.")
     if frame is not None:
         yield Fact("frame", (), Proof.TEXT, f"The innermost frame of PyTorch in its traceback is {frame}.")
-
-
-def _of_layer(state: State, name: OperatorName, key: str) -> Fact:
-    """The slot at which the layer calls the operator."""
-    entry = state.dispatcher.table(name)[key]
-    has = "no kernel of it" if entry.rule in NO_KERNEL_RULES else "a kernel for it"
-    return Fact(
-        "at-layer",
-        (key,),
-        Proof.STATE,
-        f"At {key} it has {has} (rule {entry.decision.number}, {entry.rule.dump_text}).",
-    )
 
 
 def _operator(state: State, named: str | None) -> OperatorName | None:

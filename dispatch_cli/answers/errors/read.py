@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
 from dispatch_cli.answers.errors.messages import MESSAGES
 from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured
-from dispatch_cli.answers.errors.reading.table_lines import DumpLine, dump_lines
 from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
+from dispatch_cli.engine.rules import Rule
 
 MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
@@ -27,6 +29,18 @@ MAX_LIST = 40_000
 """Characters after an error in which its list of keys is looked for."""
 MAX_TABLE = 600_000
 """Characters after an error in which its table is looked for; a whole one has some 20,000."""
+MAX_LINE = 4000
+"""Characters of a line of a dump."""
+MAX_LINES = 1000
+"""Lines of a dump; a whole table has some 140."""
+
+
+class DumpLine(NamedTuple):
+    """A line of a printed dispatch table."""
+
+    kernel: str
+    fallthrough: bool
+    rule: Rule
 
 
 class ErrorText(NamedTuple):
@@ -82,6 +96,13 @@ _TRACEBACK = "Traceback (most recent call last)"
 _NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
 """Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
+_LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: "
+_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>\S.*)")
+_REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>(?:fallthrough )?registered at .*)")
+_CLOSING = " \t\r'\"`)}"
+"""Signs after the last line of a table that was quoted: ``…[kernel]")``."""
+_FALLTHROUGH = "fallthrough "
+_RULES = {f"{rule.dump_text}]": rule for rule in Rule}
 
 
 def find_errors(text: str) -> list[ErrorText]:
@@ -202,3 +223,30 @@ def _available(rest: str) -> tuple[tuple[str, ...] | None, bool]:
     names = tuple(name.replace(" ", "") for name in listed[1].split(",") if name.strip())
     # the last name of a cut list may be half of one
     return (names, False) if listed[2] else (names[:-1], True)
+
+
+def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
+    """The lines of a printed table by their keys, whatever stands before each."""
+    for line in _lines(text):
+        head, _, tail = line.rpartition(" [")
+        rule = _RULES.get(tail)
+        match = _line(head) if rule is not None else None
+        if rule is not None and match is not None:
+            kernel = match["rest"]
+            yield match["key"], DumpLine(kernel.removeprefix(_FALLTHROUGH), kernel.startswith(_FALLTHROUGH), rule)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines that may be part of a dump, as many as one can have."""
+    if "]" not in text:
+        return iter(())
+    stripped = (line.rstrip(_CLOSING) for line in text.splitlines())
+    return islice((line for line in stripped if len(line) <= MAX_LINE and line.endswith("]")), MAX_LINES)
+
+
+def _line(text: str) -> re.Match[str] | None:
+    """A key and what is registered there; the words of a log before it, such as ``ERROR: ``, are no key."""
+    match = _REGISTERED_LINE.search(text) or _LINE.search(text)
+    while match is not None and (inner := _LINE.match(text, match.start("rest"))) is not None:
+        match = inner
+    return match

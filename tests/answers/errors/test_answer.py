@@ -151,12 +151,6 @@ def test_the_error_that_ended_the_program_is_explained_or_its_cause(between: str
     assert (report.kind, [error.kind for error in report.others]) == (explained, [other])
 
 
-def test_an_alias_key_is_none_that_calls_go_to() -> None:
-    report = answered(no_kernel("aten::relu", "Autograd"))
-    assert report.means.startswith("In torch-2.15, Autograd is an alias key: kernels are registered there for ")
-    assert report.user[-1].endswith("such as `dispatch-cli explain aten::relu AutogradOther`.")
-
-
 def test_advice_of_a_known_text_depends_on_the_layer_at_work() -> None:
     text = "RuntimeError: expected scalar type Half but found Float"
     frame = '  File "/lib/torch/cuda/amp/autocast_mode.py", line 233, in decorate_bwd\n    return bwd(*args)\n'

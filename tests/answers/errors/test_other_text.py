@@ -183,11 +183,6 @@ def test_the_innermost_frame_tells_the_layer(frame: str, message: str, during: s
     ]
 
 
-def test_the_slot_that_the_layer_calls_is_stated() -> None:
-    report = answered(FRAME.format("_subclasses/fake_tensor.py", "aten::relu cannot be called"))
-    assert "At Meta it has a kernel for it (rule 1, kernel)." in [fact.text for fact in report.facts]
-
-
 RAISED = 'Traceback (most recent call last):\n{}  File "/app/model.py", line 9, in call\n    {}\n{}\n'
 IN_VMAP = '  File "/lib/torch/_functorch/vmap.py", line 8, in _flat_vmap\n    out = func(*args)\n'
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from dispatch_cli.answers.errors.symbols import demangled
+from dispatch_cli.answers.errors.matches import demangled
 
 NAMES = {
     "_ZN3c104cuda9SetDeviceEi": "c10::cuda::SetDevice",

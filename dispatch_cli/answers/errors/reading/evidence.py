@@ -14,8 +14,8 @@ from dispatch_cli.model.names import OperatorName
 
 IN, AT, ABOUT = "in_", "at_", "about_"
 """Begin the details that name the layers at work, the one that raised the error, and the subjects of its sentence."""
-EXCEPTION, DURING, SUBJECT, LAYER_KEY = "exception", "during", "subject", "layer_key"
-"""Details in words: the class of the error, the layer, its subjects, and the key of the layer."""
+EXCEPTION, DURING, SUBJECT = "exception", "during", "subject"
+"""Details in words: the class of the error, the layer, and its subjects."""
 FRAME, CALL, RAISER = "frame", "call", "raiser"
 """Places: the innermost frame of PyTorch, the traced call, and the line outside of PyTorch that raises the error."""
 CALLED, CUSTOM = "called", "custom"
@@ -97,11 +97,10 @@ _DEVICES = tuple(
 
 
 class Sign(NamedTuple):
-    """The sign of a layer or a subject in ``layers.txt``. pattern: proves it. clause: in words. key: of its calls."""
+    """The sign of a layer or a subject in ``layers.txt``. pattern: proves it. clause: in words."""
 
     pattern: re.Pattern[str]
     clause: str
-    key: str | None
 
 
 def signs_in(text: str) -> Iterator[tuple[str, Sign]]:
@@ -119,8 +118,8 @@ def signs_in(text: str) -> Iterator[tuple[str, Sign]]:
     for head, lines in patterns.items():
         if not lines:
             raise ValueError(f"a sign without a pattern: {head!r}")
-        name, clause, *key = head.split(" | ")
-        yield name, Sign(re.compile("|".join(lines).replace("/", r"[/\\]")), clause, key[0] if key else None)
+        name, clause = head.split(" | ")
+        yield name, Sign(re.compile("|".join(lines).replace("/", r"[/\\]")), clause)
 
 
 _ABOUT = "about "
@@ -163,7 +162,6 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     words = {
         EXCEPTION: _with_article(name),
         DURING: None if layer is None else layer.clause,
-        LAYER_KEY: None if layer is None else layer.key,
         SUBJECT: " and ".join(SUBJECTS[subject].clause for subject in subjects[:2]) or None,
         CALL: _first((_CALL,), message),
         FRAME: _frame_in_words(frames),

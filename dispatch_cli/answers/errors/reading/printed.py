@@ -1,0 +1,243 @@
+"""Keys, tables and versions that a text shows. People paste first lines, ends, and parts in between.
+
+Sources of the names of keys: ``toString`` in c10/core/DispatchKey.cpp, of several versions, and
+``OperatorEntry::reportError``, which writes the name of ``torch.utils.rename_privateuse1_backend`` for PrivateUse1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.answers.errors.read import DumpLine, ErrorText
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe
+
+RENAMED = "PrivateUse1"
+"""The backend that an out-of-tree library can give a name of its own."""
+UNNAMED = "UNKNOWN_TENSOR_TYPE_ID"
+"""PyTorch's word for a key that its ``toString`` lacks."""
+_OLD_ENDING = "TensorId"
+_OLD_NAMES = {"Autocast": "AutocastCUDA", "ORT": "MAIA", "Variable": AUTOGRAD}
+"""Former names of keys: Autocast until 1.11, ORT until 2.3, VariableTensorId until 1.5."""
+_RELEASE = re.compile(
+    r"(?i)(?<![\w.])(?:py|lib)?torch(?:[ _.]{0,3}version(?:__)?)?['\"]?(?: ?[:=]{1,2} ?| |-|/| v)['\"]?"
+    r"([12])\.(\d{1,2})(?!\d)"
+)
+"""``PyTorch version: 2.4.1``, ``torch==2.4.1+cu121``, ``torch-2.4.1``, ``torch 2.4``."""
+
+
+class PrintedKey(NamedTuple):
+    """A key that a text names. backend: the name that a library gave to PrivateUse1; None where the text has none."""
+
+    key: str
+    backend: str | None = None
+
+
+def key_named(universe: Universe, printed: str) -> str | None:
+    """The key of the universe that a table or a list of a text means; None where it has none of that name."""
+    if _is_key(universe, printed):
+        return printed
+    old = printed.removesuffix(_OLD_ENDING)
+    old = _OLD_NAMES.get(old, old)
+    return old if _is_key(universe, old) else None
+
+
+def read_key(universe: Universe, printed: str) -> PrintedKey | None:
+    """The key at which a call ended; None where the universe has none of that name.
+
+    There PyTorch prints the names of renamed backends. Their small letters tell them: ``npu``, ``SparseCsrnpu``. A fork
+    has a key of its own for its backend, in capital letters: ``DML``.
+    """
+    named = key_named(universe, printed)
+    if named is not None:
+        return PrintedKey(named)
+    heads = (key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED))
+    for head in sorted(heads, key=len, reverse=True):
+        backend = printed.removeprefix(head)
+        if (
+            printed.startswith(head)
+            and backend in (backend.lower(), backend.upper())
+            and backend[:1].isalpha()
+            and backend != UNNAMED
+        ):
+            return PrintedKey(f"{head}{RENAMED}", None if backend == "privateuseone" else backend)
+    return None
+
+
+def _is_key(universe: Universe, name: str) -> bool:
+    return any(name in names for names in (universe.slot, universe.aliases, universe.per_backend))
+
+
+def are_indices(listed: Iterable[str]) -> bool:
+    """True for a list of wrong names.
+
+    PyTorch 1.12 and 1.13 wrote the key of the number that a slot has, not the slot's key. Most of those have no name.
+    """
+    return [*listed].count(UNNAMED) > 1
+
+
+def is_old(name: str) -> bool:
+    """True for a name that only PyTorch before 2.4 prints."""
+    return name.endswith(_OLD_ENDING) or name in _OLD_NAMES
+
+
+class PrintedTable(NamedTuple):
+    """A table in a text, by the keys of the universe.
+
+    lines: those of the table. listed: the keys that the first line lists; None where it lists none, or wrong ones.
+    whole_table, whole_list: the text shows all of it. reaches: the slots from Undefined to the last that the text
+    shows; of these it is known what they hold.
+    """
+
+    lines: dict[str, DumpLine]
+    listed: frozenset[str] | None
+    whole_table: bool
+    whole_list: bool
+    reaches: frozenset[str]
+
+    def kernels(self, universe: Universe) -> tuple[str, ...] | None:
+        """The backend keys where the text shows a kernel of the operator, in the order of tables; None: it shows none.
+
+        A list of keys does not say which of them hold a backend fallback: Meta is left out then, where PyTorch has one.
+        """
+        if self.lines and (self.listed is None or not self.whole_list):
+            shown = {key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK}
+        elif self.listed is not None:
+            core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
+            fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
+            shown = {*self.listed} - core - fallen
+        else:
+            return None
+        kernels = [key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None]
+        return tuple(kernels) if kernels or self.shows_backends(universe) else None
+
+    def shows_backends(self, universe: Universe) -> bool:
+        """True if the text tells of every backend key whether there is a kernel."""
+        return all(key in self.reaches for key in universe.runtime if autograd_key_of(universe, key) is not None)
+
+    def may_have(self, key: str) -> bool:
+        """True for a listed key at which the text does not tell a kernel of the operator from a fallback."""
+        return self.lists(key) and key not in self.lines
+
+    def has_autograd(self, universe: Universe) -> bool:
+        """True if the text shows a kernel of the operator at autograd keys, and not PyTorch's fallbacks alone."""
+        core = {fallback.key for fallback in universe.fallbacks}
+        keys = universe.covered_by(AUTOGRAD)
+        shown = (key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK)
+        return any(key in keys for key in shown) or any(self.lists(key) for key in keys if key not in core)
+
+    def lists(self, key: str) -> bool:
+        """True if the first line names a key."""
+        return self.listed is not None and key in self.listed
+
+
+def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
+    """The table in an error text."""
+    lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name))}
+    listed = None
+    if text.available is not None and not are_indices(text.available):
+        listed = frozenset(key for name in text.available if (key := _slot(universe, name)))
+    whole_list = listed is not None and _is_whole_list(universe, text)
+    whole_table = bool(lines) and _is_whole_table(universe, lines, listed if whole_list else None)
+    # of a list that was shortened by hand it is not known what is left out
+    listed_to = [listed or ()] if text.available_cut else []
+    begins = bool(lines) and min(universe.slot[key] for key in lines) <= universe.slot[BACKEND_SELECT]
+    cut = [*([lines] if begins else []), *listed_to]
+    whole = whole_list or whole_table
+    reached = universe.slots if whole else (*_up_to(universe, cut), *lines, *(listed or ()))
+    return PrintedTable(lines, listed, whole_table, whole_list, frozenset(reached))
+
+
+def _slot(universe: Universe, name: str) -> str | None:
+    key = key_named(universe, name)
+    return key if key in universe.slot else None
+
+
+def _is_whole_table(universe: Universe, lines: Collection[str], listed: frozenset[str] | None) -> bool:
+    """A table has a line for each key of a whole list, or else reaches the last of PyTorch's fallbacks."""
+    if listed is not None:
+        return listed.issubset(lines)
+    slots = [universe.slot[key] for key in lines]
+    fallbacks = [universe.slot[fallback.key] for fallback in universe.fallbacks]
+    return max(slots) >= max(fallbacks) and min(slots) <= universe.slot[BACKEND_SELECT]
+
+
+def _is_whole_list(universe: Universe, text: ErrorText) -> bool:
+    """True for a list of keys as PyTorch wrote it, not shortened by hand.
+
+    Every PyTorch since 1.6 ends it with fallbacks at keys above those of autograd; older ones have names of their own.
+    """
+    if text.available_cut or not text.available:
+        return False
+    last = key_named(universe, text.available[-1]) or ""
+    above = max(universe.slot[key] for key in universe.covered_by(AUTOGRAD))
+    return is_old(text.available[-1]) or universe.slot.get(last, 0) > above
+
+
+def _up_to(universe: Universe, shown: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """The slots up to the last that is shown. Lines are in the order of slots, and a cut text begins with the first."""
+    last = max((universe.slot[key] for keys in shown for key in keys), default=-1)
+    return universe.slots[: last + 1]
+
+
+class TextVersion(NamedTuple):
+    """The version of a text.
+
+    release: major and minor number that the text names; None where it names none, or several. nearest: the embedded
+    version nearest to the text; None where nothing tells it. fits: the versions that have its keys; none where it
+    names too few to tell.
+    older_than_all: the text is older than each of them.
+    """
+
+    release: str | None
+    nearest: str | None
+    fits: tuple[str, ...]
+    older_than_all: bool
+
+
+def version_of(text: str, error: ErrorText, universes: Sequence[Universe]) -> TextVersion:
+    """The version of an error in a text. universes: the embedded ones, newest first, with that of the state."""
+    releases = {(int(match[1]), int(match[2])) for match in _RELEASE.finditer(text)}
+    release = min(releases) if len(releases) == 1 else None
+    fits = version_fits(universes, error)
+    by_keys = None if fits is None else (*fits, universes[-1].name)[0]
+    return TextVersion(
+        release=None if release is None else f"{release[0]}.{release[1]}",
+        nearest=by_keys if release is None else _by_release(universes, release),
+        fits=fits or (),
+        older_than_all=fits == () if release is None else release < universes[-1].release,
+    )
+
+
+def _by_release(universes: Sequence[Universe], release: tuple[int, int]) -> str:
+    """The newest version that is not newer than a release; the oldest, for an older one."""
+    older = (universe.name for universe in universes if universe.release <= release)
+    return next(older, universes[-1].name)
+
+
+def version_fits(universes: Sequence[Universe], error: ErrorText) -> tuple[str, ...] | None:
+    """The versions, given newest first, that have the keys of a text; None where it names too few to tell."""
+    listed = error.available or ()
+    names = {*((error.key,) if error.key else ()), *error.dump, *listed}
+    if are_indices(listed) or any(map(is_old, names)):
+        return ()
+    known = {name for name in names if any(name in universe.slot for universe in universes)}
+    with_keys = [universe for universe in universes if known <= universe.slot.keys()]
+    whole = [universe for universe in universes if _is_whole(universe, error)]
+    if not whole and len(with_keys) == len(universes):
+        return None
+    return tuple(universe.name for universe in with_keys if universe not in whole or _has_fallbacks(universe, names))
+
+
+def _has_fallbacks(universe: Universe, names: Iterable[str]) -> bool:
+    """True if a whole table or list names the keys of all of PyTorch's own fallbacks, as those of the version do."""
+    there = {key_named(universe, name) for name in names}
+    return all(fallback.key in there for fallback in universe.fallbacks)
+
+
+def _is_whole(universe: Universe, error: ErrorText) -> bool:
+    shown = printed_table(universe, error)
+    return shown.whole_list or shown.whole_table
