@@ -400,9 +400,9 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
     """
     if state.refused or state.variants is not None:
         from dispatch_cli.answers.shared.shown_for import shown_for
-        from dispatch_cli.render.shown_for import notes
+        from dispatch_cli.render.problems import notes_on_conditions
 
-        warn(notes(state.refused, shown_for(state, names)), color)
+        warn(notes_on_conditions(state.refused, shown_for(state, names)), color)
 
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:

@@ -208,6 +208,36 @@ class Matrix(NamedTuple):
         return [(group, len([*heads])) for group, heads in groupby(self.heads, key=lambda head: head.group)]
 
 
+class DrawnRow(NamedTuple):
+    """A box and what stands beside it. text: of the box; an empty one is a heading in the place of a box."""
+
+    text: str
+    beside: str
+    tone: Tone = Tone.DIM
+
+
+class DrawnArrow(NamedTuple):
+    """An arrow between two rows, by their numbers. title: what it means."""
+
+    start: int
+    end: int
+    title: str
+
+
+class DrawnPath(NamedTuple):
+    """A picture of a way. title: what goes there."""
+
+    rows: Sequence[DrawnRow]
+    arrows: Sequence[DrawnArrow]
+    title: str
+
+    @property
+    def words(self) -> str:
+        """Picture in a sentence: what goes there, and the boxes that count."""
+        boxes = [row.text for row in self.rows if row.text and row.tone is not Tone.DIM]
+        return f"The way of {self.title}: {', then '.join(boxes)}"
+
+
 Block = Paragraph | Gap | Facts | TableBlock | Matrix  # type: ignore[type-arg]
 
 

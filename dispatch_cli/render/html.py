@@ -9,6 +9,7 @@ from itertools import chain
 from dispatch_cli import __version__
 from dispatch_cli.render.document import (
     Block,
+    DrawnPath,
     Facts,
     Gap,
     Inline,
@@ -27,9 +28,7 @@ from dispatch_cli.render.document import (
     title_of,
     toned,
 )
-from dispatch_cli.render.drawn_path import DrawnPath
-from dispatch_cli.render.palette import DARK, LIGHT
-from dispatch_cli.render.svg import IN_PAGE, drawn
+from dispatch_cli.render.svg import DARK, IN_PAGE, LIGHT, drawn
 from dispatch_cli.render.text_safety import safe
 
 

@@ -1,13 +1,15 @@
-"""Problems and warnings for standard error: where, what, the line itself, and what to do."""
+"""Problems, warnings and notes for standard error: where, what, the line itself, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.answers.shared.problems import ProblemsReport
+from dispatch_cli.answers.shared.shown_for import ShownFor
 from dispatch_cli.answers.shared.source_lines import line_at
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line, cut_start
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
@@ -19,6 +21,10 @@ HANG = 4
 """Blanks before the further lines of a message."""
 MAX_OVERRIDES = 100
 """Warnings of overridden kernels that are shown."""
+
+
+MAX_CONDITIONS = 6
+"""Number of conditions that are named."""
 
 
 def document(report: ProblemsReport, _: int | None = None) -> Iterator[Block]:
@@ -109,3 +115,18 @@ def _snippet(span: Span, line_text: str | None) -> Iterator[Block]:
     if line and line.strip():
         column = span.column - 1 - cut_start(span.column)
         yield marked_line(Snippet(span.line, line, column, 1 if 0 <= column <= len(line) else 0), Tone.BAD, indent=2)
+
+
+def notes_on_conditions(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:
+    """A warning of what is refused, and the conditions for which the answer holds."""
+    if refused:
+        count, first = len(refused), refused[0]
+        place = "" if first.span is None else f"; the first is at {first.span}"
+        text = f": PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
+        help_text = "; check-invariants lists " + ("it" if count == 1 else "them")
+        yield Paragraph((Run("warning", Tone.WARN), Run(text + help_text)), hang=2)
+    if conditions is not None:
+        more = len(conditions.when) - MAX_CONDITIONS
+        when = ", ".join(conditions.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
+        others = f"; {plural(conditions.others, 'other combination')}: --when NAME=VALUE" if conditions.others else ""
+        yield Paragraph(f"note: shown for: {when}{others}", hang=2)

@@ -8,14 +8,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from dispatch_cli.render.document import Block, Mark, Matrix, Paragraph, ParagraphKind, runs_of, title_of
-from dispatch_cli.render.drawn_path import LANE, ROW, DrawnPath, marks_of
-from dispatch_cli.render.palette import DARK, LIGHT
+from dispatch_cli.render.document import (
+    Block,
+    DrawnPath,
+    Mark,
+    Matrix,
+    Paragraph,
+    ParagraphKind,
+    runs_of,
+    title_of,
+)
 from dispatch_cli.render.text_lines import HEADS, width_of
 from dispatch_cli.render.text_safety import safe
 
+LIGHT = {
+    "text": "#1f2328",
+    "page": "#fff",
+    "line": "#d1d9e0",
+    "stripe": "#f6f8fa",
+    "kernel": "#116329",
+    "alias": "#1b6c8a",
+    "fallback": "#0550ae",
+    "warn": "#855000",
+    "bad": "#b31d28",
+    "dim": "#59636e",
+}
+DARK = {
+    "text": "#e6edf3",
+    "page": "#0d1117",
+    "line": "#30363d",
+    "stripe": "#161b22",
+    "kernel": "#56d364",
+    "alias": "#76d9e6",
+    "fallback": "#79c0ff",
+    "warn": "#e3b341",
+    "bad": "#ff8a80",
+    "dim": "#9198a1",
+}
+"""The colours of tones where there are no terminal's: in light and in dark surroundings."""
 SIGN, LINE, CELL, EDGE = 7.4, 20, 26, 12
 """The width of a character, the height of a line, the least width of a cell, and the room at the edges."""
+ROW, LANE = 26, 14
+"""The height of a row of a drawn path, and the width that an arrow takes."""
 MAX_LABEL = 60
 """Characters of a label or a head that are shown; its title has all."""
 _STYLE = "text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace } .head { font-weight: 600 }"
@@ -174,10 +208,10 @@ def _path(path: DrawnPath, shapes: Shapes) -> None:
     for number, row in enumerate(path.rows):
         y = top + ROW * number
         if row.text:
-            shapes.box(left, y, width, marks_of(row), f"{row.text}: {row.beside}")
+            shapes.box(left, y, width, (Mark(row.text, row.tone),), f"{row.text}: {row.beside}")
         shapes.text(left + width + 8 if row.text else left, y + LINE - 6, row.beside, row.tone.value)
     for number, arrow in enumerate(path.arrows):
-        x = left - LANE * path.lane(number)
+        x = left - LANE * (len(path.arrows) - number)  # each goes down in a lane of its own, the first one nearest
         start, end = (top + ROW * at + LINE / 2 + 3 * sign for at, sign in ((arrow.start, 1), (arrow.end, -1)))
         bars = ((x, start, left - x), (x, end, left - x - 6))
         lines = "".join(f'<rect x="{at:g}" y="{y:g}" width="{wide:g}" height="1.5"/>' for at, y, wide in bars)

@@ -7,11 +7,21 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from dispatch_cli.render.document import Run, Tone
-from dispatch_cli.render.places import BLANK, COUNT, LINE, START, WORD
 from dispatch_cli.render.text_lines import TextLine, blanks, width_of
+from dispatch_cli.render.words import is_of_pytorch
 
 _MARK = "…"
-_SEPARATORS = re.compile(r"[/\\]")
+LINE = re.compile(r"(?<=[^:]):\d+(?::\d+)?(?=[^\d:/\\]*$)")
+"""The line, and perhaps the column, at the end of a place; there can be a bracket or a full stop behind it."""
+BLANK = "\ue000"
+"""Character that stands for a blank in a place while lines are broken; it is a blank again before it is printed."""
+COUNT = re.compile(r"(?<=\S) (?=\([\d,]+(?: keys)?\)(?:\s|$))")
+"""The blank before the count of keys behind their names: ``CUDA … Meta (14 keys)``; lines are not broken at it."""
+START = re.compile(r"[*!] +| +")
+"""The start of a line after which its further lines begin."""
+WORD = re.compile(r"\S+")
+_BARE_SOURCE = re.compile(r"[^/\\]+\.(?:cc|cpp|cu|cuh|h|hpp|mm|py):\d+[^/\\]*")
+"""A source file without its folder: what is left of PyTorch's own places where there is little room."""
 _SPACED_WORD = re.compile(r"\s*\S+\s*")
 _JOINTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
 """Positions at which a long name is broken: behind a sign, or before a capital."""
@@ -109,40 +119,18 @@ def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
 
 
 def _shortened(characters: _Characters, width: int) -> _Characters:
-    """A line whose places are all at most so wide, in columns."""
+    """A line whose places are all at most so wide: of a wider one a part of its start stays, and its end."""
     short: _Characters = []
     end = 0
     for match in WORD.finditer(_plain(characters)):
-        number = LINE.search(match[0]) if width_of(match[0]) > width else None
-        if number is not None:
-            head, tail = _ends(match[0], number.start(), width)
+        if width_of(match[0]) > width and LINE.search(match[0]):
             start, stop = match.span()
-            mark = [Run(_MARK, characters[start].tone)] if head + tail < stop - start else []
-            short += [*characters[end : start + head], *mark, *characters[stop - tail : stop]]
+            head = _fitting_start(match[0], width // 4)
+            room = width - width_of(match[0][:head])
+            kept = next(at for at in range(start, stop + 1) if width_of(match.string[at:stop]) < room)
+            short += [*characters[end : start + head], Run(_MARK, characters[start].tone), *characters[kept:stop]]
             end = stop
     return short + characters[end:]
-
-
-def _ends(word: str, number: int, width: int) -> tuple[int, int]:
-    """Numbers of characters of a word that stay at its start and at its end.
-
-    The line, which begins at *number*, stays, and the name of the file where there is room; where there is none for the
-    line, all stays.
-    """
-    room = width - len(_MARK)
-    names = [match.end() for match in _SEPARATORS.finditer(word, 0, number)]
-    tail = _fitting(word[names[-1] if names else 0 :], room)
-    if tail == 0:
-        left = room - width_of(word[number:])
-        if left < 0:
-            return len(word), 0
-        tail = len(word) - number + _fitting_end(word[:number], left - left // 3)
-    return _fitting_start(word[: len(word) - tail], room - width_of(word[len(word) - tail :])), tail
-
-
-def _fitting(text: str, room: int) -> int:
-    """The length of a text that has room, and 0 of another."""
-    return len(text) if width_of(text) <= room else 0
 
 
 def _fitting_start(text: str, room: int) -> int:
@@ -150,8 +138,11 @@ def _fitting_start(text: str, room: int) -> int:
     return next(length for length in range(min(len(text), room), -1, -1) if width_of(text[:length]) <= room)
 
 
-def _fitting_end(text: str, room: int) -> int:
-    """Number of the last characters that have room."""
-    return next(
-        length for length in range(min(len(text), room), -1, -1) if width_of(text[len(text) - length :]) <= room
-    )
+def own_places(text: str) -> list[str]:
+    """The words of a text that are places in files of the user."""
+    if ":" not in text:
+        return []
+    words = (word[0] for word in WORD.finditer(text))
+    return [
+        word for word in words if LINE.search(word) and not is_of_pytorch(word) and not _BARE_SOURCE.fullmatch(word)
+    ]

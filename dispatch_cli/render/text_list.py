@@ -9,8 +9,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dispatch_cli.render.document import Column, Inline, Narrow, Run, TableBlock, Tone, Under, lines_of, runs_of
-from dispatch_cli.render.shares import LEAST, shared
-from dispatch_cli.render.text_lines import GAP, Part, TextLine, beside, blanks, line_width, shown_lines, width_of
+from dispatch_cli.render.text_lines import (
+    GAP,
+    LEAST,
+    Part,
+    TextLine,
+    beside,
+    blanks,
+    line_width,
+    shared,
+    shown_lines,
+    width_of,
+)
 
 _CUT = "…"
 _END_OF_RUN = re.compile(r" … \S+(?P<count> \([\d,]+(?: keys)?\))$")

@@ -18,12 +18,11 @@ from dispatch_cli.render.document import (
     runs_of,
     stackable,
 )
-from dispatch_cli.render.places import own_places
-from dispatch_cli.render.text_broken import broken, broken_cell
-from dispatch_cli.render.text_columns import Wraps, column_widths
+from dispatch_cli.render.text_broken import BLANK, COUNT, LINE, START, broken, broken_cell, own_places
 from dispatch_cli.render.text_lines import (
     BELOW,
     GAP,
+    LEAST,
     Part,
     TextLine,
     beside,
@@ -32,12 +31,16 @@ from dispatch_cli.render.text_lines import (
     label_line,
     line_width,
     paragraph_lines,
+    shared,
     shown_lines,
     width_of,
 )
+from dispatch_cli.render.text_safety import safe
 
 MAX_LABEL_SHARE = 0.4
 """Labels that take more of the width than this stand above their texts where those have no room beside them."""
+MIN_WRAPPED = 18
+"""Columns that the cells that wrap should have; with less all cells wrap."""
 
 
 def wrapped_parts(block: Block, width: int) -> Iterator[Part]:
@@ -88,8 +91,8 @@ def _rows(table: TableBlock, width: int) -> Iterator[Part]:  # type: ignore[type
     steps = range(most + 1) if any(column.narrow is Narrow.BELOW for column in table.columns) else (most,)
     grids = [cells_of(table, short=True, stacked=stacked) for stacked in steps]
     last = grids[-1]
-    for grid, wraps in (*((grid, Wraps.TEXTS) for grid in grids), (last, Wraps.NAMES), (last, Wraps.ALL)):
-        if widths := column_widths(grid, room, wraps):
+    for grid, narrow in (*((grid, False) for grid in grids), (last, True)):
+        if widths := column_widths(grid, room, narrow):
             yield from _columns(grid, table, widths, room)
             return
     yield from _cards(cells_of(table, short=True), table, width)
@@ -129,3 +132,42 @@ def _cards(grid: ShownCells, table: TableBlock, width: int) -> Iterator[Part]:  
         parts = facts_lines(facts, width)
         lines = [line for part in (_facts(facts, width) if parts is None else parts) for line in part.lines]
         yield Part(item, [*lines, []])
+
+
+def column_widths(grid: ShownCells, room: int, narrow: bool) -> list[int] | None:
+    """The width of each column; None where the columns have no room beside each other.
+
+    Places of the user stay whole, and of one that no line has room for, the file, line and column. PyTorch's own are
+    shortened. narrow: other names are broken, too, and cells that should not be.
+    """
+    room -= GAP * (len(grid.columns) - 1)
+    wishes, floors = [], []
+    for at, column in enumerate(grid.columns):
+        lines = [line for row in grid.rows for line in shown_lines(row[at])]
+        wishes.append(max([width_of(safe(column.header)), *map(line_width, lines)]))
+        needed = max((_needed(line, room, narrow) for line in lines), default=0)
+        wraps = not column.right and (column.wraps or narrow)
+        floors.append(min(wishes[-1], max(LEAST if narrow else MIN_WRAPPED, needed)) if wraps else wishes[-1])
+    return shared(wishes, floors, room)
+
+
+def _needed(line: TextLine, room: int, narrow: bool) -> int:
+    """The width that the words of a line need; narrow: its places alone. PyTorch's own places need none."""
+    indent = line_width([BELOW]) if line[:1] == [BELOW] else 0
+    text = "".join(run.text.replace(" ", BLANK) if run.tone is Tone.PLACE else run.text for run in line[bool(indent) :])
+    if start := START.match(text):
+        indent, text = start.end(), text[start.end() :]
+    own = own_places(text)
+    words = [] if narrow else [word for word in COUNT.sub(BLANK, text).split() if not LINE.search(word)]
+    widths = [*(_place_width(place, room - indent) for place in own), *map(width_of, words)]
+    return indent + max(widths) if widths else 0
+
+
+def _place_width(place: str, room: int) -> int:
+    """The width of a place; of one that has no room at all, that of its end."""
+    if (width := width_of(place)) <= room:
+        return width
+    number = LINE.search(place)
+    end = number.start() if number else len(place)
+    start = max(place.rfind("/", 0, end), place.rfind("\\", 0, end), 0)
+    return min(room, width_of(place[start:]) + 1)

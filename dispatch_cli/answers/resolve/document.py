@@ -42,6 +42,7 @@ from dispatch_cli.engine.call.trace import Does, MaskKind
 from dispatch_cli.render.document import (
     Block,
     Column,
+    DrawnPath,
     Fact,
     Facts,
     Gap,
@@ -54,7 +55,6 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
-from dispatch_cli.render.drawn_path import DrawnPath
 from dispatch_cli.render.words import over_label, place_cell, schema_label
 
 if TYPE_CHECKING:

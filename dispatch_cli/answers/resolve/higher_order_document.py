@@ -27,6 +27,7 @@ from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autogr
 from dispatch_cli.render.document import (
     Block,
     Column,
+    DrawnPath,
     Fact,
     Facts,
     Gap,
@@ -40,7 +41,6 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.drawn_path import DrawnPath
 from dispatch_cli.render.words import place_cell, short_function
 
 _ASKERS = {

@@ -13,8 +13,7 @@ from dispatch_cli.answers.resolve.step_wording import step_sentence
 from dispatch_cli.answers.resolve.wording import end_sentence, outcome_kernel_label, stage_title, status_label
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.engine.call.trace import Does
-from dispatch_cli.render.document import Tone
-from dispatch_cli.render.drawn_path import DrawnArrow, DrawnPath, DrawnRow
+from dispatch_cli.render.document import DrawnArrow, DrawnPath, DrawnRow, Tone
 
 _WAYS = {Does.CALLS_ANEW: "calls the operator again"}
 
