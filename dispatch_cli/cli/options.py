@@ -378,11 +378,15 @@ def _defaults_near(file: str) -> CheckSettings | None:
     """file: as in `paths.here`. Errors: InputError."""
     from pathlib import Path
 
-    from dispatch_cli.declarations.project import find_project, read_defaults
+    from dispatch_cli.declarations.project import find_project
     from dispatch_cli.files import paths
 
     project = find_project(Path(paths.here(file)))
-    return None if project is None else read_defaults(Path(paths.shown(str(project))))
+    if project is None:
+        return None
+    from dispatch_cli.declarations.project_settings import read_defaults
+
+    return read_defaults(Path(paths.shown(str(project))))
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

@@ -173,7 +173,8 @@ def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings
     """
     from pathlib import Path
 
-    from dispatch_cli.declarations.project import find_project, read_source_settings
+    from dispatch_cli.declarations.project import find_project
+    from dispatch_cli.declarations.project_settings import read_source_settings
     from dispatch_cli.files import paths
     from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
 
@@ -187,7 +188,8 @@ def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[Sourc
     """Settings of the nearest project file above all paths, if below the working directory. Errors: InputError."""
     from pathlib import Path
 
-    from dispatch_cli.declarations.project import find_project, read_source_settings
+    from dispatch_cli.declarations.project import find_project
+    from dispatch_cli.declarations.project_settings import read_source_settings
     from dispatch_cli.files import paths
 
     if click.get_current_context().params.get("config") == NO_CONFIG:

@@ -132,7 +132,8 @@ def text_of(problems: Problems, node: Node | None, words: str = "a string", inst
     """
     if type(node) is Scalar and (other := other_than_text(node)) is not None:
         hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" with quotes if you mean the string'
-        problems.add("wrong-type", f"expected {words}, found {node.text}, which is {other} in YAML", node, hint)
+        message = f"expected {words}, found {node.text}, which is {other} in {problems.source.language}"
+        problems.add("wrong-type", message, node, hint)
         return None
     return word_of(problems, node)
 

@@ -14,7 +14,7 @@ from dispatch_cli.declarations import limits, source, tree
 from dispatch_cli.declarations.changes import change_declarations, read_changes
 from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.fields import read_record
-from dispatch_cli.declarations.format import IMPORTED
+from dispatch_cli.declarations.format import IMPORTED, VERSION
 from dispatch_cli.declarations.guards import read_guards
 from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
@@ -27,8 +27,10 @@ from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_source_comments, read_suppressions
-from dispatch_cli.declarations.support import read_project, read_promises
+from dispatch_cli.declarations.support import read_promises
+from dispatch_cli.declarations.support_format import SUPPORT
 from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.undecided import read_functions, read_not_understood, read_undecided
 from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
@@ -335,7 +337,7 @@ class _Loader:
             return _File(name, identity, problems)
         problems = Problems(text, partial(source.lines_inside, project))
         if name.endswith(PROJECT_FILE):
-            problems, root = read_project(text, TABLE)
+            problems, root = _promises_of(text)
         else:
             root = parse(problems)
         if root is not None and not (type(root) is Scalar and is_nothing(root)):
@@ -465,6 +467,16 @@ class _Loader:
         from dispatch_cli.bases.overlay import load as load_overlay
 
         return states.load(load_overlay(next(iter(self._bases))).over).universe.name
+
+
+def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
+    """The promises of a project file, as a file of declarations with nothing else."""
+    problems, table = read_table(project, TABLE)
+    if table is None:
+        return problems, None
+    version = Scalar("dispatch", True, *_START), Scalar(VERSION, True, *_START)
+    promises = (pair for pair in table.pairs if pair[0].text == SUPPORT.name)
+    return problems, tree.Mapping((version, *promises), *_START)
 
 
 def _read_core_fallbacks(context: FileContext, node: Node) -> None:

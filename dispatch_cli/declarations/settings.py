@@ -11,7 +11,7 @@ from collections.abc import Sequence as SequenceOf
 
 from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK, SUPPRESSION
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import expect, fits, read_record, read_records, text_of
+from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, text_of
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts
@@ -34,23 +34,24 @@ def read_settings(context: FileContext, section: Node) -> None:
     values = read_record(problems, section, CHECK)
     if values is None:
         return
-    select, ignore = (values.get(name) for name in ("select", "ignore"))
-    fail_on = text_of(problems, values.get("fail_on"))
-    settings = CheckSettings(
+    context.settings.append(check_settings(problems, values))
+
+
+def check_settings(problems: Problems, values: Values, fail_on: str = "fail_on") -> CheckSettings:
+    """The settings of the checks that fields say. fail_on: the field that is called so."""
+    select, severest = values.get("select"), text_of(problems, values.get(fail_on))
+    return CheckSettings(
         select=read_selectors(problems, select) if select is not None else None,
-        ignore=read_selectors(problems, ignore),
-        severities=_severities(context, values.get("severity")),
-        fail_on=Severity(fail_on) if fail_on is not None else None,
+        ignore=read_selectors(problems, values.get("ignore")),
+        severities=tuple(_severities(problems, values.get("severity"))),
+        fail_on=Severity(severest) if severest is not None else None,
     )
-    context.settings.append(settings)
 
 
-def _severities(context: FileContext, node: Node | None) -> tuple[tuple[Selector, Severity], ...]:
-    severities: list[tuple[Selector, Severity]] = []
+def _severities(problems: Problems, node: Node | None) -> Iterator[tuple[Selector, Severity]]:
     for key, value in node.pairs if type(node) is Mapping else ():
-        if fits(context.problems, value, A_SEVERITY) and type(value) is Scalar:
-            severities.append((Selector(key.text, context.problems.span(key)), Severity(value.text)))
-    return tuple(severities)
+        if fits(problems, value, A_SEVERITY) and type(value) is Scalar:
+            yield Selector(key.text, problems.span(key)), Severity(value.text)
 
 
 def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Suppression]:

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import RevisionError, is_in
@@ -50,8 +50,9 @@ class SourceError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file. file: its name as the user wrote it. budget: what it may say."""
+    """The text of a file. file: its name as the user wrote it. budget: what it may say. language: it is written in."""
 
+    language: ClassVar[str] = "YAML"
     file: str
     text: str
     budget: Budget = field(default_factory=lambda: Budget(0), compare=False)

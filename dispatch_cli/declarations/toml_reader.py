@@ -1,27 +1,26 @@
-"""TOML files, and their tables. The parser's time and memory grow with the square of a key: long keys are refused."""
+"""TOML files, and a table of one as a tree. The parser is slow for long keys, which are refused."""
 
 from __future__ import annotations
 
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
+from dispatch_cli.declarations import tree
 from dispatch_cli.declarations.limits import MAX_PROJECT_ENTRIES
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.source import Source, SourceError, check_inside
-from dispatch_cli.declarations.text import quoted
-from dispatch_cli.files import paths
-from dispatch_cli.model.settings import Named
-from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.declarations.source import Source
+from dispatch_cli.declarations.tree import Node, Scalar
+from dispatch_cli.model.budget import OverBudget, weight
 
 MAX_PARTS = 16
 """Dotted parts of one key; no real key has as many."""
+_REACH = 10_000
+"""Characters in which the next text of a table is looked for."""
 MAX_MESSAGE = 200
 """Characters of the parser's message that are shown; it quotes keys."""
 
@@ -43,6 +42,8 @@ class TomlError(ValueError):
 class TomlSource(Source):
     """A TOML file; its lines end where the parser ends them."""
 
+    language = "TOML"
+
     @cached_property
     def lines(self) -> list[str]:
         """The text by line, without line breaks."""
@@ -52,14 +53,6 @@ class TomlSource(Source):
     def _starts(self) -> list[int]:
         """The offset of each line."""
         return [0, *accumulate(len(line) + 1 for line in self.lines)][:-1]
-
-    def place_of(self, word: str, start: int) -> tuple[int, int]:
-        """The line and the column where *word* stands first from an offset on; else the line of the offset.
-
-        The parser does not say where anything stands.
-        """
-        offset = self.text.find(word, start)
-        return self.place_at(offset) if offset >= 0 else (self.place_at(start)[0], 1)
 
     def place_at(self, offset: int) -> tuple[int, int]:
         """The line and the column of an offset."""
@@ -96,66 +89,67 @@ def _refuse_long_keys(text: str) -> None:
         raise TomlError(f"a key has more than {MAX_PARTS} dotted parts", line, start - text.rfind("\n", 0, start))
 
 
-class TableReader:
-    """Reads fields of a table, and notes mistakes.
+def read_table(source: Source, name: str) -> tuple[Problems, tree.Mapping | None]:
+    """The table ``[tool.NAME]`` of a project file as a tree; empty where it is not there.
 
-    folder: of the project file. project: the folder that what it names has to be in. start: the offset of the table,
-    from which a word is looked for. There are few entries, so that this is not done often.
+    None, noting why, where the file is not TOML or says too much.
     """
+    source = TomlSource(source.file, source.text, source.budget)
+    problems = Problems(source)
+    try:
+        tool = parse_toml(source.text).get("tool")
+        table = tool.get(name, {}) if isinstance(tool, Mapping) else {}
+        node = _TomlTree(source, name).node(table)
+    except TomlError as error:
+        last = source.text.rstrip().count("\n") + 1
+        problems.add("toml-syntax", error.message, Place(last if error.line is None else error.line, error.column))
+    except OverBudget as over:
+        problems.add("too-large", over.message, Place(1, 1), over.hint)
+    else:
+        if type(node) is tree.Mapping:
+            return problems, node
+        problems.add("wrong-type", f"tool.{name} is not a table", node)
+    return problems, None
 
-    def __init__(self, folder: str, source: TomlSource, project: str | None, problems: Problems, start: int) -> None:
-        self.folder = folder
-        self.source = source
-        self.project = project
-        self.problems = problems
-        self.start = start
 
-    def add(self, code: str, message: str, word: str, hint: str | None = None, start: int | None = None) -> None:
-        """Note a problem where *word* stands first, from the start of the table or another one on."""
-        at = self.source.place_of(word, self.start if start is None else start)
-        self.problems.add(code, message, Place(*at), hint)
+class _TomlTree:
+    """Plain data as a tree. The parser does not say where a text stands: it is where it is written next."""
 
-    def refuse_unknown(self, table: Mapping[str, Any], fields: tuple[str, ...], name: str) -> None:
-        """Note the fields that the table does not have. name: what messages call it."""
-        for field in list(table)[:MAX_PROJECT_ENTRIES]:
-            if field not in fields:
-                hint = suggestion(field, fields) or f"the fields are {', '.join(fields)}"
-                self.add("unknown-field", f"{name} has no field {quoted(field)}", field, hint)
+    def __init__(self, source: TomlSource, table: str) -> None:
+        self._source = source
+        head = re.search(rf"^[^#\n]*\btool\b[^\n]*{re.escape(table)}", source.text, re.MULTILINE)
+        self._at = max(0, source.text.find(table) if head is None else head.end() - len(table))
 
-    def are_few(self, entries: Collection[object], name: str, field: str) -> bool:
-        """True if entries are not too many; noted where they are."""
-        if len(entries) <= MAX_PROJECT_ENTRIES:
-            return True
-        self.add("too-large", f"{name} has more than {MAX_PROJECT_ENTRIES} entries", field)
-        return False
+    def node(self, value: object) -> Node:
+        """A value, which is written behind the last one. Errors: OverBudget."""
+        if isinstance(value, Mapping | list) and len(value) > MAX_PROJECT_ENTRIES:
+            raise OverBudget(f"a table or list has more than {MAX_PROJECT_ENTRIES} entries", "remove some")
+        if isinstance(value, Mapping):
+            pairs = tuple((self._key(key), self.node(item)) for key, item in value.items())
+            return tree.Mapping(pairs, *(pairs[0][0][2:] if pairs else self._place()))
+        if isinstance(value, list):
+            at = self._place()
+            return tree.Sequence(tuple(map(self.node, value)), *at)
+        if isinstance(value, str):
+            starts = [self._source.text.find(f"{quote}{value}{quote}", self._at, self._at + _REACH) for quote in "\"'"]
+            return self._next(value, min((start for start in starts if start >= 0), default=None), quotes=1)
+        text = str(value).lower()
+        return self._next(text, self._source.text.find(text, self._at, self._at + _REACH))
 
-    def texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
-        """The texts of a field that takes one or a list of them."""
-        value = table.get(field, [])
-        values = value if isinstance(value, list) else [value]
-        for item in values if self.are_few(values, field, field) else ():
-            if isinstance(item, str) and item:
-                yield item
-            else:
-                self.add("wrong-type", f"{field} takes a string or a list of strings", field)
+    def _key(self, text: str) -> Scalar:
+        pattern = re.compile(rf"(?<![\w-]){re.escape(text)}(?![\w-])")
+        match = pattern.search(self._source.text, self._at, self._at + _REACH)
+        return self._next(text, None if match is None else match.start())
 
-    def paths(self, table: Mapping[str, Any], field: str) -> Iterator[Named]:
-        """The files of a field, as they can be opened from here."""
-        start = self.offset(field)
-        for text in self.texts(table, field):
-            path = str(Path(paths.join(self.folder, text)))
-            try:
-                check_inside(path, self.project)
-            except SourceError as error:
-                self.add(error.code, error.message, text, error.hint, start)
-            else:
-                yield Named(path, self.span(text, start))
+    def _next(self, text: str, start: int | None, quotes: int = 0) -> Scalar:
+        """A text that begins at an offset; where that is not known, at the end of the one before."""
+        self._source.budget.spend(weight(text))
+        if start is None or start < 0:
+            return Scalar(text, not quotes, *self._place())
+        self._at = start
+        place = self._place()
+        self._at = start + len(text) + 2 * quotes
+        return Scalar(text, not quotes, *place)
 
-    def offset(self, field: str) -> int:
-        """Start of a field, or else of the table."""
-        start = self.source.text.find(field, self.start)
-        return self.start if start < 0 else start
-
-    def span(self, word: str, start: int) -> Span:
-        """Place of a word, looked for from an offset on."""
-        return Span(self.source.file, *self.source.place_of(word, start))
+    def _place(self) -> tuple[int, int]:
+        return self._source.place_at(self._at)

@@ -49,12 +49,12 @@ def test_options_and_settings_count_more() -> None:
     assert "note: over" not in call("table", "csrc", "--base", "torch-2.13").err
     assert "note: over torch-2.13, as --universe says" in call("table", "csrc", "--universe", "torch-2.13").err
     Path("pyproject.toml").write_text('[tool.dispatch-cli]\nbase = "torch-2.12"\n', "utf-8")
-    assert "note: over torch-2.12, as pyproject.toml:2:9 says\n" in call("table", "csrc").err
+    assert "note: over torch-2.12, as pyproject.toml:2:8 says\n" in call("table", "csrc").err
     Path("pyproject.toml").write_text('[tool.dispatch-cli]\nbase = "none"\n', "utf-8")
     assert "dangling-implementation" in checks()
     Path("pyproject.toml").write_text('[tool.dispatch-cli]\nbase = "torch-9"\n', "utf-8")
     answer = call("table", "csrc")
-    assert answer.code == 2 and "pyproject.toml:2:9: error[unknown-state]" in answer.err
+    assert answer.code == 2 and "pyproject.toml:2:8: error[unknown-state]" in answer.err
 
 
 def test_declarations_decide_alone() -> None:

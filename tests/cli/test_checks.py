@@ -148,15 +148,16 @@ def test_what_is_wrong_with_a_project_file() -> None:
     assert [line for line in result.err.splitlines() if "error[" in line or "help" in line] == [
         "pyproject.toml:5:1: error[unknown-field]: [tool.dispatch-cli] has no field 'selekt'",
         "  help: did you mean select?",
-        "pyproject.toml:6:1: error[wrong-type]: ignore takes a string or a list of strings",
-        "pyproject.toml:7:1: error[bad-value]: fail-on takes one of error, warning, info",
+        "pyproject.toml:6:11: error[wrong-type]: expected a string, found 1, which is a number in TOML",
+        '  help: write "1" with quotes if you mean the string',
+        "pyproject.toml:7:11: error[bad-value]: expected one of error, warning, info, found the string 'warn'",
         "  help: did you mean warning?",
-        "pyproject.toml:9:1: error[bad-value]: guard takes one of error, warning, info",
+        "pyproject.toml:9:9: error[bad-value]: expected one of error, warning, info, found the string 'bad'",
     ]
     write("pyproject.toml", "[tool.dispatch-cli]\nselect = [\n")
     assert check("a.yaml").err.startswith("pyproject.toml:2:1: error[toml-syntax]: ")
     write("pyproject.toml", "[tool.dispatch-cli]\nselect = ['x1', 'guard']\n")
-    assert check("a.yaml").err.startswith("pyproject.toml:2:12: error[unknown-check]: there is no check 'x1'\n")
+    assert check("a.yaml").err.startswith("pyproject.toml:2:11: error[unknown-check]: there is no check 'x1'\n")
     assert check("a.yaml", "--config", "none.toml").err.startswith("error[file-not-found]: none.toml does not exist\n")
     Path("pyproject.toml").write_bytes(b"[tool.dispatch-cli]\n\xff\n")
     assert "is not valid UTF-8" in check("a.yaml").err

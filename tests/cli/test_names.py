@@ -93,7 +93,7 @@ def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "pyproject.toml").write_text('[tool.dispatch-cli]\nprivateuse1 = "cuda"\n', encoding="utf-8")
     refusal = "error[backend-name]: Cannot register privateuse1 backend with in-tree device name: cuda"
     for command in (("explain", ADD[0], "CPU"), ("keys",)):
-        assert f"../pyproject.toml:2:16: {refusal}" in call(*command).err
+        assert f"../pyproject.toml:2:15: {refusal}" in call(*command).err
 
 
 def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

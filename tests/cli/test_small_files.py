@@ -53,7 +53,7 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
     "a project file of checks": (
         lambda: b"[tool.dispatch-cli]\nselect = [" + b"".join(b"'x%d'," % n for n in range(12_000)) + b"]\n",
         ("check-invariants", "-k", "CPU", "--config"),
-        "select has more than 1000 entries",
+        "a table or list has more than 1000 entries",
     ),
     "an error text": (lambda: gzip.compress(b"x\n" * (9 << 19)), ("explain", "--from-error"), "larger than 8 MiB"),
 }

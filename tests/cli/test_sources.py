@@ -168,7 +168,7 @@ BROKEN = (
     ('include = ["../.."]', "outside-project", 2),
     ('files = ["x"]', "wrong-type", 2),
     ('\n[[tool.dispatch-cli.extract.files]]\nglob = "*"\nwhen = ["(a"]', "bad-value", 5),
-    ('\n[[tool.dispatch-cli.extract.files]]\ndefine = ["A"]', "missing-field", 3),
+    ('\n[[tool.dispatch-cli.extract.files]]\ndefine = ["A"]', "missing-field", 4),
 )
 
 
@@ -242,4 +242,4 @@ def test_tests_are_read_where_the_project_says_so() -> None:
     assert "mock::t" in call("register", "src").out
     Path("pyproject.toml").write_text("[tool.dispatch-cli.extract]\ntests = 1\n")
     refused = call("register", "src")
-    assert refused.code == 2 and "pyproject.toml:2:1: error[wrong-type]: tests takes true or false" in refused.err
+    assert refused.code == 2 and "pyproject.toml:2:9: error[wrong-type]: expected true or false" in refused.err

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.declarations.project import find_project, read_project
+from dispatch_cli.declarations.project import find_project
+from dispatch_cli.declarations.project_settings import read_project
 from dispatch_cli.declarations.pytorch_requirement import newest_allowed
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
@@ -39,15 +40,15 @@ def test_what_a_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     Path("p.toml").write_text(TEXT, encoding="utf-8")
     assert read_project(Path("p.toml"), allow_outside=True) == CheckSettings(
         select=(
-            Selector("DC1", Span("p.toml", 5, 12)),
-            Selector("guard", Span("p.toml", 5, 12)),
-            Selector("stale", Span("p.toml", 5, 26)),
+            Selector("DC1", Span("p.toml", 5, 11)),
+            Selector("guard", Span("p.toml", 5, 17)),
+            Selector("stale", Span("p.toml", 5, 25)),
         ),
-        ignore=(Selector("DC101", Span("p.toml", 6, 11)),),
+        ignore=(Selector("DC101", Span("p.toml", 6, 10)),),
         severities=((Selector("guard", Span("p.toml", 12, 1)), Severity.WARNING),),
         fail_on=Severity.INFO,
-        baseline=Named("known.json", Span("p.toml", 8, 13)),
-        guards=(Named("a.yaml", Span("p.toml", 9, 12)), Named("/b.yaml", Span("p.toml", 9, 22))),
+        baseline=Named("known.json", Span("p.toml", 8, 12)),
+        guards=(Named("a.yaml", Span("p.toml", 9, 11)), Named("/b.yaml", Span("p.toml", 9, 21))),
     )
 
 

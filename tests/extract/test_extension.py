@@ -14,7 +14,8 @@ from dispatch_cli.api import run_declarations
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.crossref.built import ask_built
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.declarations.project import find_project, read_source_settings
+from dispatch_cli.declarations.project import find_project
+from dispatch_cli.declarations.project_settings import read_source_settings
 from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.extract.run import run
 from dispatch_cli.model.built import BuiltLibrary

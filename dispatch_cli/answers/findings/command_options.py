@@ -114,7 +114,8 @@ def load_settings(
     allow_outside: whether the project file may name files outside of its folder.
     Errors: InputError for a project file that can not be understood.
     """
-    from dispatch_cli.declarations.project import find_project, read_project
+    from dispatch_cli.declarations.project import find_project
+    from dispatch_cli.declarations.project_settings import read_project
     from dispatch_cli.model.settings import CheckSettings
     from dispatch_cli.model.severity import Severity
 

@@ -56,7 +56,7 @@ def _settings(config: str | None, allow_outside: bool, color: str) -> SourceSett
     """The settings of the project file that --config names; None for the nearest one. Errors: BadInput."""
     from pathlib import Path
 
-    from dispatch_cli.declarations.project import read_source_settings
+    from dispatch_cli.declarations.project_settings import read_source_settings
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
 
