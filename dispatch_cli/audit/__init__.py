@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from dispatch_cli.audit import cpp_text, python_text
 from dispatch_cli.audit.lines import same_ends, whole_words
-from dispatch_cli.audit.place import Unaccounted
+from dispatch_cli.audit.python_text import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
 _Macro = tuple["str | None", str]

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.audit.lines import after, blank_but_continued, end_of_directive, is_within
-from dispatch_cli.audit.place import Unaccounted, unaccounted
+from dispatch_cli.audit.python_text import Unaccounted, unaccounted
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")

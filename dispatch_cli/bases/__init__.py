@@ -237,9 +237,9 @@ class Base(Records):
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """The higher-order operators, by name."""
-        from dispatch_cli.bases.higher_order import operator_of
+        from dispatch_cli.bases.operators import higher_order_operator_of
 
-        return tuple(map(operator_of, self._higher_order["operators"]))
+        return tuple(map(higher_order_operator_of, self._higher_order["operators"]))
 
     @property
     def higher_order_names(self) -> Sequence[str]:

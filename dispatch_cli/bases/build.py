@@ -20,7 +20,7 @@ from typing import Any
 
 from dispatch_cli import bases
 from dispatch_cli.bases import MAGIC, Base, common_text
-from dispatch_cli.bases.higher_order import record_of
+from dispatch_cli.bases.operators import record_of
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
 from dispatch_cli.model.declarations import Declarations, Define, Implement

@@ -10,14 +10,13 @@ from functools import partial
 from typing import Any
 
 from dispatch_cli.bindings import thread_state
-from dispatch_cli.bindings.devices import key_for_device
 from dispatch_cli.bindings.errors import given, internal_assert
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
 from dispatch_cli.bindings.library import DispatchModule, Tag
 from dispatch_cli.bindings.operators import DispatchOperatorHandle, OperatorFunctions
 from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
-from dispatch_cli.bindings.tensors import TorchDispatchModeKey, is_subclass_like, keys_of_tensor
+from dispatch_cli.bindings.tensors import TorchDispatchModeKey, is_subclass_like, key_for_device, keys_of_tensor
 from dispatch_cli.bindings.thread_state import ThreadState, guard_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits

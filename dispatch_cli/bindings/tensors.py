@@ -1,12 +1,14 @@
-"""Key sets of described tensors, and the keys that wrappers of tensors take over from what they wrap."""
+"""Key sets of described tensors, and the dispatch keys of device types."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
+from dispatch_cli.bindings.errors import internal_assert
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.call import CallError, TensorSpec
+from dispatch_cli.model.schema.defaults import DEVICE, DEVICE_TYPES
 from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, Universe
 
 _SUBCLASS_LIKE = ("FuncTorchGradWrapper", "FuncTorchBatched", FUNCTIONALIZE, "Batched", "Sparse", "SparseCsr", PYTHON)
@@ -47,3 +49,24 @@ def is_subclass_like(keyset: KeyBits) -> bool:
     for key in _SUBCLASS_LIKE:
         bits |= layout.key_bits.get(key, 0)
     return bool(keyset.bits & bits)
+
+
+def key_for_device(universe: Universe, device_type: str) -> str:
+    """The runtime key of a device type such as ``cpu`` (``c10::computeDispatchKey``). Errors: RuntimeError."""
+    if device_type in universe.devices:
+        return universe.devices[device_type]
+    match = DEVICE.fullmatch(device_type)
+    if match is None:
+        words = f"Invalid device string: '{device_type}'" if device_type else "Device string must not be empty"
+        raise RuntimeError(words)
+    if match[1] not in DEVICE_TYPES:
+        types = ", ".join(DEVICE_TYPES)
+        raise RuntimeError(f"Expected one of {types} device type at start of device string: {match[1]}")
+    if match[2] is not None:
+        raise RuntimeError(f"Expected device_type string to not have a device index; got {device_type}")
+    raise internal_assert(
+        "0",
+        "c10/core/TensorOptions.h",
+        f"This is a grandfathered Caffe2 device type {device_type}, it shouldn't ever convert to a DispatchKey.  "
+        "File a bug describing what you were doing if you think this is in error.",
+    )

@@ -1,4 +1,4 @@
 """The engine against PyTorch: the same registrations into both, and every answer compared.
 
-`recording` and `live` get PyTorch's answers, `replay` gets the registrations into the engine, `compare` compares.
+`live` gets PyTorch's answers, `replay` gets the registrations into the engine, `compare` compares.
 """

@@ -7,16 +7,44 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, ResolveAnswers, Texts
-from dispatch_cli.crossref.incomplete import UNKNOWN_LINE, known
 from dispatch_cli.crossref.replay import Subject
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.table import NOT_KNOWN_TEXT
 from dispatch_cli.model.higher_order import FALLTHROUGH
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+
+UNKNOWN_LINE = f"{NOT_KNOWN_TEXT} [{Rule.NOT_KNOWN.dump_text}]"
+"""Text of our table dump for a slot that is not known, after its key."""
+
+Difference = tuple[str, str | None, str | None]
+"""A slot, or the title of a line, and what the two sides have there."""
+
+
+def known(differences: Iterable[Difference], incomplete: tuple[str, ...]) -> Iterator[Difference]:
+    """Without those that may come from what the state lacks.
+
+    incomplete: the keys at which it lacks kernels; a kernel that it has there is known by name, not by its debug text.
+    """
+    for title, ours, theirs in differences:
+        if ours == UNKNOWN_LINE:
+            continue
+        if title.partition(" ")[0] in incomplete:
+            if ours is None:
+                continue
+            if theirs is not None and _rule(ours) == _rule(theirs):
+                continue
+        yield title, ours, theirs
+
+
+def _rule(line: str) -> str:
+    """The rule in the brackets of a line of a table; nothing of a line about a registration."""
+    return "" if " :: " in line else line.rpartition(" [")[2]
+
 
 MISSING = "missing"
 AMBIGUOUS = "error: ambiguous autogradother kernel"
@@ -26,10 +54,6 @@ INVARIANTS_HOLD = "the invariants hold"
 STALE = "the live table is stale"
 ABSENT = "no such operator"
 PRESENT = "registered"
-
-
-_Difference = tuple[str, str | None, str | None]
-"""Name of the difference, answer of the engine, answer of PyTorch."""
 
 
 class Count(NamedTuple):
@@ -142,7 +166,7 @@ class _Comparer:
         if name in self._answers.resolved.row_of:
             self._resolve(name, operator, self._answers.resolved)
 
-    def _known(self, differences: list[_Difference]) -> list[_Difference]:
+    def _known(self, differences: list[Difference]) -> list[Difference]:
         incomplete = self._dispatcher.layout.incomplete
         return list(known(differences, incomplete)) if incomplete else differences
 
@@ -159,7 +183,7 @@ class _Comparer:
             (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
         )
 
-    def _note(self, name: str, part: Compared, compared: int, texts: Sequence[_Difference]) -> None:
+    def _note(self, name: str, part: Compared, compared: int, texts: Sequence[Difference]) -> None:
         self._compared[part] += compared
         self._different[part] += min(len(texts), compared)
         self._differences += (Disagreement(name, part, key or None, *answers) for key, *answers in texts)
@@ -191,7 +215,7 @@ def resolve_answer(key: str, decision: Decision) -> str:
     return MISSING if chosen is None else chosen
 
 
-def _lines(ours: str, theirs: str) -> list[_Difference]:
+def _lines(ours: str, theirs: str) -> list[Difference]:
     """The lines in which two dumps differ: the text before the colon, and what follows it in either."""
     if ours == theirs:
         return []
@@ -206,7 +230,7 @@ def _lines(ours: str, theirs: str) -> list[_Difference]:
     return [("", ours, theirs)]
 
 
-def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[_Difference]:
+def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[Difference]:
     for key in {**theirs, **ours}:
         if ours.get(key) != theirs.get(key):
             yield key, ours.get(key), theirs.get(key)

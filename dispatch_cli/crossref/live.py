@@ -1,13 +1,83 @@
-"""Asking a live PyTorch: registrations and answers from one process."""
+"""Asking a live PyTorch: what the modules of a library registered, and its answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dispatch_cli.capture.run import ANSWERS, SECONDS, Progress, run_probe
+from dispatch_cli import universes
+from dispatch_cli.capture.document import universe_before
+from dispatch_cli.capture.higher_order import higher_order_operator
+from dispatch_cli.capture.probe import PACKAGES
+from dispatch_cli.capture.run import ANSWERS, CAPTURE, SECONDS, Progress, run_probe
 from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.kernel import WrapKind
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+
+def ask_built(
+    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, seconds: float = SECONDS
+) -> tuple[BuiltLibrary, Universe]:
+    """Registrations of the PyTorch of *python*, and its universe as it was before *modules* were imported.
+
+    python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
+    seconds: the time that it has.
+    Errors: InputError, with the last lines of what went wrong.
+    """
+    data = run_probe(python, modules, progress, CAPTURE, seconds=seconds)
+    try:
+        return built_of(data), universes.from_data(universe_before(data))
+    except universes.UniverseError as error:
+        raise InputError((Problem("capture-failed", f"the keys of that PyTorch cannot be used: {error}"),)) from None
+
+
+def built_of(data: Mapping[str, Any]) -> BuiltLibrary:
+    """The answer of ``capture/probe.py`` in our types."""
+    imported = frozenset(data["imported_fallbacks"])
+    modules = tuple(data["modules"])
+    # PyTorch's own modules are imported before the others, so that nothing of theirs counts as imported
+    are_apart = bool(data["known"]) and any(module.partition(".")[0] not in PACKAGES for module in modules)
+    return BuiltLibrary(
+        source=f"PyTorch {data['torch']}" + (f" with {', '.join(modules)}" if modules else ""),
+        modules=modules,
+        operators={operator["name"]: _operator(operator, are_apart) for operator in data["operators"]},
+        fallbacks={
+            fallback["key"]: BuiltKernel(fallback["debug"], fallback["fallthrough"], fallback["key"] in imported)
+            for fallback in data["universe"]["fallbacks"]
+        },
+        higher_order={operator["name"]: higher_order_operator(operator) for operator in data["higher_order_operators"]},
+        apart=are_apart,
+        imported_higher_order=frozenset(data["imported_higher_order_operators"]),
+        universe=data["universe"]["name"],
+    )
+
+
+def _operator(operator: Mapping[str, Any], are_apart: bool) -> BuiltOperator:
+    imported = operator["imported"]
+    counts = imported.get("kernels", {})
+    is_defined = operator["schema"] is not None
+    return BuiltOperator(
+        schema=operator["schema"],
+        kernels={key: _kernel(kernels[0], bool(counts.get(key))) for key, kernels in operator["kernels"].items()},
+        python=tuple(imported.get("python", ()) if are_apart else operator["python"]),
+        imported=bool(imported.get("schema")),
+        tags=tuple(operator["tags"]) if is_defined else None,
+        alias_analysis=operator["alias_analysis"],
+        debug=operator.get("debug"),
+    )
+
+
+def _kernel(kernel: Mapping[str, Any], imported: bool) -> BuiltKernel:
+    fake, wraps = kernel.get("fake"), kernel.get("wraps", {})
+    return BuiltKernel(
+        kernel["debug"],
+        kernel["fallthrough"],
+        imported,
+        fake=None if fake is None else not fake.get("missing", False),
+        backward="kernel" in wraps if wraps.get("by") == WrapKind.AUTOGRAD.value else None,
+    )
 
 
 def ask(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.crossref.built import ask_built, built_of
+from dispatch_cli.crossref.live import ask_built, built_of
 from dispatch_cli.model.problem import InputError
 from tests import in_pytorch
 from tests.capture.support import state_of, torch_python, universe_data

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.crossref.answers import Compared, Probed
-from dispatch_cli.crossref.compare import Count, compare, names_of
-from dispatch_cli.crossref.incomplete import UNKNOWN_LINE, Difference, known
+from dispatch_cli.crossref.compare import UNKNOWN_LINE, Count, Difference, compare, known, names_of
 from dispatch_cli.crossref.live import from_data
 from dispatch_cli.crossref.replay import replay
 from tests.cli.support import call

@@ -12,7 +12,7 @@ import pytest
 
 from dispatch_cli.api import run_declarations
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.crossref.built import ask_built
+from dispatch_cli.crossref.live import ask_built
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project import find_project
 from dispatch_cli.declarations.project_settings import read_source_settings

@@ -81,7 +81,7 @@ def show_drift(
     if ops:
         names, higher_order = chosen_of_both_kinds(state, ops)
     if against is None:
-        from dispatch_cli.crossref.built import ask_built
+        from dispatch_cli.crossref.live import ask_built
 
         library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
         when = _answers(state, asked)
