@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded, unfolded
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table import document as table
 from dispatch_cli.answers.table import wording as slot_marks
-from dispatch_cli.answers.table.report import OperatorTable, TableReport, became_stale, fold_table
+from dispatch_cli.answers.table.report import OperatorTable, became_stale, fold_table
 from dispatch_cli.answers.table.wording import before_label
 from dispatch_cli.explore.catalogue import TRIED
 from dispatch_cli.model.universe import Universe
@@ -28,9 +28,6 @@ from dispatch_cli.render.document import (
     joined,
 )
 from dispatch_cli.render.words import aside_lines, keys_label, plural
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.table.python.report import PythonRow
 
 
 class ShownKeys(NamedTuple):
@@ -115,17 +112,14 @@ def grid_blocks(shown: OperatorTable, universe: Universe, tried: Mapping[str, Be
 
 
 def other_blocks(report: Any, universe: Universe, full: bool) -> Iterator[Block]:
-    """Tables of what Python chooses, and of higher-order operators. full: with a row for each slot."""
+    """Slots where Python chooses otherwise, and tables of higher-order operators. full: with a row for each slot."""
+    from dispatch_cli.answers.table import differences_document
+    from dispatch_cli.answers.table.differences import PythonDifferencesReport
     from dispatch_cli.answers.table.higher_order import document as higher_order
-    from dispatch_cli.answers.table.python import document as python_differences
-    from dispatch_cli.answers.table.python import document as python_table
-    from dispatch_cli.answers.table.python.report import PythonDifferencesReport
 
     if isinstance(report, PythonDifferencesReport):
-        return python_differences.differences_document(report, universe=universe)
-    if isinstance(report, TableReport):
-        return higher_order.tables(report.higher_order_operators, full)
-    return python_table.document(report, full=full)
+        return differences_document.document(report, universe=universe)
+    return higher_order.tables(report.higher_order_operators, full)
 
 
 def _heading(shown: OperatorTable) -> Iterator[Block]:
@@ -164,15 +158,12 @@ def _meaning_of_marks(rows: Sequence[TableRow], tried: Mapping[str, Before]) -> 
 
 def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None) -> Iterator[str]:
     """Sentences on the slots of a row or a cell. key: of the slot where the user is."""
-    from dispatch_cli.answers.table.python.report import PythonRow
-
     here = key if key is not None and key in place.keys else place.keys[0]
-    if isinstance(place.row, TableRow | PythonRow) and len(place.keys) > 1:
+    if not isinstance(place.row, TableRow):
+        return
+    if len(place.keys) > 1:
         yield f"Of {len(place.keys)} slots with this answer:"
-    if isinstance(place.row, TableRow):
-        yield from _cpp_sentences(tried, place.row, here)
-    elif isinstance(place.row, PythonRow):
-        yield from _python_sentences(place.row, here)
+    yield from _cpp_sentences(tried, place.row, here)
 
 
 def _cpp_sentences(tried: Mapping[str, Before], row: TableRow, here: str) -> Iterator[str]:
@@ -185,15 +176,3 @@ def _cpp_sentences(tried: Mapping[str, Before], row: TableRow, here: str) -> Ite
         yield f"{slot_marks.CHANGED} In the base: {before_label(row.before, short=True)}."
     if row.key in tried:
         yield f"{TRIED} Before the trial: {_before_trial(row, tried[row.key])}."
-
-
-def _python_sentences(row: PythonRow, here: str) -> Iterator[str]:
-    from dispatch_cli.answers.explain.wording import python_phrase
-    from dispatch_cli.answers.findings.crossref.divergence_wording import choice_label
-
-    if row.error is None:
-        yield f"At {here}, Python's resolve_key chooses {python_phrase(row, short=True)}."
-        return
-    yield f"At {here}, Python's resolve_key raises an error: {row.error.rstrip('.')}."
-    if row.differs is not None:
-        yield f"C++ chooses {choice_label(row.differs.cpp)}."

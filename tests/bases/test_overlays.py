@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from dispatch_cli import api, bases
-from dispatch_cli.answers.table.python.report import python_table_of
+from dispatch_cli.answers.table.differences import python_row
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
@@ -87,6 +87,6 @@ def test_what_python_chooses_is_told_where_a_slot_is_not_known() -> None:
     state = api.load_state((), bases=("torch-2.15", "torch-2.15-mps"))
     not_known = 0
     for name in map(OperatorName.parse, state.dispatcher.names()[::9]):
-        rows = python_table_of(state, name, frozenset(("SparseMPS", "NestedTensorMPS"))).entries
+        rows = [python_row(state, name, key) for key in ("SparseMPS", "NestedTensorMPS")]
         not_known += sum(row.rule is Rule.NOT_KNOWN and row.kernel is None and row.error is None for row in rows)
     assert not_known > 10

@@ -26,7 +26,6 @@ ADD = ("aten::add.Tensor", "aten.add.Tensor", "torch.ops.aten.add.Tensor")
 NOTE = "note: over torch-2.15 (assumed; `dispatch-cli bases` lists others)\n"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("table",),
-    ("table", "--resolver", "python"),
     ("check-invariants",),
     ("guards", "--record"),
 )

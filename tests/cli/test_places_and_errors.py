@@ -31,7 +31,6 @@ DECLARED = (
 ABOUT_IT = (
     ("register", "{}"),
     ("table", "{}"),
-    ("table", "{}", "--resolver", "python"),
     ("explain", "mylib::op", "AutogradCPU", "{}"),
     ("resolve", "mylib::op", "{}", "--tensor", "cpu"),
 )

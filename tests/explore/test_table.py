@@ -77,7 +77,7 @@ def test_keys_without_a_slot_and_higher_order_operators() -> None:
     for key in ("CompositeImplicitAutograd", "Sparse", "AutogradFunctionality"):
         assert_prints(slot_answer(session, ADD._replace(key=key)))
     assert slot_answer(session, ADD._replace(key="Nothing")) is None
-    assert_prints(table_answer(session, Spot(higher_order="cond"), TableOptions(True, False, Resolver.PYTHON)))
+    assert_prints(table_answer(session, Spot(higher_order="cond"), TableOptions(True, False, Resolver.DIFFERENCES)))
     for key in ("CUDA", "Autograd", "FakeTensorMode", "transform=Vmap"):
         assert_prints(slot_answer(session, Spot(None, key, "cond")))
 

@@ -68,7 +68,7 @@ def test_a_place_is_in_one_piece(place: str, width: int, color: bool) -> None:
 
 IN_TABLES = (
     *("table examples/add.yaml", "table examples/custom_library.yaml", "table examples/overlay.yaml"),
-    *("table examples/call_torchbind.yaml", "table examples/python_dispatcher.yaml --resolver python"),
+    "table examples/call_torchbind.yaml",
     *("register examples/custom_library.yaml", "register examples/custom_ops.yaml"),
     *("guards examples/scenarios/04_alias_gaps.fixed.yaml",),
     *("explain aten::to.dtype AutogradPrivateUse1 examples/scenarios/01_composite_override.yaml",),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
-from dispatch_cli.answers.table.python.report import PythonRow, python_table_of
+from dispatch_cli.answers.table.differences import PythonRow, python_row
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -145,7 +145,7 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
 
 def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
     """Python's choice at a slot, where it is another key than in the C++ table, or a Python kernel."""
-    (row,) = python_table_of(state, name, frozenset((key,))).entries
+    row = python_row(state, name, key)
     return row if row.python or row.differs is not None else None
 
 

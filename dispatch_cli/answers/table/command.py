@@ -55,11 +55,11 @@ MANY = 4
 )
 @click.option(
     "--resolver",
-    type=click.Choice(("cpp", "python", "differences")),
+    type=click.Choice(("cpp", "differences")),
     default="cpp",
     show_default=True,
-    help="Whose choices. cpp: the C++ table. python: what Python's resolve_key chooses, errors included. differences: "
-    "the slots where the two differ, and why.",
+    help="Whose choices. cpp: the C++ table. differences: the slots where Python's resolve_key chooses another kernel, "
+    "and why; `explain` says what it chooses at one key.",
 )
 @output_options("raw", "svg")
 def command(
@@ -95,15 +95,11 @@ def command(
             raise click.UsageError("PyTorch has no table dump of a higher-order operator; use another --format.")
         write(raw_tables(state.dispatcher, names), out.file)
     elif resolver == "differences":
-        from dispatch_cli.answers.table.python.report import differences_report
+        from dispatch_cli.answers.table.differences import differences_report
 
         if not names:
             raise click.UsageError("A higher-order operator has no C++ table, so --resolver cannot be 'differences'.")
         show(differences_report(state, names, keys), out, universe=universe)
-    elif resolver == "python":
-        from dispatch_cli.answers.table.python.report import python_report
-
-        show(python_report(state, names, keys, _slots(state, higher_order, keys)), out, full=full)
     elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, full, out.format)):
         from dispatch_cli.answers.table.higher_order.report import summaries_of
         from dispatch_cli.answers.table.report import summary_report

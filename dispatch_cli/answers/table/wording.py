@@ -14,7 +14,6 @@ from dispatch_cli.render.words import fallthrough_text, keys_label, not_built_se
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
-    from dispatch_cli.answers.table.python.report import PythonRow
 
 
 STALE, CHANGED, BOTH = "!", "*", "#"
@@ -116,12 +115,12 @@ def before_label(before: Before, short: bool = False) -> str:
     return f"{'fallthrough ' if before.fallthrough else ''}{kernel} [{before.rule.dump_text}]"
 
 
-def source_label(row: TableRow | PythonRow | HigherOrderRow) -> str:
+def source_label(row: TableRow | HigherOrderRow) -> str:
     """The key whose kernel fills the slot; nothing where it is the slot's own, or none."""
     return row.source if row.source is not None and row.rule is not Rule.KERNEL else ""
 
 
-def source_cell(row: TableRow | PythonRow | HigherOrderRow, short: bool) -> Run:
+def source_cell(row: TableRow | HigherOrderRow, short: bool) -> Run:
     """The key whose kernel fills the slot, in a table; short, where it may have a line of its own."""
     source = source_label(row)
     return Run(f"from {source}" if source and short else source, Tone.ALIAS)

@@ -25,7 +25,6 @@ class Resolver(Enum):
     """Whose choices a table shows; the value is the one of ``--resolver``."""
 
     CPP = "cpp"
-    PYTHON = "python"
     DIFFERENCES = "differences"
 
 
@@ -76,11 +75,9 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
 def _report(state: State, name: OperatorName, resolver: Resolver, keys: frozenset[str] | None) -> object:
     if resolver is Resolver.CPP:
         return whole(table_report(state, (name,), keys))
-    from dispatch_cli.answers.table.python import report as python_table
+    from dispatch_cli.answers.table.differences import differences_report
 
-    if resolver is Resolver.PYTHON:
-        return whole(python_table.python_report(state, (name,), keys))
-    return whole(python_table.differences_report(state, (name,), keys))
+    return whole(differences_report(state, (name,), keys))
 
 
 def _arguments(session: Session, spot: Spot, options: TableOptions, resolver: Resolver) -> tuple[str, ...]:

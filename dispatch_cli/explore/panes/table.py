@@ -35,11 +35,7 @@ from dispatch_cli.render.text_safety import safe
 if TYPE_CHECKING:
     from dispatch_cli.explore.switch import WhichOff
 
-_NEXT = {
-    Resolver.CPP: Resolver.PYTHON,
-    Resolver.PYTHON: Resolver.DIFFERENCES,
-    Resolver.DIFFERENCES: Resolver.CPP,
-}
+_NEXT = {Resolver.CPP: Resolver.DIFFERENCES, Resolver.DIFFERENCES: Resolver.CPP}
 
 
 _MARGIN = 8
@@ -115,7 +111,7 @@ class TablePane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "toggle_grid", "Grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
-        Binding("p", "next_resolver", "Python", tooltip="The C++ table, Python's choice, or where they differ"),
+        Binding("p", "next_resolver", "Python", tooltip="The C++ table, or the slots where Python chooses otherwise"),
         Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),
         Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
@@ -269,7 +265,7 @@ class TablePane(Pane):
         self._change(self.options._replace(every=not self.options.every, grid=False))
 
     def action_next_resolver(self) -> None:
-        """Show the C++ table, what Python chooses, or the slots where the two differ."""
+        """Show the C++ table, or the slots where Python chooses otherwise."""
         self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
 
     async def action_filter(self) -> None:
