@@ -17,17 +17,16 @@ from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES
 from textual.widget import Widget
 
-from dispatch_cli.explore.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
-from dispatch_cli.explore.catalogue import spot_of
 from dispatch_cli.explore.files import FilesApp
-from dispatch_cli.explore.going import Going
-from dispatch_cli.explore.operators import Operators
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.going import Going, VisitedPlace, Visits
+from dispatch_cli.explore.operators.catalogue import spot_of
+from dispatch_cli.explore.operators.pane import Operators
 from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.stage import PaneStage
 from dispatch_cli.explore.trying import TO_SAVE, Trying
-from dispatch_cli.explore.visits import VisitedPlace, Visits
+from dispatch_cli.explore.views.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
+from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.explore.views.stage import PaneStage
 from dispatch_cli.render.text_safety import safe_lines
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ class ExploreApp(Going, Trying, FilesApp):
     def action_help(self) -> None:
         """Show all keys that do something here."""
         from dispatch_cli.explore.help import help_blocks
-        from dispatch_cli.explore.screens import DocumentScreen
+        from dispatch_cli.explore.views.screens import DocumentScreen
 
         view = self.stage.views.get(self.front)
         has_trace = self.session.trace is not None

@@ -11,8 +11,8 @@ from textual.app import App, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.events import AppFocus
 
-from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.session import CannotRead, Session
+from dispatch_cli.explore.views.pane import Pane
 
 Stamp = tuple[int, int] | None
 """Time when a file was last written, and its size; None if it is not there."""
@@ -95,7 +95,7 @@ class FilesApp(App[None]):
             self._changed = tuple(self.changed_files())
             self.show_command()
             if error.problems:
-                from dispatch_cli.explore.screens import problems_screen
+                from dispatch_cli.explore.views.screens import problems_screen
 
                 self.push_screen(problems_screen(error.problems))
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual import on
 from textual.app import App
@@ -11,14 +11,64 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.bars import Tabs
-from dispatch_cli.explore.catalogue import Catalogue, spot_of
-from dispatch_cli.explore.operator_list import OperatorList
-from dispatch_cli.explore.operators import Operators
-from dispatch_cli.explore.pane import SOON, Pane
+from dispatch_cli.explore.operators.catalogue import Catalogue, spot_of
+from dispatch_cli.explore.operators.operator_list import OperatorList
+from dispatch_cli.explore.operators.pane import Operators
 from dispatch_cli.explore.session import Spot
-from dispatch_cli.explore.stage import PaneStage
-from dispatch_cli.explore.visits import VisitedPlace, Visits
+from dispatch_cli.explore.views.bars import Tabs
+from dispatch_cli.explore.views.pane import SOON, Pane
+from dispatch_cli.explore.views.stage import PaneStage
+
+MOST = 500
+"""Places that are remembered."""
+
+
+class VisitedPlace(NamedTuple):
+    """A place. pane: the id of the view in front. listed: the list of operators had the focus."""
+
+    spot: Spot
+    pane: str
+    listed: bool = True
+
+
+class Visits:
+    """Places of the user: the current one, those before it, and those that the user went back from."""
+
+    def __init__(self, first: VisitedPlace) -> None:
+        self._visits = [first]
+        self._at = 0
+
+    @property
+    def here(self) -> VisitedPlace:
+        """Current place of the user."""
+        return self._visits[self._at]
+
+    def go(self, visit: VisitedPlace) -> None:
+        """Go to another place; places that the user went back from are forgotten."""
+        if visit == self.here:
+            return
+        self._visits[self._at + 1 :] = [visit]
+        del self._visits[: max(0, len(self._visits) - MOST)]
+        self._at = len(self._visits) - 1
+
+    def move(self, visit: VisitedPlace) -> None:
+        """A step that is not worth going back from, such as the cursor's."""
+        self._visits[self._at] = visit
+
+    def back(self) -> VisitedPlace | None:
+        """The place before, where the user is from now on; None where there is none."""
+        return self._step(-1)
+
+    def forward(self) -> VisitedPlace | None:
+        """The place that was last gone back from."""
+        return self._step(1)
+
+    def _step(self, by: int) -> VisitedPlace | None:
+        if not 0 <= self._at + by < len(self._visits):
+            return None
+        self._at += by
+        return self.here
+
 
 _OF_OPERATOR = ("table", "slot", "call")
 """The views of one operator: from a row of another view, they show the one that the row is about."""

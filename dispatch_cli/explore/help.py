@@ -8,12 +8,12 @@ from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from dispatch_cli.explore.catalogue import CALLED, OWN, TRIED
 from dispatch_cli.explore.files import FilesApp
-from dispatch_cli.explore.lines_view import MARK
-from dispatch_cli.explore.operator_list import OperatorList
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.operators.catalogue import CALLED, OWN, TRIED
+from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes import PANES, panes_of
+from dispatch_cli.explore.views.lines_view import MARK
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind
 
 _NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}

@@ -145,13 +145,17 @@ class Session:
         """True if there are changes that are not in the file that command lines name."""
         return self.has_tried and self.whatif.unsaved
 
+    @property
+    def tried_file(self) -> tuple[str, ...]:
+        """The file with the changes on trial; none if there are no changes."""
+        return (self.whatif.path,) if self.has_tried and self.whatif.changes else ()
+
     def command(self, name: str, *arguments: str, before: tuple[str, ...] = ()) -> tuple[str, ...]:
         """A command line over this state. before: its arguments that stand before the files, such as OP and KEY.
 
         With changes, it names the file that they are written to, or will be (`unsaved`).
         """
-        changes = (self.whatif.path,) if self.has_tried and self.whatif.changes else ()
-        return (name, *before, *self.source, *changes, *arguments)
+        return (name, *before, *self.source, *self.tried_file, *arguments)
 
     def command_before(self, name: str, *arguments: str) -> tuple[str, ...]:
         """A command line over the state without the changes."""

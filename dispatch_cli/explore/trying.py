@@ -66,7 +66,7 @@ class Trying(App[None]):
 
     def action_write_changes(self) -> None:
         """Ask for a file, and write the changes to it."""
-        from dispatch_cli.explore.screens import Ask
+        from dispatch_cli.explore.views.screens import Ask
 
         asked = Ask("Write the changes to which file? enter writes, escape leaves", self.session.whatif.path)
         self.push_screen(asked, self._write)

@@ -50,7 +50,7 @@ def screens(size: tuple[int, int]) -> dict[str, str]:
             results[view] = "".join(f"{_plain(line, size[0])}\n" for line in screen_text(app).split("\n"))
         return results
 
-    with patch("dispatch_cli.explore.operators._CHECKED_AFTER", 0.01):
+    with patch("dispatch_cli.explore.operators.pane._CHECKED_AFTER", 0.01):
         return drive(Session(load_state([FILE]), (FILE,)), steps, size)
 
 

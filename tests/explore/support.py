@@ -16,8 +16,8 @@ from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.failed_view import FailedView
 from dispatch_cli.explore.session import PaneAnswer, Session
+from dispatch_cli.explore.views.stage import FailedView
 from dispatch_cli.render.data import json_text
 from dispatch_cli.whatif.shared import Shared
 from tests.cli.support import call

@@ -13,11 +13,11 @@ from textual.widgets import OptionList
 
 from dispatch_cli import explore
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.bars import CommandBar
-from dispatch_cli.explore.catalogue import spot_of
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.operators.catalogue import spot_of
 from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.bars import CommandBar
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import drive, flat, newest, screen_text, until
 

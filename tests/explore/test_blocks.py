@@ -17,8 +17,8 @@ from dispatch_cli.answers.keys import key_document as key
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.answers.table.registrations import document as registrations
 from dispatch_cli.answers.table.registrations.report import registrations_report
-from dispatch_cli.explore.blocks import Blocks, Rows
-from dispatch_cli.explore.lines_view import MARK, LinesView
+from dispatch_cli.explore.views.blocks import Blocks, Rows
+from dispatch_cli.explore.views.lines_view import MARK, LinesView
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.text import text

@@ -12,8 +12,8 @@ from dispatch_cli import api, universes
 from dispatch_cli.answers.resolve.call_words import context_completions, tensor_completions
 from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.call_line import PARTS, call_of, completions, line_of
 from dispatch_cli.explore.panes.call import CallPane
+from dispatch_cli.explore.panes.call_line import PARTS, call_of, completions, line_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from dispatch_cli.model.change import Removal

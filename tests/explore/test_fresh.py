@@ -10,10 +10,10 @@ from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.explore.answers.slot import ToAdvice, ToSwitchedOff
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
-from dispatch_cli.explore.slot_blocks import ToAdvice, ToSwitchedOff
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError

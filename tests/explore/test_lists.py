@@ -13,12 +13,12 @@ from dispatch_cli import api
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.history import HistoryPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.data import report_data

@@ -14,14 +14,13 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from dispatch_cli.api import load_state
+from dispatch_cli.explore.answers.finding_rows import FindingFix
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.finding_rows import FindingFix
-from dispatch_cli.explore.operator_list import OperatorList
+from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.names import OperatorName
 from tests.explore.layout import FOLDER, SCREENS, path_of, screens
 from tests.explore.support import drive, flat, newest, screen_text, until
@@ -171,7 +170,7 @@ def test_no_colour_is_written_and_a_typed_text_has_a_cursor() -> None:
         filters: list[LineFilter] = [*app.get_line_filters()]
         assert isinstance(filters[-1], NoColor)
         await pilot.press("slash", "a", "d")
-        field = app.query_one(TextInput)
+        field = app.operators.input
         await until(pilot, lambda: field.value == "ad")
         assert lines_with(app, field, lambda style: style.reverse)
         for strip in app.screen._compositor.render_strips():

@@ -15,12 +15,19 @@ from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.engine.coverage.answers import backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
-from dispatch_cli.explore.answers.coverage import coverage_answer
-from dispatch_cli.explore.answers.differences import ComparedStates, diff_answer, every_version, history_answer
+from dispatch_cli.explore.answers.differences import (
+    ComparedStates,
+    Old,
+    diff_answer,
+    every_version,
+    history_answer,
+    old_state,
+    olds,
+)
 from dispatch_cli.explore.answers.findings import findings_answer, new_findings, original_search, state_to_check
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
-from dispatch_cli.explore.answers.sides import Old, old_state, olds
-from dispatch_cli.explore.answers.snapshot import snapshot
+from dispatch_cli.explore.background import snapshot
+from dispatch_cli.explore.panes.coverage import coverage_answer
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition
 from dispatch_cli.model.kernel import Kernel

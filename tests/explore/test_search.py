@@ -8,8 +8,8 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.answers.changes import likely_keys
-from dispatch_cli.explore.catalogue import Catalogue
-from dispatch_cli.explore.fuzzy import Matcher, matched, nearest
+from dispatch_cli.explore.operators.catalogue import Catalogue
+from dispatch_cli.explore.operators.fuzzy import Matcher, matched, nearest
 from tests.cli.support import call
 from tests.ends import counted, ends
 from tests.explore.support import newest

@@ -13,14 +13,13 @@ from textual.pilot import Pilot
 
 from dispatch_cli import api
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.explore.answers.slot import slot_answer
+from dispatch_cli.explore.answers.slot import ToRegistration, slot_answer
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
-from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.slot_blocks import ToRegistration
+from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import ROOT

@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 
 from dispatch_cli import api
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.blocks import Blocks
 from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import json_text

@@ -14,7 +14,7 @@ from dispatch_cli.cli.explore import with_recording
 from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.explore.answers.trace import AskedCalls, called_operators, calls_answer
 from dispatch_cli.explore.app import ExploreApp
-from dispatch_cli.explore.catalogue import CALLED, Marked
+from dispatch_cli.explore.operators.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import TracePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.span import Span

@@ -1,1 +1,1 @@
-"""Reports that the views show: plain functions from a session and a place to a report and its command line."""
+"""Reports that the views show, plain functions from a session and a place, and their documents with what parts open."""

@@ -13,7 +13,7 @@ from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.universe import answer_of_keys
+from dispatch_cli.explore.answers.keys import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options

@@ -11,9 +11,8 @@ from dispatch_cli.answers.diff.report import DiffArguments, diff_report
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, order_report
 from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.sides import Old, sides_of
-from dispatch_cli.explore.answers.table import exact, operator_glob
-from dispatch_cli.explore.answers.whole import whole
+from dispatch_cli.explore.answers.differences import Old, sides_of
+from dispatch_cli.explore.answers.table import exact, operator_glob, whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.names import OperatorName

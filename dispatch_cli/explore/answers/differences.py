@@ -3,21 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from dispatch_cli import bases
+from dispatch_cli import api, bases
 from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
-from dispatch_cli.answers.diff.report import diff_report
+from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import history_report
 from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.sides import Old, old_state, sides_of
 from dispatch_cli.explore.answers.table import exact
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.glob import is_glob
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
+from dispatch_cli.model.universe import UNNAMED_BACKEND
+
+
+class Old(NamedTuple):
+    """A state to compare with. version: an embedded one; None for the files as they are without changes."""
+
+    version: str | None
+
+    @property
+    def name(self) -> str:
+        """Name in a list, and in sentences."""
+        return self.version or "the state without your changes"
+
+
+def olds(session: Session) -> list[Old]:
+    """States that a session's state can be compared with: what the files start from, older versions, newer versions."""
+    names = bases.names()
+    own = next((name for name in [*session.original.over][:1] if name in names), None)
+    choices = [Old(None)] if session.tried_file else []
+    at = -1 if own is None else names.index(own)
+    if own is not None and session.files:
+        choices.append(Old(own))
+    return choices + [Old(name) for name in (*names[at + 1 :], *reversed(names[: max(at, 0)]))]
+
+
+def old_of(session: Session, chosen: Old | None) -> Old | None:
+    """State to compare a session's state with: the chosen one as long as it is there, else the first."""
+    there = olds(session)
+    return chosen if chosen in there else next(iter(there), None)
+
+
+def sides_of(session: Session, old: Old) -> DiffArguments | None:
+    """The sides of a comparison; None where ``diff`` has no arguments for it."""
+    files, tried = session.files, session.tried_file
+    options = session.source[len(files) :]
+    named = _bases_in(options)
+    if old.version is None:
+        before = files or named
+        if not before or not tried:
+            return None
+        return DiffArguments(files or as_side(named), (*files, *tried), options)
+    if files or tried:
+        return DiffArguments((old.version,), (*files, *tried), options)
+    if not named:
+        return None
+    return DiffArguments((old.version,), as_side(named), _without_base(options))
+
+
+def old_state(session: Session, old: Old, original: State) -> State:
+    """The state to compare with. original: a snapshot of the one without the changes on trial."""
+    if old.version is None:
+        return original
+    backend = session.original.dispatcher.universe.backend_name
+    return api.load_state((), bases=(old.version,), privateuse1=None if backend == UNNAMED_BACKEND else backend)
+
+
+def _bases_in(options: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text for before, text in pairwise(options) if before == "--base")
+
+
+def _without_base(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Options without --base and --universe, which count for files alone."""
+    kept: list[str] = []
+    skipped = False
+    for text in options:
+        if skipped:
+            skipped = False
+        elif text in ("--base", "--universe"):
+            skipped = True
+        else:
+            kept.append(text)
+    return tuple(kept)
+
 
 Step = Callable[[str], None]
 """Told of each step of work that takes long, in a few words."""

@@ -12,9 +12,8 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.listing import Limits
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.sides import tried_file
-from dispatch_cli.explore.answers.snapshot import snapshot
 from dispatch_cli.explore.answers.table import operator_glob
+from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -98,7 +97,7 @@ def state_before(session: Session) -> State:
 
 def has_files(session: Session) -> bool:
     """True if the command line names files: those of the user, or the one with the changes on trial."""
-    return bool(session.files or tried_file(session))
+    return bool(session.files or session.tried_file)
 
 
 def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:

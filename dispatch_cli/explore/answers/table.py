@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.report import changed_slots as changed_by_files
 from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import changed_slots
-from dispatch_cli.explore.answers.whole import whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
 
@@ -145,3 +145,14 @@ def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:
         kernel = was.kernel
         answers[became.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
     return answers
+
+
+Report = TypeVar("Report")
+
+
+def whole(report: Report) -> Report:
+    """A report (a dataclass) with tuples in the place of its iterators."""
+    instance: Any = report
+    values = ((field.name, getattr(instance, field.name)) for field in fields(instance))
+    result: Report = replace(instance, **{name: tuple(value) for name, value in values if isinstance(value, Iterator)})
+    return result

@@ -20,9 +20,7 @@ from dispatch_cli.explore.answers.call import (
     keys_answer,
     most_tensors,
 )
-from dispatch_cli.explore.bars import copy_command
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.call_blocks import (
+from dispatch_cli.explore.answers.call_blocks import (
     CHANGED,
     CallTarget,
     call_blocks,
@@ -31,10 +29,12 @@ from dispatch_cli.explore.call_blocks import (
     refusal,
     target_of,
 )
-from dispatch_cli.explore.call_line import PARTS, CallLine, call_of, completions, line_of
-from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.panes.call_line import PARTS, CallLine, call_of, completions, line_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.bars import copy_command
+from dispatch_cli.explore.views.blocks import Blocks
+from dispatch_cli.explore.views.lines_view import LinesView
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.render.text_safety import safe

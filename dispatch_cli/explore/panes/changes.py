@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.explore import change_blocks
+from dispatch_cli.explore.answers import change_blocks
+from dispatch_cli.explore.answers.change_blocks import KernelChoice, MadeChange
 from dispatch_cli.explore.answers.changes import LikelyKey, likely_keys, registrations_answer, wanted_diff
 from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.change_blocks import KernelChoice, MadeChange
-from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import registration_beside
+from dispatch_cli.explore.views.blocks import Blocks
+from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration

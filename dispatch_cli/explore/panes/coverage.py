@@ -20,18 +20,20 @@ from dispatch_cli.answers.coverage.document import (
     trains,
     words,
 )
+from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning
 from dispatch_cli.answers.coverage.overview_document import title as overview_title
-from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
+from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow, coverage_report, with_tags
 from dispatch_cli.answers.coverage.wording import served_by, served_share
-from dispatch_cli.engine.coverage.answers import CoveredBackend
+from dispatch_cli.answers.shared.selection import select_names
+from dispatch_cli.answers.table.slot_notes import overlay_of
+from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_keys, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.coverage import backends, coverage_answer, overview_answer
-from dispatch_cli.explore.blocks import Blocks, open_cell
-from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.list_pane import ListPane
-from dispatch_cli.explore.screens import Choose
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.blocks import Blocks, open_cell
+from dispatch_cli.explore.views.lines_view import LinesView
+from dispatch_cli.explore.views.list_pane import ListPane
+from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Paragraph, ParagraphKind, Run, TableBlock, Tone
@@ -245,3 +247,32 @@ def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:
         column.right,
         column.short_header,
     )
+
+
+def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> PaneAnswer | None:
+    """Coverage of the operators at a backend's key; None if the key is no backend's.
+
+    group: the options of the command that choose them; none for all.
+    """
+    state = session.state
+    backend = backend_named(state.dispatcher.universe, key)
+    if backend is None:
+        return None
+    all_names = state.dispatcher.names()
+    by_name = select_names(all_names, group[1]) if group[:1] == ("--op",) else all_names
+    names, tags = [OperatorName.parse(name) for name in by_name], group[1:] if group[:1] == ("--tag",) else ()
+    names = with_tags(state, names, tags) if tags else names
+    report = coverage_report(state, backend, names, tags, overlay=overlay_of(state.dispatcher, backend.key))
+    return PaneAnswer(report, session.command("coverage", *group, before=(key,)))
+
+
+def overview_answer(session: Session) -> PaneAnswer:
+    """Groups of operators on all backends."""
+    names = [OperatorName.parse(name) for name in session.state.dispatcher.names()]
+    return PaneAnswer(overview_report(session.state, names), session.command("coverage"))
+
+
+def backends(session: Session) -> list[CoveredBackend]:
+    """The backends that can be asked for."""
+    universe = session.state.dispatcher.universe
+    return [backend_of(universe, key) for key in backend_keys(universe)]

@@ -13,9 +13,7 @@ from dispatch_cli.answers.findings.summary_document import not_checked_sentences
 from dispatch_cli.checks.check import Check
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import findings_search, new_findings, operator_search
-from dispatch_cli.explore.background import Background, Step
-from dispatch_cli.explore.finding_rows import (
+from dispatch_cli.explore.answers.finding_rows import (
     COLUMNS,
     GONE,
     NEW,
@@ -26,8 +24,10 @@ from dispatch_cli.explore.finding_rows import (
     opened_by,
     spot_of,
 )
-from dispatch_cli.explore.list_pane import ListPane
+from dispatch_cli.explore.answers.findings import findings_search, new_findings, operator_search
+from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
 from dispatch_cli.render.text_safety import safe

@@ -12,10 +12,10 @@ from dispatch_cli.answers.history import document as history_documents
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.explore.answers.differences import MOST, every_version, histories_answer, history_answer
 from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.blocks import Blocks, open_cell
-from dispatch_cli.explore.operator_list import OperatorList
-from dispatch_cli.explore.pane import Pane
+from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.views.blocks import Blocks, open_cell
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Paragraph
 

@@ -17,8 +17,8 @@ from dispatch_cli.answers.keys.report import UniverseReport
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
-from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe

@@ -14,12 +14,7 @@ from textual.timer import Timer
 from dispatch_cli.answers.explain.advice.adviser import Steps
 from dispatch_cli.answers.explain.advice.document import further_step
 from dispatch_cli.answers.explain.advice.report import Change
-from dispatch_cli.explore.answers.slot import advice_steps, lacks_advice, slot_answer
-from dispatch_cli.explore.answers.table import tried_slots, with_key
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.pane import Pane
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.slot_blocks import (
+from dispatch_cli.explore.answers.slot import (
     SlotBlocks,
     Target,
     ToAdvice,
@@ -27,8 +22,15 @@ from dispatch_cli.explore.slot_blocks import (
     ToRegistration,
     ToSlot,
     ToSwitchedOff,
+    advice_steps,
+    lacks_advice,
+    slot_answer,
 )
+from dispatch_cli.explore.answers.table import tried_slots, with_key
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import filling, switch_at, switched_off
+from dispatch_cli.explore.views.blocks import Blocks
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph
 

@@ -14,11 +14,7 @@ from textual.widgets import Input, Static
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
-from dispatch_cli.explore.blocks import Blocks
-from dispatch_cli.explore.catalogue import TRIED
-from dispatch_cli.explore.pane import LOW, SWITCHES_OFF, Pane
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.table_blocks import (
+from dispatch_cli.explore.answers.table_blocks import (
     ShownKeys,
     cpp_blocks,
     grid_blocks,
@@ -27,7 +23,10 @@ from dispatch_cli.explore.table_blocks import (
     place_of,
     sentences_of,
 )
-from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.explore.operators.catalogue import TRIED
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.blocks import Blocks
+from dispatch_cli.explore.views.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.render.document import Block, Paragraph
 from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.text_safety import safe
@@ -72,7 +71,7 @@ class Detail(Static):
             self.update(Content(text), layout=False)
 
 
-class KeyFilter(TextInput):
+class KeyFilter(Input):
     """Filter for the keys that are shown."""
 
     DEFAULT_CSS = "KeyFilter { background: $panel; }"
@@ -82,7 +81,7 @@ class KeyFilter(TextInput):
     ]
 
     def __init__(self) -> None:
-        super().__init__(placeholder="keys: a part of their names, or a glob")
+        super().__init__(compact=True, placeholder="keys: a part of their names, or a glob")
 
     def action_leave(self, clear: bool) -> None:
         """Back to the table."""
@@ -227,7 +226,7 @@ class TablePane(Pane):
 
         registrations = () if self.place is None else all_filling(self.session, self._spot, self.place.keys)
         if len(registrations) > 1:
-            from dispatch_cli.explore.screens import Choose
+            from dispatch_cli.explore.views.screens import Choose
 
             ways = ways_off(registrations)
             registration = filling(self.session, self._spot)

@@ -21,6 +21,7 @@ from dispatch_cli.answers.trace.wording import (
     state_sentence,
     unfinished_sentence,
 )
+from dispatch_cli.explore.answers.call_blocks import CallTarget, call_blocks, target_of
 from dispatch_cli.explore.answers.trace import (
     MOST_LINES,
     ONLY,
@@ -34,10 +35,9 @@ from dispatch_cli.explore.answers.trace import (
     view_of,
 )
 from dispatch_cli.explore.background import Background, Step
-from dispatch_cli.explore.bars import copy_command
-from dispatch_cli.explore.call_blocks import CallTarget, call_blocks, target_of
-from dispatch_cli.explore.list_pane import ListPane
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.bars import copy_command
+from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural

@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
-from dispatch_cli.explore.catalogue import OWN, TRIED, Catalogue, Marked, namespace_of
-from dispatch_cli.explore.fuzzy import matched
-from dispatch_cli.explore.lines_view import LinesView
+from dispatch_cli.explore.operators.catalogue import OWN, TRIED, Catalogue, Marked, namespace_of
+from dispatch_cli.explore.operators.fuzzy import matched
+from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.text_lines import TextLine, line_width

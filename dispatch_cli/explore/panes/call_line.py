@@ -11,6 +11,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.suggester import Suggester
+from textual.widgets import Input
 
 from dispatch_cli.answers.resolve.call_words import (
     context_completions,
@@ -19,7 +20,6 @@ from dispatch_cli.answers.resolve.call_words import (
     tensor_words,
 )
 from dispatch_cli.explore.answers.call import OPTIONS, Draft, call_arguments
-from dispatch_cli.explore.text_input import TextInput
 from dispatch_cli.model.options import NO_OPTIONS
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.suggest import starting, suggestion
@@ -138,7 +138,7 @@ class _Completion(Suggester):
         return next(endings, None) if is_begun else None
 
 
-class CallLine(TextInput):
+class CallLine(Input):
     """Input for a call, typed or pasted as a command line."""
 
     DEFAULT_CSS = "CallLine { background: $surface; } CallLine:focus { background: $boost; }"
@@ -151,7 +151,9 @@ class CallLine(TextInput):
         """Typing is over."""
 
     def __init__(self, universe: Universe) -> None:
-        super().__init__(placeholder="--tensor 'cpu sparse'", select_on_focus=False, suggester=_Completion(universe))
+        super().__init__(
+            compact=True, placeholder="--tensor 'cpu sparse'", select_on_focus=False, suggester=_Completion(universe)
+        )
         self._universe = universe
 
     def begin(self, part: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dispatch_cli.explore.lines_view import Choice, LinesView
+from dispatch_cli.explore.views.lines_view import Choice, LinesView
 from dispatch_cli.render.document import Block, Matrix, MatrixCell, TableBlock
 from dispatch_cli.render.text import parts_of
 from dispatch_cli.render.text_lines import TextLine, line_width

@@ -1,25 +1,116 @@
-"""The operators' part of the screen: what is typed, which marks are wanted, and the list."""
+"""The operators' part of the screen: what is typed, how many there are of each mark, and the list."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Click
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.catalogue import Catalogue, Marked
-from dispatch_cli.explore.filters import Filters
-from dispatch_cli.explore.operator_list import OperatorList
+from dispatch_cli.explore.operators.catalogue import (
+    CALLED,
+    OWN,
+    TRIED,
+    Catalogue,
+    Found,
+    Marked,
+    original_findings,
+    tried_operators,
+    with_changes,
+)
+from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.session import Session
-from dispatch_cli.explore.text_input import TextInput
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
-    from dispatch_cli.explore.marks import Found
     from dispatch_cli.whatif.findings import FindingsEffect
+
+
+_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!", Marked.CALLED: CALLED}
+
+
+def short_number(number: int) -> str:
+    """A number in at most four characters or so: ``8.7k``."""
+    if number < 1000:
+        return str(number)
+    return f"{number / 1000:.1f}k" if number < 9_950 else f"{round(number / 1000):,}k"
+
+
+class Filters(Widget):
+    """Line with the number of operators of each mark, the chosen one marked; or with what a search may mean."""
+
+    DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"
+
+    class FilterPicked(Message):
+        """A filter was clicked."""
+
+        def __init__(self, marked: Marked) -> None:
+            super().__init__()
+            self.marked = marked
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__()
+        self.catalogue = catalogue
+        self.marked = Marked.ALL
+        self.checking = True
+        self.near = ""
+
+    def note_checking(self, checking: bool) -> None:
+        """Show whether findings are being looked for."""
+        if checking != self.checking:
+            self.checking = checking
+            self.refresh()
+
+    def note_near(self, near: str) -> None:
+        """Show which names the list has first, in a few words, if a search finds nothing good; empty if it does."""
+        if near != self.near:
+            self.near = near
+            self.refresh()
+
+    def _parts(self) -> list[tuple[Marked, str]]:
+        """Parts that there is room for: with short numbers if need be, and then without the word."""
+        parts = self._with(lambda count: f"{count:,}")
+        if self._width(parts) > self.content_size.width:
+            parts = self._with(short_number)
+        if self._width(parts) > self.content_size.width:
+            parts = [(mark, text.removeprefix(_SIGNS[Marked.ALL])) for mark, text in parts]
+        return parts
+
+    def _with(self, number: Callable[[int], str]) -> list[tuple[Marked, str]]:
+        parts = []
+        for mark in self.catalogue.marks:
+            names = self.catalogue.names(mark)
+            count = len(self.catalogue.entries) if names is None else len(names)
+            is_found = mark is Marked.FOUND
+            text = "" if is_found and self.catalogue.found is None else number(count)
+            parts.append((mark, f"{_SIGNS[mark]}{text}{'…' if is_found and self.checking else ''}"))
+        return parts
+
+    def _width(self, parts: list[tuple[Marked, str]]) -> int:
+        return sum(len(text) + 2 for _, text in parts)
+
+    def render(self) -> Content:
+        if self.near:
+            return Content.styled(self.near, "$text-warning")
+        parts = [(f"[{text}]", "bold") if mark is self.marked else (f" {text} ", "") for mark, text in self._parts()]
+        return Content.assemble(*parts)
+
+    def on_click(self, event: Click) -> None:
+        at = event.get_content_offset(self)
+        end = 0
+        for mark, text in () if self.near else self._parts():
+            end += len(text) + 2
+            if at is not None and at.x < end:
+                self.post_message(self.FilterPicked(mark))
+                return
+
 
 _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
@@ -29,7 +120,7 @@ def _untold(_: str) -> None:
     """Steps are not shown here."""
 
 
-class OperatorInput(TextInput):
+class OperatorInput(Input):
     """Input of an operator's name. The arrows move the list's cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -140,8 +231,6 @@ class Operators(Vertical):
 
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
-        from dispatch_cli.explore.marks import original_findings
-
         self.filters.note_checking(True)
         self._background().start(original_findings(self.session), self._checked, self._not_checked, _untold)
 
@@ -155,8 +244,6 @@ class Operators(Vertical):
 
     def marks_changed(self) -> None:
         """The state is another one, or its findings are known now."""
-        from dispatch_cli.explore.marks import tried_operators
-
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
             self._repaint()
@@ -174,8 +261,6 @@ class Operators(Vertical):
 
     def _mark_findings(self) -> None:
         """Mark findings, with those that changes on trial make and end: later, if many have to be checked first."""
-        from dispatch_cli.explore.marks import with_changes
-
         if self._original is None:
             return
         if not self.session.has_tried:

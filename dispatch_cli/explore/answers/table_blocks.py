@@ -12,7 +12,7 @@ from dispatch_cli.answers.table import document as table
 from dispatch_cli.answers.table import wording as slot_marks
 from dispatch_cli.answers.table.report import OperatorTable, became_stale, fold_table
 from dispatch_cli.answers.table.wording import before_label
-from dispatch_cli.explore.catalogue import TRIED
+from dispatch_cli.explore.operators.catalogue import TRIED
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,

@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
+import traceback
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
-from dispatch_cli.explore.pane import Pane
 from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.render.text_safety import safe_lines
 
-if TYPE_CHECKING:
-    from dispatch_cli.explore.failed_view import FailedView
+_FRAMES = 4
+"""Calls that an error shows, the innermost ones."""
+
+
+class FailedView(VerticalScroll):
+    """View in the place of one that failed."""
+
+    DEFAULT_CSS = "FailedView { padding: 1 2; & > Static { width: 1fr; } }"
+    can_focus = True
+
+    def __init__(self, title: str, error: BaseException) -> None:
+        super().__init__()
+        self.title = title
+        self.error = error
+
+    def compose(self) -> ComposeResult:
+        text = str(self.error)[:2_000]
+        where = traceback.extract_tb(self.error.__traceback__)[-_FRAMES:]
+        calls = "\n".join(
+            f"  {frame.filename.rpartition('dispatch_cli')[2]}:{frame.lineno} in {frame.name}" for frame in where
+        )
+        yield Static(
+            Content.assemble(
+                (f"{self.title} cannot be shown\n\n", "bold $text-error"),
+                f"{type(self.error).__name__}: {safe_lines(text)}\n\n",
+                "This is a bug in dispatch-cli. The other views go on.\n\n",
+                (safe_lines(calls), "$text-muted"),
+            ),
+            markup=False,
+        )
+
 
 BESIDE = ("table", "slot")
 """The views that stand beside each other on a wide screen."""
@@ -105,7 +136,6 @@ class PaneStage(Horizontal):
 
     def _fail(self, name: str, failed: Pane, error: Exception) -> None:
         """Put an error in the place of the view in which it happened, until the view is next brought to the front."""
-        from dispatch_cli.explore.failed_view import FailedView
 
         shown = self.views[name] = FailedView(self.entries[name].title, error)
         had_focus = failed.has_focus_within

@@ -15,11 +15,10 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from dispatch_cli.answers.shared.selection import has_words
-from dispatch_cli.explore.blocks import Blocks, Rows
-from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.pane import LOW, SOON, Pane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.explore.views.blocks import Blocks, Rows
+from dispatch_cli.explore.views.lines_view import LinesView
+from dispatch_cli.explore.views.pane import LOW, SOON, Pane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
@@ -39,7 +38,7 @@ class RowDetail(Blocks):
         next(ancestor for ancestor in self.ancestors if isinstance(ancestor, ListPane)).list.focus()
 
 
-class Filter(TextInput):
+class Filter(Input):
     """The words that the rows have to have."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -86,7 +85,7 @@ class ListPane(Pane):
         self._following: Timer | None = None
         self._shown_remark = ""
         self.head = Static(classes="head", markup=False)
-        self.filter = Filter(placeholder=f"f: filter by {self.WORDS}")
+        self.filter = Filter(placeholder=f"f: filter by {self.WORDS}", compact=True)
         self.list = Rows(id="list")
         self.detail = RowDetail(id="detail")
 

@@ -12,9 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from dispatch_cli.explore.blocks import Blocks, Rows
-from dispatch_cli.explore.lines_view import LinesView
-from dispatch_cli.explore.text_input import TextInput
+from dispatch_cli.explore.views.blocks import Blocks, Rows
+from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.render.document import Block, TableBlock, runs_of
@@ -59,7 +58,7 @@ class Ask(ModalScreen["str | None"]):
     Ask { align: center middle; background: $background 60%; }
     Ask > Vertical { width: 80%; max-width: 70; height: auto; border: round $primary; background: $surface; }
     Ask Static { padding: 0 1; text-style: bold; }
-    Ask TextInput { background: $boost; }
+    Ask Input { background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]
 
@@ -70,7 +69,7 @@ class Ask(ModalScreen["str | None"]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(self._question, markup=False)
-            yield TextInput(self._first)
+            yield Input(self._first, compact=True)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -89,7 +88,7 @@ class Choose(ModalScreen[Any]):
     Choose > Vertical { width: 80%; max-width: 90; height: 80%; border: round $primary; background: $surface; }
     Choose Static { height: 1; padding: 0 1; text-style: bold; }
     Choose #choose-nothing { height: auto; color: $text-warning; text-style: none; }
-    Choose TextInput { background: $boost; }
+    Choose Input { background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave"),
@@ -113,7 +112,7 @@ class Choose(ModalScreen[Any]):
         with Vertical():
             yield Static(safe(self._title), markup=False)
             typed = "type to find, or a name of your own" if self._own is not None else "type to find"
-            yield TextInput(placeholder=f"{typed}; enter chooses, escape leaves")
+            yield Input(placeholder=f"{typed}; enter chooses, escape leaves", compact=True)
             yield self._nothing
             yield self.list
 

@@ -1,0 +1,1 @@
+"""The part of the screen that lists operators: search, filter and list."""
