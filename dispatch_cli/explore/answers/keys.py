@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.answers.keys.key import is_key, key_report
 from dispatch_cli.answers.keys.registrations import key_registrations_report
-from dispatch_cli.answers.keys.report import universe_report
-from dispatch_cli.answers.keys.universe_argument import universe_argument
+from dispatch_cli.answers.keys.report import universe_argument, universe_report
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNNAMED_BACKEND
