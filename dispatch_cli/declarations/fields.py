@@ -60,8 +60,8 @@ def _note_unknown(problems: Problems, unknown: list[Scalar], record: Record) -> 
 
 
 def _note_missing(problems: Problems, node: Mapping, values: Values, unknown: list[Scalar], record: Record) -> None:
-    for field in record.fields:
-        if field.required and field.name not in values and not _is_misspelt((field.name,), unknown, record):
+    for field in record.required:
+        if field.name not in values and not _is_misspelt((field.name,), unknown, record):
             hint = f"write {field.name}: {field.type.choices[0]}" if len(field.type.choices) == 1 else None
             problems.add("missing-field", f"{record.words} needs the field {field.name!r}", node, hint)
     one_of = record.one_of

@@ -51,9 +51,11 @@ class Record:
     fields: tuple[Field, ...]
     one_of: tuple[str, ...] = ()
     by_name: AnyMapping[str, Field] = field(init=False)
+    required: tuple[Field, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {entry.name: entry for entry in self.fields})
+        object.__setattr__(self, "required", tuple(entry for entry in self.fields if entry.required))
 
 
 def choice(*texts: str) -> Type:

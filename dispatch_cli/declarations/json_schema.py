@@ -32,8 +32,8 @@ def _record(record: Record) -> dict[str, Any]:
         "properties": {field.name: _field(field) for field in record.fields},
         "additionalProperties": False,
     }
-    if required := [field.name for field in record.fields if field.required]:
-        schema["required"] = required
+    if record.required:
+        schema["required"] = [field.name for field in record.required]
     if record.one_of:
         schema["anyOf"] = [{"required": [name]} for name in record.one_of]
     return schema

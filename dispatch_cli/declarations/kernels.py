@@ -95,8 +95,9 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     if redispatches is not None and name is not None:
         context.known.functions.note(problems, name, redispatches, values["redispatches"] or node)
     wraps = read_wraps(problems, values.get("wraps"))
-    kernel = Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches, wraps=wraps)
-    return kernel._replace(body=read_body(problems, values.get("body")))
+    body = read_body(problems, values.get("body"))
+    boxed = boxed is not False
+    return Kernel(debug, name, signature, boxed, unboxed, False, python, span, redispatches, wraps=wraps, body=body)
 
 
 def _fallthrough(block: Block, span: Span) -> Kernel:

@@ -68,7 +68,7 @@ class KeyReader:
             if key == CATCH_ALL and catch_all:
                 good = False  # Not everywhere, so not to be remembered.
                 keys.append(key)
-            elif self._check(problems, key, problems.inside(node, offset)):
+            elif self._takes(key) or self._check(problems, key, problems.inside(node, offset)):
                 keys.append(key)
             else:
                 good = False
@@ -185,13 +185,15 @@ class KeyReader:
         )
         return False
 
+    def _takes(self, key: str) -> bool:
+        universe = self._universe
+        if universe is None or (self.constants and self._is_constant(key)):
+            return True
+        return key in universe.parseable and (key in universe.slot or key in universe.aliases) and key != UNDEFINED
+
     def _check(self, problems: Problems, key: str, at: Node | Place) -> bool:
         universe = self._universe
-        if self.constants and self._is_constant(key):
-            return True
-        if universe is None or (
-            key in universe.parseable and (key in universe.slot or key in universe.aliases) and key != UNDEFINED
-        ):
+        if universe is None or self._takes(key):
             return True
         if not key:
             problems.add(_CODE, "a dispatch key is missing here", at)

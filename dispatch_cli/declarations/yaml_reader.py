@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from dispatch_cli.declarations import limits
 from dispatch_cli.declarations.limits import MAX_DEPTH
@@ -18,7 +18,7 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import place_behind
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.budget import MAX_TEXT, weight
+from dispatch_cli.model.budget import CHARACTERS, MAX_TEXT, weight
 from dispatch_cli.model.problem import Related
 
 _QUOTE = "while scanning a quoted scalar"
@@ -69,8 +69,8 @@ def _marked_place(mark: Any) -> Place | None:
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
 
-_CONFLICT = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
-_TAG_DIRECTIVE = re.compile("^%TAG", re.MULTILINE)
+_NOT_YAML = re.compile(r"^(?:(<{7}|\|{7}|={7}|>{7})(?= |$)|%TAG)", re.MULTILINE)
+"""A mark of a merge conflict, or a directive for tags."""
 _INDENT_WITH_TABS = re.compile("^[ \t]*\t", re.MULTILINE)
 _TAGS = {Scalar: "str", Sequence: "seq", Mapping: "map"}
 
@@ -124,14 +124,14 @@ def _is_fit(problems: Problems) -> bool:
             f"the file contains the character U+{ord(match[0]):04X}, which YAML does not allow",
             _place(text, match.start()),
         )
-    elif (match := _CONFLICT.search(text)) is not None:
+    elif (match := _NOT_YAML.search(text)) is not None and match[1] is not None:
         problems.add(
             "merge-conflict",
             f"the file contains a merge conflict: {match[1]}",
             _place(text, match.start()),
             "resolve the conflict and remove its markers",
         )
-    elif (match := _TAG_DIRECTIVE.search(text)) is not None:
+    elif match is not None:
         problems.add("yaml-tag", "YAML tags are not supported, so %TAG is not allowed", _place(text, match.start()))
     return not problems
 
@@ -151,20 +151,24 @@ class _Stop(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A list or mapping that is being read. before: how many nodes there were before it."""
+    """A list or mapping that is being read.
+
+    before: how many nodes there were before it. around: the nodes of what it is in, which it is added to at its end.
+    """
 
     is_mapping: bool
     anchor: str | None
     line: int
     column: int
     before: int
-    items: list[Node] = field(default_factory=list)
-    pairs: list[tuple[Scalar, Node]] = field(default_factory=list)
-    key: Node | None = None
+    around: list[Node]
 
 
 class _Builder:
-    """Builds the tree of one file out of the parser's events, with a stack of its own. nodes: things, so far."""
+    """Builds the tree of one file out of the parser's events, with a stack of its own. nodes: things, so far.
+
+    The nodes of a mapping are its keys and values in turn.
+    """
 
     def __init__(self, problems: Problems, parser: EventParser) -> None:
         self._problems = problems
@@ -175,7 +179,7 @@ class _Builder:
         budget = problems.source.budget
         self._most = budget.things - budget.spent
         self._documents = 0
-        self._root: Node | None = None
+        self._items: list[Node] = []
         self._is_usable = True
 
     def build(self) -> Node | None:
@@ -196,24 +200,26 @@ class _Builder:
             handler = handlers.get(type(event))
             if handler is not None:
                 handler(event)
-        return self._root if self._is_usable else None
+        return self._items[0] if self._items and self._is_usable else None
 
     def _scalar(self, event: Any) -> None:
-        mark = event.start_mark
+        mark, text, size = event.start_mark, event.value, 1
         line, column = mark.line + 1, mark.column + 1
-        text = event.value
-        if len(text) > MAX_TEXT:
-            self._stop("too-large", f"a string is longer than {MAX_TEXT} characters", Place(line, column))
-        plain = event.style is None or event.style == ""
+        if len(text) >= CHARACTERS or "," in text:
+            size = weight(text)
+            if len(text) > MAX_TEXT:
+                self._stop("too-large", f"a string is longer than {MAX_TEXT} characters", Place(line, column))
+        plain = not event.style
         if event.tag is not None:
             plain = False
             self._check_tag(event, Scalar, line, column)
         node = Scalar(text, plain, line, column)
-        size = weight(text)
-        self._count(size, node)
+        self.nodes += size
+        if self.nodes > self._most:
+            self._count(0, node)
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, size)
-        self._add(node)
+        self._items.append(node)
 
     def _start(self, is_mapping: bool, event: Any) -> None:
         mark = event.start_mark
@@ -226,19 +232,22 @@ class _Builder:
             )
         if event.tag is not None:
             self._check_tag(event, Mapping if is_mapping else Sequence, line, column)
-        self._stack.append(_Open(is_mapping, event.anchor, line, column, self.nodes))
+        self._stack.append(_Open(is_mapping, event.anchor, line, column, self.nodes, self._items))
+        self._items = []
         self._count(1, Place(line, column))
 
     def _end(self, _event: Any) -> None:
-        done = self._stack.pop()
+        done, items = self._stack.pop(), self._items
         node: Node
         if done.is_mapping:
-            node = Mapping(self._unique(done.pairs), done.line, done.column)
+            pairs = [(key, value) for key, value in zip(items[::2], items[1::2], strict=True) if self._is_key(key)]
+            node = Mapping(self._unique(pairs), done.line, done.column)
         else:
-            node = Sequence(tuple(done.items), done.line, done.column)
+            node = Sequence(tuple(items), done.line, done.column)
         if done.anchor is not None:
             self._anchors[done.anchor] = (node, self.nodes - done.before)
-        self._add(node)
+        self._items = done.around
+        self._items.append(node)
 
     def _alias(self, event: Any) -> None:
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
@@ -249,7 +258,7 @@ class _Builder:
             self._stop("yaml-alias", f"the alias *{name} has no anchor &{name} before it", place)
         node, size = self._anchors[name]
         self._count(size, place)
-        self._add(node)
+        self._items.append(node)
 
     def _start_document(self, event: Any) -> None:
         self._documents += 1
@@ -261,23 +270,10 @@ class _Builder:
                 "put it into a file of its own",
             )
 
-    def _add(self, node: Node) -> None:
-        if not self._stack:
-            self._root = node
-            return
-        parent = self._stack[-1]
-        if not parent.is_mapping:
-            parent.items.append(node)
-        elif parent.key is None:
-            parent.key = node
-        else:
-            key, parent.key = parent.key, None
-            if type(key) is Scalar and key.text and not (key.plain and key.text == "<<"):
-                parent.pairs.append((key, node))
-            else:
-                self._refuse_key(key)
-
-    def _refuse_key(self, key: Node) -> None:
+    def _is_key(self, key: Node) -> TypeGuard[Scalar]:
+        """True if a node can be a key; noted where not."""
+        if type(key) is Scalar and key.text and not (key.plain and key.text == "<<"):
+            return True
         self._is_usable = False
         if not isinstance(key, Scalar):
             kind = "a mapping" if isinstance(key, Mapping) else "a list"
@@ -288,6 +284,7 @@ class _Builder:
             self._problems.add(
                 "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for a whole value instead"
             )
+        return False
 
     def _unique(self, pairs: list[tuple[Scalar, Node]]) -> tuple[tuple[Scalar, Node], ...]:
         if len({key.text for key, _ in pairs}) == len(pairs):
