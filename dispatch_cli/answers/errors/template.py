@@ -73,7 +73,8 @@ HOLES = {
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
-    "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|signed char|unsigned char)",
+    "own_op": r"torch\._ops\.(?!aten\b)(?P<custom>)(?P<op>\w{1,100}\.[\w.]{1,300})",
+    "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|(?:un)?signed char|Float8_\w{1,12})",
     "number_type": r"(?P<dtype>[\w:]{1,30})",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
     "number": r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)",

@@ -205,7 +205,7 @@ untried("no-sharding", "Or change the placement of an argument", "needs several 
 untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
-untried("mixed-dtypes", "A weight of integers is quantized", OTHER)
+untried("mixed-dtypes", "A weight of integers, or of floats of 8 bits, is quantized", OTHER)
 untried("not-built", "A number in place of a device", OTHER)
 untried("wrong-arguments", "The text lists the overloads", OTHER)
 untried("no-subclass", "Let one library alone convert the weights", OTHER)

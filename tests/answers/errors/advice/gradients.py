@@ -318,3 +318,13 @@ untried("backward-call", "Set `torch._functorch.config.donated_buffer = False`",
 def gradient_of_a_tensor_without_one(advice):
     x, y = torch.ones(2), training(1.0, 2.0)
     torch.autograd.grad(((x.requires_grad_() if advice else x) * y).sum(), x)
+
+
+@tries("changed-in-place", "call the backwards first, or compute the forward again")
+def step_before_a_backward(advice):
+    layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    optimizer = torch.optim.SGD(layers.parameters(), lr=0.1)
+    loss = layers(torch.ones(1, 2)).sum()
+    loss.backward(retain_graph=not advice)
+    optimizer.step()
+    (layers(torch.ones(1, 2)).sum() if advice else loss).backward()

@@ -224,3 +224,8 @@ def strides_that_were_not_promised(advice):
     call = torch.compiler.disable(f) if "disable" in advice else f
     backend = "aot_eager" if "aot_eager" in advice else "inductor"
     torch.compile(lambda x: call(x) + 1, backend=backend)(torch.ones(3, 5))
+
+
+@tries("bad-registration", "and not those of C++ or Python")
+def schema_with_types_of_c(advice):
+    define("t::f", "(int n) -> ()" if advice else "(int64_t n) -> ()")
