@@ -76,8 +76,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(COMMANDS[cmd_name])
-        command = module.command
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command = getattr(import_module(module), name or "command")
         assert isinstance(command, click.Command)
         return command
 

@@ -98,9 +98,8 @@ def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
 
 def check_setup(source: SourceOptions) -> CheckSetup:
     """The project's settings for runs of the checks, as ``check-invariants`` reads them. Errors: BadInput."""
-    from dispatch_cli.answers.findings.baseline.command_options import read_known
     from dispatch_cli.answers.findings.checked import CheckSetup
-    from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, guards_of, load_settings
+    from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, guards_of, load_settings, read_known
     from dispatch_cli.cli.output import BadInput
     from dispatch_cli.model.problem import InputError
 

@@ -7,7 +7,7 @@ COMMANDS = {
     "register": "dispatch_cli.answers.table.registrations.command",
     "table": "dispatch_cli.answers.table.command",
     "explain": "dispatch_cli.answers.explain.command",
-    "rules": "dispatch_cli.answers.explain.rules.command",
+    "rules": "dispatch_cli.answers.explain.command:rules_command",
     "resolve": "dispatch_cli.answers.resolve.command",
     "trace": "dispatch_cli.answers.trace.command",
     "keys": "dispatch_cli.answers.keys.command",
@@ -17,21 +17,21 @@ COMMANDS = {
     "guards": "dispatch_cli.answers.findings.guards.command",
     "diff": "dispatch_cli.answers.diff.command",
     "page": "dispatch_cli.cli.page",
-    "checks": "dispatch_cli.answers.findings.checks_command",
+    "checks": "dispatch_cli.answers.findings.command:checks_command",
     "history": "dispatch_cli.answers.history.command",
-    "bases": "dispatch_cli.answers.sources.bases_command",
-    "extract": "dispatch_cli.answers.sources.extract_command",
-    "capture": "dispatch_cli.answers.sources.capture_command",
+    "bases": "dispatch_cli.answers.sources.command:bases_command",
+    "extract": "dispatch_cli.answers.sources.command:extract_command",
+    "capture": "dispatch_cli.answers.sources.command:capture_command",
     "crossref": "dispatch_cli.answers.findings.crossref.command",
-    "schema": "dispatch_cli.answers.sources.schema_command",
+    "schema": "dispatch_cli.answers.sources.command:schema_command",
     "help": "dispatch_cli.cli.help",
 }
-"""Command → the module that has it, as ``command``."""
+"""Command → the module that has it, as ``command``, or as NAME, where it is ``MODULE:NAME``."""
 
 DOCUMENTS = {
     "backend-fallbacks": "dispatch_cli.answers.table.registrations.document:fallbacks",
     "bases": "dispatch_cli.answers.sources.bases_document",
-    "call-keys": "dispatch_cli.answers.resolve.call_keys_document",
+    "call-keys": "dispatch_cli.answers.resolve.document:call_keys",
     "checks": "dispatch_cli.answers.findings.checks_document",
     "coverage": "dispatch_cli.answers.coverage.document",
     "coverage-overview": "dispatch_cli.answers.coverage.overview_document",
@@ -59,7 +59,7 @@ DOCUMENTS = {
     "support": "dispatch_cli.answers.support.document",
     "table": "dispatch_cli.answers.table.document",
     "table-brief": "dispatch_cli.answers.table.brief_document",
-    "table-summary": "dispatch_cli.answers.table.summary_document",
+    "table-summary": "dispatch_cli.answers.table.document:summary",
     "trace": "dispatch_cli.answers.trace.document",
     "universe-differences": "dispatch_cli.answers.keys.document:differences",
 }

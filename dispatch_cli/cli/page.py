@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.answers.findings.baseline.command_options import read_known, refused_baseline
 from dispatch_cli.answers.findings.command_options import (
     NO_CHECK_OPTIONS,
     guards_of,
     load_settings,
+    read_known,
     refuse_unknown_checks,
+    refused_baseline,
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides

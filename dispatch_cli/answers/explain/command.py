@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_explain, complete_files
+from dispatch_cli.cli.completion import complete_explain, complete_files, complete_rules
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
@@ -159,3 +159,18 @@ def _assumed(own: SourceOptions, color: str) -> State:
 
 def _has(state: State, name: OperatorName) -> bool:
     return name in state.dispatcher or state.higher_order_operator(str(name)) is not None
+
+
+@click.command("rules", cls=Command)
+@click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=complete_rules)
+@output_options()
+def rules_command(numbers: tuple[int, ...], out: Output) -> None:
+    """List the ten rules of a dispatch table, or explain some with examples.
+
+    Every answer names the rule that fills a slot by its number N. The examples are computed when you ask for them.
+    """
+    from dispatch_cli.answers.explain.rules.report import rules_report
+    from dispatch_cli.api import load_universes
+
+    (universe,) = load_universes([None])
+    show(rules_report(universe, numbers), out, whole=bool(numbers))

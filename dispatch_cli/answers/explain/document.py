@@ -6,8 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from dispatch_cli.answers.explain.advice.document import advice_lines
 from dispatch_cli.answers.explain.advice.report import Advice, Manual
-from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation
-from dispatch_cli.answers.explain.report import Cause, ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.report import (
+    AliasExplanation,
+    BlockExplanation,
+    Cause,
+    ExplainReport,
+    SlotExplanation,
+)
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.answers.explain.wording import (
     ROLES,

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.answers.explain.alias import AliasExplanation, BlockExplanation, Registered
-from dispatch_cli.answers.explain.report import Cause, ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.report import (
+    AliasExplanation,
+    BlockExplanation,
+    Cause,
+    ExplainReport,
+    Registered,
+    SlotExplanation,
+)
 from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, RuleState
 from dispatch_cli.answers.findings.crossref.divergence_wording import because_text
 from dispatch_cli.answers.shared.selection import some_of

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.answers.findings.baseline.command_options import read_known, refused_baseline
-from dispatch_cli.answers.findings.ci.command_options import append_step_summary, step_summary_option
 from dispatch_cli.answers.findings.command_options import (
     NEVER,
     SEVERITIES,
     CheckOptions,
+    append_step_summary,
     check_line,
     check_options,
     full_option,
     guards_of,
     load_settings,
+    read_known,
     refuse_unknown_checks,
+    refused_baseline,
     say_outcome,
+    step_summary_option,
 )
+from dispatch_cli.cli.completion import complete_checks
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
@@ -162,7 +165,7 @@ def command(
 
 def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:
     """Write the baseline anew, and say how many findings it has."""
-    from dispatch_cli.answers.findings.baseline.document import baseline_json
+    from dispatch_cli.answers.findings.baseline.report import baseline_json
     from dispatch_cli.render.words import plural
 
     assert report.baseline is not None, "a report with a baseline says what it did"
@@ -208,3 +211,27 @@ def _of_pytorch(state: State) -> State:
         suppressions=(),
     )
     return run(before, state.source)
+
+
+@click.command("checks", cls=Command)
+@click.argument("checks", nargs=-1, metavar="[ID]...", shell_complete=complete_checks)
+@output_options()
+def checks_command(checks: tuple[str, ...], out: Output) -> None:
+    """List the checks of check-invariants, or explain some with examples and the fix.
+
+    ID is the id or the code of a check, or the beginning of either.
+    """
+    from dispatch_cli.answers.findings.checks import checks_report
+    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.model.settings import Selector
+
+    try:
+        report = checks_report([Selector(part) for text in checks for part in text.split(",")])
+    except UnknownCheck as error:
+        raise click.UsageError(f"{error}; {error.hint}") from None
+    if checks and out.format == "markdown":
+        from dispatch_cli.answers.findings.checks_document import documentation_markdown
+
+        write(documentation_markdown(report.checks), out.file)
+    else:
+        show(report, out, whole=bool(checks))

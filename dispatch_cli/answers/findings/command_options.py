@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dispatch_cli.cli.completion import complete_checks, complete_files
-from dispatch_cli.cli.output import BadInput, Output, say_written
+from dispatch_cli.cli.options import as_sentence
+from dispatch_cli.cli.output import BadInput, Output, refuse_input, say_written
 from dispatch_cli.cli.source_options import NO_CONFIG
+from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.findings.baseline.report import Entry
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Check
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
     from dispatch_cli.model.severity import Severity
+    from dispatch_cli.render.document import Block
+
 
 SEVERITIES = ("error", "warning", "info")
 NEVER = "none"
@@ -200,3 +205,109 @@ def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = N
 def check_line(check: Check, before: int, count: int) -> str:
     """Progress line for a check that runs. before: number of checks that ran before it, of *count*."""
     return f"checking {before + 1} of {count}: {check.id}"
+
+
+def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--step-summary. The command gets the file, or None; where it refuses its input, the problems are appended."""
+
+    @wraps(command)
+    def call(*args: Any, step_summary: str | None, **others: Any) -> Any:
+        file = step_summary or None  # where there is no such file, CI systems leave the variable empty
+        if file is not None:
+            from dispatch_cli.model import read_files
+
+            read_files.start()
+        try:
+            return command(*args, step_summary=file, **others)
+        except BadInput as error:
+            if file is not None:
+                from dispatch_cli.answers.findings.ci.github_document import problems_step_summary
+
+                _append(problems_step_summary(error.problems, _title(), Path.cwd()), file)
+            raise
+
+    return click.option(
+        "--step-summary",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Also append a short page of Markdown to FILE. CI systems name one, such as $GITHUB_STEP_SUMMARY.",
+    )(call)
+
+
+def append_step_summary(report: FindingsReport, file: str | None) -> None:
+    """Append a page about the findings, where there is a file. Errors: CannotWrite."""
+    if file is not None:
+        from dispatch_cli.answers.findings.ci.github_document import findings_step_summary
+
+        _append(findings_step_summary(report, _title(), Path.cwd()), file)
+
+
+def _title() -> str:
+    return f"dispatch-cli {click.get_current_context().info_name}"
+
+
+def _append(blocks: Iterable[Block], file: str) -> None:
+    from dispatch_cli.cli.files import check_target, refuse_folder, refuse_outside
+    from dispatch_cli.render.markdown import markdown
+    from dispatch_cli.render.printed import printed
+    from dispatch_cli.render.text_safety import UNENCODABLE
+
+    refuse_input(file)
+    try:
+        refuse_folder(file)
+        check_target(Path(file))
+        refuse_outside(Path(file))
+        with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
+            stream.writelines((*printed(markdown(blocks)), "\n"))
+    except OSError as error:
+        raise CannotWrite(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def read_known(
+    options: CheckOptions, project: CheckSettings, color: str, allow_outside: bool = False
+) -> tuple[Mapping[Entry, int] | None, str | None]:
+    """The entries of the baseline and its file; None and None where there is none.
+
+    One that is about to be written need not be there yet. allow_outside: whether it can be a link out of its project.
+    """
+    named = options.baseline if options.baseline is not None else project.baseline
+    if named is None:
+        if options.update_baseline:
+            raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
+        return None, None
+    from dispatch_cli.answers.findings.baseline.report import BaselineError, read_baseline
+    from dispatch_cli.declarations.project_folder import within
+    from dispatch_cli.declarations.source import SourceError, read_json
+
+    file = named if isinstance(named, str) else named.text
+    code, hint = "bad-baseline", None
+    try:
+        return read_baseline(read_json(file, within(file, allow_outside))), file
+    except SourceError as error:
+        if options.update_baseline and error.code == "file-not-found":
+            return {}, file
+        code, message = error.code, error.message
+        hint = "create it with --update-baseline" if code == "file-not-found" else error.hint
+    except BaselineError as error:
+        message = str(error)
+    except ValueError as error:
+        message = f"not valid JSON: {str(error)[:200]}"
+    raise refused_baseline(options, project, color, message if file in message else f"{file}: {message}", code, hint)
+
+
+def refused_baseline(
+    options: CheckOptions,
+    project: CheckSettings,
+    color: str,
+    message: str,
+    code: str = "bad-baseline",
+    hint: str | None = None,
+) -> click.ClickException:
+    """The error of a baseline, where it is named: by the option, or in the project file."""
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.render.text_safety import safe
+
+    if options.baseline is None and project.baseline is not None:
+        return BadInput(InputError((Problem(code, message, project.baseline.span, hint=hint),)), color)
+    text = f"{message}.{as_sentence(hint)}" if hint or code != "bad-baseline" else message
+    return click.BadParameter(safe(text), param_hint="'--baseline'")

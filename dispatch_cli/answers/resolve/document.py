@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dispatch_cli.answers.keys.key_document import listed
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
+from dispatch_cli.answers.resolve.call_keys import CallKeysReport, CarriedKey
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import (
     assumed_sentence,
@@ -53,12 +55,15 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
+    Under,
     lines,
 )
+from dispatch_cli.render.sheet import fact_sheet
 from dispatch_cli.render.words import over_label, place_cell, schema_label
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
+
 
 DOES_TONES = {Does.RAISES: Tone.BAD, Does.NOT_KNOWN: Tone.WARN, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
 
@@ -241,3 +246,52 @@ def _steps(stage: Stage, short: bool) -> Iterator[Fact]:
             sentence = f"stale: the registrations determine {canonical}, but the live table still holds this kernel"
             runs.append(Run(sentence, Tone.BAD, breaks=True))
         yield Fact(f"Step {step.number}", tuple(runs), step)
+
+
+_COMBINED = "combined"
+
+
+def call_keys_document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
+    """The tensors with their keys, the thread, and the set of the call."""
+    called = ", ".join(tensor.tensor for tensor in report.tensors) or "no tensors"
+    within = f" in {', '.join(report.contexts)}" if report.contexts else ""
+    yield Paragraph(f"Keys of a call with {called}{within}", kind=ParagraphKind.TITLE)
+    yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
+    yield Gap()
+    yield Facts(
+        [
+            *(Fact(f"Tensor {tensor.tensor}", listed(tensor.keys, "none")) for tensor in report.tensors),
+            Fact("Thread", lines(*thread_lines(report.included, report.excluded))),
+            Fact("Keys", f"{len(report.keys)}: {listed(report.keys, 'none')}"),
+            Fact("Highest", report.highest),
+            Fact("Functionalities", listed(report.functionalities, "none")),
+            Fact("Backends", listed(report.backends, "none")),
+            Fact("Raw", report.raw),
+        ]
+    )
+    yield Gap()
+    if report.carried:
+        yield TableBlock(_call_keys_columns(len(report.tensors)), report.carried)
+        yield Gap()
+    if any(not key.tensors and not key.included for key in report.carried):
+        yield Paragraph(f"{_COMBINED}: the functionality is of one tensor and the backend of another.")
+    yield Paragraph(
+        "The keys at which an operator falls through are removed too; `dispatch-cli resolve OP` shows them."
+    )
+
+
+def _call_keys_columns(count: int) -> list[Column[CarriedKey]]:
+    """count: of tensors."""
+
+    def tone(row: CarriedKey) -> Tone:
+        return Tone.DIM if row.excluded else Tone.PLAIN
+
+    return [
+        Column("Key", lambda row, _: Run(row.key, Tone.DIM if row.excluded else Tone.HEAD), wraps=False),
+        Column("Functionality", lambda row, _: Run(row.functionality, tone(row)), Under("Key"), wraps=False),
+        Column("From", lambda row, _: Run(from_label(row, count) or _COMBINED, tone(row)), wraps=False),
+        Column("Thread", lambda row, _: Run("excludes it", Tone.WARN) if row.excluded else "", optional=True),
+    ]
+
+
+sheet = call_keys_sheet = fact_sheet

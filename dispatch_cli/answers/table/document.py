@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.report import Aside, NotKnown, OperatorTable, TableReport, fold_table
+from dispatch_cli.answers.table.report import (
+    Aside,
+    NotKnown,
+    OperatorTable,
+    TableReport,
+    TableSummaryReport,
+    fold_table,
+)
 from dispatch_cli.answers.table.wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
@@ -29,11 +38,13 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.words import (
     aside_lines,
+    count_cell,
     fallthrough_text,
     inherited_lines,
     keys_label,
     origins_of,
     place_cell,
+    plural,
     rule_tone,
     runs_label,
     schema_label,
@@ -41,6 +52,7 @@ from dispatch_cli.render.words import (
 )
 
 if TYPE_CHECKING:
+    from dispatch_cli.engine.python.higher_order import Slot
     from dispatch_cli.render.sheet import Sheet
 
 TITLES: Mapping[Hashable, str] = {
@@ -216,3 +228,77 @@ def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
         from dispatch_cli.answers.table.higher_order.document import table_cells
 
         yield from table_cells(report.higher_order_operators)
+
+
+SHORT = 4
+"""Letters of a header of numbers where there is little room."""
+
+
+class CountColumn(NamedTuple):
+    """A column of counts. of: the count of a row."""
+
+    header: str
+    tone: Tone
+    of: Callable[[Any], int]
+
+
+def summary_document(report: TableSummaryReport, _: int | None = None) -> Iterator[Block]:
+    """Number of slots that each rule fills, that are stale, and that differ from the base.
+
+    A row per operator, then a row per higher-order operator.
+    """
+    counts = [
+        *(CountColumn(rule.value, rule_tone(rule), partial(_of_slots, rule)) for rule in Rule),
+        CountColumn("stale", Tone.BAD, attrgetter("stale")),
+        CountColumn("changed", Tone.WARN, attrgetter("changed")),
+    ]
+    operators, others = [*report.operators], report.higher_order_operators
+    if operators or not others:
+        yield _table("Operator", "operator", counts, operators)
+        yield Gap()
+        yield Paragraph(Run(f"{plural(len(operators), 'operator')}, {report.universe}; slots by rule", Tone.DIM))
+    if others:
+        if operators:
+            yield Gap()
+        from dispatch_cli.engine.python.higher_order import Slot
+
+        slots = [CountColumn(slot.value, Tone.PLAIN, partial(_of_slots, slot)) for slot in Slot]
+        yield _table("Higher-order operator", "name", slots, others)
+        yield Gap()
+        closing = f"{plural(len(others), 'higher-order operator')}, {report.universe}"
+        yield Paragraph(Run(f"{closing}; slots by what a call finds there", Tone.DIM))
+
+
+def _table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:
+    """A row for each operator, with the counts of which there are any. name: the field with an operator's name."""
+    names: Column[Any] = Column(title, lambda row, _: str(getattr(row, name)))
+    numbers = [_numbers(count) for count in counts if any(map(count.of, rows))]
+    cut = ", ".join(f"{number.short_header}: {number.header.lower()}" for number in numbers if number.short_header)
+    return TableBlock([names, *numbers], rows, narrow_note=Run(cut, Tone.DIM))
+
+
+def _numbers(count: CountColumn) -> Column[Any]:
+    header = count.header.replace("-", " ").capitalize()
+    short = header[:SHORT] if len(header) > SHORT else ""
+    return Column(header, lambda row, _: count_cell(count.of(row), count.tone), right=True, short_header=short)
+
+
+def _of_slots(kind: Rule | Slot, row: Any) -> int:
+    number: int = row.slots[kind]
+    return number
+
+
+def summary_sheet(report: TableSummaryReport) -> Sheet:
+    """Sheet with a row for each operator."""
+    from dispatch_cli.render.sheet import Sheet
+
+    return Sheet(
+        ("operator", *(rule.value for rule in Rule), "stale", "changed", "declared_at"), _summary_cells(report)
+    )
+
+
+def _summary_cells(report: TableSummaryReport) -> Iterator[tuple[object, ...]]:
+    for operator in report.operators:
+        yield (operator.operator, *operator.slots.values(), operator.stale, operator.changed, operator.span)
+    for other in report.higher_order_operators:
+        yield (other.name, *other.by_rule.values(), 0, 0, other.span)

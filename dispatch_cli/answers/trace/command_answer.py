@@ -145,7 +145,7 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
             return
         wanted = _wanted(view, asked)
         if out.format == CHROME:
-            from dispatch_cli.answers.trace.chrome_document import chrome_text
+            from dispatch_cli.answers.trace.tree_document import chrome_text
 
             write(chrome_text(view, view.select(wanted)), out.file, kind="data")
             return

@@ -10,10 +10,10 @@ from dispatch_cli.answers.keys import key_document as key
 from dispatch_cli.answers.keys.key import KeyReport, KeySetReport
 from dispatch_cli.answers.keys.key_document import key_set_document
 from dispatch_cli.answers.keys.outcomes import KeyOutcome
-from dispatch_cli.answers.resolve import call_keys_document as call_keys
 from dispatch_cli.answers.resolve import document as resolve
 from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport
+from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.higher_order_document import end_sentence as higher_order_end
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
@@ -105,7 +105,7 @@ def call_blocks(
 def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, width: int) -> Iterator[Block]:
     """The key set of a call, a key, or a key set that was written."""
     if isinstance(report, CallKeysReport):
-        yield from call_keys.document(report, width)
+        yield from call_keys_document(report, width)
     elif isinstance(report, KeyReport):
         yield from key.document(report, width, universe=state.dispatcher.universe)
     else:

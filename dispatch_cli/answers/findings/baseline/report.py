@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -154,3 +154,14 @@ def fingerprint(identity: str) -> str:
     from hashlib import blake2b
 
     return blake2b(identity.encode(), digest_size=16).hexdigest()
+
+
+def baseline_json(entries: Mapping[Entry, int]) -> Iterator[str]:
+    """The whole file."""
+    yield f'{{\n  "schema_version": {SCHEMA_VERSION},\n  "report": "baseline",\n  "findings": ['
+    for position, entry in enumerate(sorted(entries, key=lambda entry: entry.order)):
+        fields = {name: value for name, value in entry._asdict().items() if value}
+        if entries[entry] > 1:
+            fields["count"] = entries[entry]
+        yield ("," if position else "") + "\n    " + json.dumps(fields)
+    yield "\n  ]\n}\n" if entries else "]\n}\n"

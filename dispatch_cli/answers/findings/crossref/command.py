@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.answers.findings.ci.command_options import append_step_summary, step_summary_option
 from dispatch_cli.answers.findings.command_options import (
     NO_CHECK_OPTIONS,
+    append_step_summary,
     full_option,
     load_settings,
     refuse_unknown_checks,
     say_outcome,
+    step_summary_option,
 )
 from dispatch_cli.answers.findings.crossref.command_options import (
     LIVE,
