@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.change import Change
     from dispatch_cli.model.problem import Problem
-    from dispatch_cli.whatif.shared import Shared
+    from dispatch_cli.whatif.findings import Shared
     from dispatch_cli.whatif.whatif import WhatIf
 
 
@@ -119,7 +119,7 @@ class Session:
     @cached_property
     def original_findings(self) -> Shared[FindingsReport]:
         """The findings of the state without the changes on trial."""
-        from dispatch_cli.whatif.shared import Shared
+        from dispatch_cli.whatif.findings import Shared
 
         return Shared()
 

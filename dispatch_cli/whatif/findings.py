@@ -1,21 +1,53 @@
-"""The findings that a change can concern, of a state."""
+"""The findings that come and go with changes, and the suppressions that these make useless."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.brought_about import forms_of, new_findings
-from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.catalogue.unused_suppression import finding_of
+from dispatch_cli.checks.check import Finding, Need
 from dispatch_cli.checks.run import CheckRun, run_checks
+from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.whatif.suppressions import unused_effect
-from dispatch_cli.whatif.touched import Touched
+from dispatch_cli.model.settings import Suppression
+
+Made = TypeVar("Made")
+
+
+class Shared(Generic[Made]):
+    """A value that the first thread that asks for it makes, while others that ask wait."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._made: list[Made] = []
+
+    def get(self, make: Callable[[], Made]) -> Made:
+        """The value. Errors: those of *make*; then the next one that asks makes it."""
+        with self._lock:
+            if not self._made:
+                self._made.append(make())
+            return self._made[0]
+
+
+class Touched(NamedTuple):
+    """Extent of a change. operators: by name. keys: of backend fallbacks, which concern every operator."""
+
+    operators: frozenset[OperatorName] = frozenset()
+    keys: frozenset[str] = frozenset()
+
+    def __or__(self, other: Touched) -> Touched:
+        return Touched(self.operators | other.operators, self.keys | other.keys)
 
 
 class FindingsEffect(NamedTuple):
@@ -97,3 +129,51 @@ def has_files(state: State) -> bool:
 def _names(state: State, touched: Touched) -> list[OperatorName]:
     """The operators touched, with their overloads and in-place and functional forms."""
     return forms_of(View(state, ()), touched.operators)
+
+
+_Uses = Counter[Suppression]
+"""Number of findings that each suppression suppresses."""
+_USES: WeakKeyDictionary[State, _Uses] = WeakKeyDictionary()
+"""Counts of whole states, kept since all checks have to run once for them."""
+
+
+def unused_effect(
+    before: State, old: Iterable[CheckRun], new: Iterable[CheckRun]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """The findings about suppressions that suppress nothing, which come with a change, and which go.
+
+    before: the state without it. old, new: the runs of checks about the operators that it touches, without and with it.
+    """
+    asked = _asked(before)
+    if not asked:
+        return (), ()
+    own = frozenset(map(str, before.own_operators()))
+    uses, was, became = _uses(before), _count(old, own), _count(new, own)
+    after = {suppression: uses[suppression] - was[suppression] + became[suppression] for suppression in asked}
+    return (
+        tuple(finding_of(suppression) for suppression in asked if uses[suppression] and not after[suppression]),
+        tuple(finding_of(suppression) for suppression in asked if after[suppression] and not uses[suppression]),
+    )
+
+
+def _asked(state: State) -> tuple[Suppression, ...]:
+    """The suppressions of the user's own files, of whose checks none needs a built library."""
+    running = frozenset(check.id for check in CHECKS if Need.BUILT not in check.needs)
+    return Suppressions(View(state, ()), CHECKS, running).unused()
+
+
+def _uses(state: State) -> _Uses:
+    uses = _USES.get(state)
+    if uses is None:
+        own = state.own_operators()
+        view = View(state, own, None, higher_order=state.own_higher_order_operators())
+        uses = _USES[state] = _count([run_checks(view, CHECKS, CHECKS)], frozenset(map(str, own)))
+    return uses
+
+
+def _count(runs: Iterable[CheckRun], own: frozenset[str]) -> _Uses:
+    """Count findings about operators of the files, and about no operator."""
+    uses = _Uses()
+    for run in runs:
+        uses.update(item.by for item in run.suppressed if item.finding.operator is None or item.finding.operator in own)
+    return uses

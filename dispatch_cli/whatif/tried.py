@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
+from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.apply import all_declarations, note_without_changes, refusal_of, rerun
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.change import Addition, Change, ChangeError, Reordering, with_added
-from dispatch_cli.model.declarations import Define, Fallback, Implement
+from dispatch_cli.model.change import (
+    Addition,
+    Change,
+    ChangeError,
+    HistoryChange,
+    RegistrationName,
+    Removal,
+    Reordering,
+    with_added,
+)
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
 from dispatch_cli.model.history_editor import change_history, moving_steps
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, operator_of
 from dispatch_cli.whatif.additions import addition_places
-from dispatch_cli.whatif.findings import FindingsEffect, findings_effect, takes_long
-from dispatch_cli.whatif.shared import Shared
-from dispatch_cli.whatif.touched import Touched
+from dispatch_cli.whatif.findings import FindingsEffect, Shared, Touched, findings_effect, takes_long
 from dispatch_cli.whatif.written import FIRST_SECTION, change_places
 
 
@@ -93,3 +102,49 @@ class TriedChanges:
     def takes_long(self) -> bool:
         """True if finding `findings` takes so long that nobody should wait for it."""
         return bool(self.changes) and takes_long(self.state, self.all_touched)
+
+
+def exact(change: Change, now: TriedChanges) -> Change:
+    """A change that names registrations by their numbers, so that later additions leave no doubt.
+
+    Errors: Refused, for a change of what is not there.
+    """
+    if isinstance(change, Addition):
+        return _completed(change, now.added)
+    try:
+        return _with_names(change, lambda name: now.names.find(name).name)
+    except ChangeError as error:
+        raise refusal_of(error) from None
+
+
+def without_registration(changes: Iterable[Change], gone: RegistrationName) -> Iterator[Change]:
+    """Changes where one of the registrations that they add is not there. Errors: Refused where another means that."""
+    for change in changes:
+        yield change if isinstance(change, Addition) else _with_names(change, lambda name: _without(name, gone))
+
+
+def _completed(change: Addition, declarations: Declarations) -> Addition:
+    """An addition that goes on with a call as its function does elsewhere: kernels of one name are one function."""
+    kernel = change.kernel
+    if isinstance(kernel, str) or kernel.function is None or kernel.fallthrough:
+        return change
+    for step in declarations.steps:
+        if isinstance(step, Implement | Fallback) and step.kernel.function == kernel.function:
+            return change._replace(kernel=kernel._replace(redispatches=step.kernel.redispatches))
+    return change
+
+
+def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:
+    if isinstance(change, Removal):
+        return Removal(rename(change.which))
+    before, after = (None if name is None else rename(name) for name in (change.before, change.after))
+    return Reordering(rename(change.which), before, after, change.block)
+
+
+def _without(name: RegistrationName, gone: RegistrationName) -> RegistrationName:
+    """A name where a registration is not there. Errors: Refused where it means that one."""
+    if name == gone:
+        raise Refused(Refusal.NO_KERNEL, f"another change needs the registration of {gone}")
+    same = name._replace(number=None) == gone._replace(number=None)
+    shifted = same and name.number is not None and gone.number is not None and name.number > gone.number
+    return name._replace(number=name.number - 1) if shifted and name.number is not None else name

@@ -14,12 +14,9 @@ from dispatch_cli.model.change import (
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
-from dispatch_cli.whatif.exact import exact, without_registration
-from dispatch_cli.whatif.file import ChangesFile
-from dispatch_cli.whatif.findings import FindingsEffect, findings_effect
-from dispatch_cli.whatif.touched import Touched
-from dispatch_cli.whatif.tried import TriedChanges
-from dispatch_cli.whatif.written import text_of
+from dispatch_cli.whatif.findings import FindingsEffect, Touched, findings_effect
+from dispatch_cli.whatif.tried import TriedChanges, exact, without_registration
+from dispatch_cli.whatif.written import ChangesFile, text_of
 
 
 class WhatIf:

@@ -19,7 +19,7 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.explore.views.stage import FailedView
 from dispatch_cli.render.data import json_text
-from dispatch_cli.whatif.shared import Shared
+from dispatch_cli.whatif.findings import Shared
 from tests.cli.support import call
 
 _Result = TypeVar("_Result")

@@ -97,6 +97,7 @@ def blocks(
     if changes:
         yield _section("Changes")
         yield TableBlock(_CHANGES, changes)
+        yield Paragraph(Run(_effect(diff, effect), Tone.WARN))
     else:
         yield Paragraph("Nothing is changed. x switches the registration under the cursor off, a adds one.")
     yield Gap()
@@ -120,6 +121,13 @@ def blocks(
         yield _section("No slot changed")
     yield Gap()
     yield from _findings(effect)
+
+
+def _effect(diff: DiffReport | None, effect: FindingsEffect | None) -> str:
+    """Effect of the changes in a sentence, which stands before all that it is about."""
+    slots = "slots are compared…" if diff is None else f"{plural(diff.counts.slots, 'slot')} with another answer"
+    findings = "…" if effect is None else f"{len(effect.new):,} new, {len(effect.gone):,} gone"
+    return f"Effect: {slots}; findings: {findings}"
 
 
 def _findings(effect: FindingsEffect | None) -> Iterator[Block]:

@@ -112,7 +112,7 @@ def opened_by(item: Any, state: State) -> Span | Spot | None:
     return None
 
 
-_WAYS = "enter on an operator in the list shows its differences whole, t those of the one that you are at."
+_WAYS = "the list shows the differences of an operator whole."
 _OLDS: list[Column[Old]] = [Column("State", lambda row, _: row.name)]
 
 
@@ -123,8 +123,6 @@ class DifferencesPane(ListPane):
     WORDS = "operator, what is different"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "old", "Compare with", tooltip="Choose the state to compare with"),
-        Binding("a", "go('everything')", "All", tooltip="Show all that differs"),
-        Binding("t", "go('this')", "Operator", tooltip="Show what differs in the operator that you are at"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
@@ -135,15 +133,20 @@ class DifferencesPane(ListPane):
         self._states: ComparedStates | None = None
         self._whole: PaneAnswer | None = None
         self._shown: PaneAnswer | None = None
-        self._mode = "everything"
 
     def open(self, spot: Spot) -> None:
-        """Show what is different; where the state is another one, it is looked for in a thread."""
+        """Show what is different, with the cursor at the operator; in another state, it is looked for in a thread."""
+        moved = spot._replace(key=None) != self.spot._replace(key=None)
         self.spot = spot
-        if self._mode == "this":
-            self._show_this()
-        else:
-            self._compare()
+        self._compare()
+        if moved:
+            self._point()
+
+    def _point(self) -> None:
+        """Put the cursor on the operator that the user is at, if it differs."""
+        spots = [row.spot for row in self.list.rows]
+        if (here := self.spot._replace(key=None)) in spots:
+            self.list.move_to(spots.index(here))
 
     @property
     def old(self) -> Old | None:
@@ -160,7 +163,6 @@ class DifferencesPane(ListPane):
     def _compare(self) -> None:
         """Compare everything, in a thread."""
         old, state = self.old, self.session.state
-        self.remove_class("-no-list")
         if old is None:
             self.say("There is nothing to compare with.")
         elif self._made == (state, old):
@@ -183,11 +185,9 @@ class DifferencesPane(ListPane):
         self._states, self._whole = states, answer
         if answer is None:
             self.say("`diff` has no arguments for this: it compares files and embedded states.")
-        if self._mode == "everything":
-            if answer is not None:
-                self.refill(keep=True)
-        elif self._mode == "this":
-            self._show_this()
+        else:
+            self.refill(keep=True)
+            self._point()
 
     def _failed(self, error: Exception) -> None:
         self._made = None
@@ -227,7 +227,7 @@ class DifferencesPane(ListPane):
         row = self.list.target
         self._shown = None
         states, old = self._states, self.old
-        if self._mode == "everything" and row is not None and states is not None and old is not None:
+        if row is not None and states is not None and old is not None:
             self._shown = self._whole if row.spot is None else diff_answer(self.session, old, row.spot, states)
             self.answered(self._shown)
         super().show_details()
@@ -251,41 +251,6 @@ class DifferencesPane(ListPane):
         there = spot is not None and (spot.operator is None or spot.operator in self.session.state.dispatcher)
         return spot if there else None
 
-    # one operator
-
-    def _show_this(self) -> None:
-        """The differences of the operator under the cursor."""
-        self.add_class("-no-list")
-        old, spot = self.old, self.spot
-        if old is None or spot == Spot():
-            self._say_nothing("There is no operator to compare.")
-            return
-        if self._states is None or self._made != (self.session.state, old):
-            self._mode = "everything"
-            self._compare()
-            self._mode = "this"
-            self.add_class("-no-list")
-            return
-        self._shown = diff_answer(self.session, old, spot._replace(key=None), self._states)
-        if self._shown is None:
-            self._say_nothing("`diff` has no arguments for this.")
-            return
-        report: DiffReport = self._shown.report
-        self.say((f"{spot.operator or spot.higher_order}", "bold"), f": {outcome(report)}")
-        self._show()
-
-    def _show(self) -> None:
-        self.detail.show(lambda width: self.details(None, width), self.opens)
-        self.answered(self._shown)
-        if self.list.has_focus or self.filter.has_focus:
-            self.detail.focus()
-
-    def _say_nothing(self, text: str) -> None:
-        self._shown = None
-        self.say(text)
-        self.detail.show(())
-        self.answered(None)
-
     # keys
 
     def action_old(self) -> None:
@@ -297,10 +262,3 @@ class DifferencesPane(ListPane):
         if old is not None:
             self._chosen = old
             self.open(self.spot)
-
-    def action_go(self, mode: str) -> None:
-        """Show all that is different, or what is of the operator under the cursor."""
-        self._mode = mode
-        self.open(self.spot)
-        if mode == "everything":
-            self.list.focus()
