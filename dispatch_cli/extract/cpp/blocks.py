@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import inside, split
@@ -25,7 +24,6 @@ _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
-_NOT_PARAMETERS = frozenset({")", ";", "{", "}"})
 MAX_HEADER = 2000
 """Characters of the head of a function."""
 
@@ -74,23 +72,16 @@ def variable_before(text: SourceText, offset: int) -> str | None:
     return match[1] if match else None
 
 
-def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, list[CppToken]] | None:
+def function_head(token: CppToken) -> tuple[str, list[CppToken]] | None:
     """The name of the function in whose parameters *token* is, and the tokens from the ``(`` on. None elsewhere.
 
-    before: the tokens before it, of one out of a macro; *token* is the last of them.
+    A function that a macro makes is not looked at.
     """
-    if token.use is None:
-        place = _parameter_list(token.source, token.offset)
-        if place is None:
-            return None
-        name, opening = place
-        return name, list(lex(token.source, opening, token.offset))
-    index = len(before) - 2
-    while index > 0 and before[index].text != "(" and before[index].text not in _NOT_PARAMETERS:
-        index -= 1
-    if index < 1 or before[index].text != "(" or before[index - 1].kind != "name":
+    place = _parameter_list(token.source, token.offset) if token.use is None else None
+    if place is None:
         return None
-    return before[index - 1].text, list(before[index:-1])
+    name, opening = place
+    return name, list(lex(token.source, opening, token.offset))
 
 
 def _parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:

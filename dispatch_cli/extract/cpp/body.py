@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dispatch_cli.extract.cpp.brackets import partners, split
 from dispatch_cli.extract.cpp.conditions import Decision, When, conjunction, joined, opposite, undecided
 from dispatch_cli.extract.cpp.findings import Findings
+from dispatch_cli.extract.cpp.scope import UnitScope
 from dispatch_cli.extract.cpp.simple import (
-    FileScope,
     LibraryVariable,
     SimpleStatements,
     decision_of,
@@ -33,7 +33,7 @@ class BodyReader:
     """Reads the statements of one block. strict: statements without the library matter, too."""
 
     def __init__(
-        self, library: LibraryVariable, findings: Findings, scope: FileScope, build: When, strict: bool = True
+        self, library: LibraryVariable, findings: Findings, scope: UnitScope, build: When, strict: bool = True
     ) -> None:
         self._findings, self._build = findings, build
         self._block_when = library.block.when

@@ -18,9 +18,7 @@ from dispatch_cli.model.extracted import (
 
 MAX_TEXT = 200
 """Characters of a statement that are shown."""
-_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"}) | {
-    "TorchLibraryInit"
-}
+_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
 
 

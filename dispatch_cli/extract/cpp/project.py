@@ -21,10 +21,10 @@ MAX_WRAPPERS = 2000
 """Macros of a project that may stand for a registration block."""
 MAX_SEARCHED = 50
 """Macros that are looked for one after the other."""
-_SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibraryInit")
+_SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
-_BEGINS = rf"{_BLOCK}|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")

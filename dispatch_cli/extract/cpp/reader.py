@@ -11,15 +11,13 @@ from dispatch_cli.extract.cpp.brackets import split
 from dispatch_cli.extract.cpp.conditions import When, joined, undecided
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.register_operators import OperatorsReader, chain_calls
-from dispatch_cli.extract.cpp.scope import LibraryFunctions, UnitScope
-from dispatch_cli.extract.cpp.simple import LibraryFunction, LibraryVariable
+from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
+from dispatch_cli.extract.cpp.simple import LibraryVariable
 from dispatch_cli.extract.cpp.tokens import CppToken
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.condition import Atom, Condition, Not
 
-MAX_BEFORE = 2000
-"""Tokens of one macro before the parameters of a function."""
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
@@ -36,7 +34,6 @@ class UnitReader:
         self._scope = UnitScope(unit, functions)
         self._operators = OperatorsReader(self.findings, self._scope.value, self._scope.infer)
         self._objects = ObjectsReader(unit, self.findings, self._scope, self._build)
-        self._before: list[CppToken] = []
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""
@@ -45,10 +42,6 @@ class UnitReader:
             token = self._unit.next()
             if token is None:
                 break
-            if token.use is not None:
-                if self._before and (self._before[-1].use != token.use or len(self._before) > MAX_BEFORE):
-                    self._before.clear()
-                self._before.append(token)
             try:
                 self._construct(token)
             except OverWork as error:
@@ -70,8 +63,6 @@ class UnitReader:
             self._register_operators(token)
         elif text in ("Library", "StableLibrary"):
             self._function(token)
-        elif text == "TorchLibraryInit":
-            self._initialiser(token)
         elif _LIBRARY_MACRO.fullmatch(text) and (taken := self._bracketed([token])) is not None:
             self.findings.refuse(taken, f"the macro {text} is not known", self._build)
             self.findings.missing[text] += 1
@@ -136,7 +127,7 @@ class UnitReader:
 
     def _function(self, token: CppToken) -> None:
         """A function with a parameter ``torch::Library&``."""
-        opened = function_head(token, self._before)
+        opened = function_head(token)
         if opened is None:
             return
         name, head = opened
@@ -153,21 +144,6 @@ class UnitReader:
             return
         parameters = tuple(map(_parameter, split(taken[1:-1])))
         self._functions.add(LibraryFunction(name, parameters, tuple(body[1:-1])))
-
-    def _initialiser(self, token: CppToken) -> None:
-        """``TorchLibraryInit name(kind, function, …)``, which ``TORCH_LIBRARY`` makes, written by hand."""
-        name, following = "", self._unit.next()
-        while following is not None and following.kind == "name":
-            name, following = following.text, self._unit.next()
-        if following is None or following.text not in ("(", "{") or (following.text == "{" and name in ("", "final")):
-            return
-        taken = self._bracketed([], following)
-        if taken is None or "Kind" in [part.text for part in taken[:6]]:  # the constructor itself
-            return
-        if in_test(token):
-            self.findings.leave_out([token, *taken])
-        else:
-            self.findings.refuse([token, *taken], "a library that TorchLibraryInit makes is not read", self._build)
 
     def _bracketed(
         self, start: list[CppToken], opening: CppToken | None = None, depth: int = 0

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.signatures import declared_in, signature_of
-from dispatch_cli.extract.cpp.simple import LOOKUP, LibraryFunction
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, weight
 from dispatch_cli.extract.cpp.unit import TranslationUnit
+
+
+class LibraryFunction(NamedTuple):
+    """A function, or a lambda, that takes a library. parameters: their names. body: its statements."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: tuple[CppToken, ...]
 
 
 class LibraryFunctions:
@@ -33,12 +41,14 @@ class LibraryFunctions:
         self._functions[function.name] = function
 
 
+LOOKUP = 10
+"""Units of work of a name that stands for an expression."""
 SEARCHED = 4096
 """So many characters that are searched for a word cost one unit."""
 
 
 class UnitScope:
-    """The constants and functions of one translation unit. work: as in `FileScope`."""
+    """The constants and functions of one translation unit. work: the budget of its statements."""
 
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions

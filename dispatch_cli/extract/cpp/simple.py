@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.brackets import inside, split, unwrapped
 from dispatch_cli.extract.cpp.conditions import Decision, When, conjunction, disjunction, joined, opposite, undecided
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.registrations import Registrar
+from dispatch_cli.extract.cpp.scope import LOOKUP, LibraryFunction, UnitScope
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled, weight
 from dispatch_cli.extract.cpp.values import Lookup
 from dispatch_cli.extract.work import WorkBudget
@@ -130,44 +131,11 @@ _HARMLESS = frozenset(
 _TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
 
 
-LOOKUP = 10
-"""Units of work of a name that stands for an expression."""
-
-
 class LibraryVariable(NamedTuple):
     """A ``torch::Library`` in a scope: its name there, and its block."""
 
     name: str
     block: ExtractedBlock
-
-
-class LibraryFunction(NamedTuple):
-    """A function, or a lambda, that takes a library. parameters: their names. body: its statements."""
-
-    name: str
-    parameters: tuple[str, ...]
-    body: tuple[CppToken, ...]
-
-
-class FileScope(Protocol):
-    """Finder of the functions of a unit. work: the budget of its statements."""
-
-    work: WorkBudget
-
-    def function(self, name: str) -> LibraryFunction | None:
-        """The function of that name that takes a library."""
-
-    def value(self, name: str, everywhere: bool = True) -> Sequence[CppToken] | None:
-        """The value of a constant; *everywhere*: it may be in an included file."""
-
-    def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
-        """The atoms that decide what the macros among *tokens* are."""
-
-    def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
-        """The signature of a function; *everywhere*: it may be declared in an included file."""
-
-    def may_follow(self) -> bool:
-        """True if a function that is not found can be in a file that is still to be read."""
 
 
 Statements = Callable[[list[CppToken], When, int], bool]
@@ -180,7 +148,7 @@ class SimpleStatements:
     """
 
     def __init__(
-        self, library: LibraryVariable, findings: Findings, scope: FileScope, statements: Statements, strict: bool
+        self, library: LibraryVariable, findings: Findings, scope: UnitScope, statements: Statements, strict: bool
     ) -> None:
         self._strict = strict
         self._library, self._findings, self._scope, self._statements = library, findings, scope, statements
