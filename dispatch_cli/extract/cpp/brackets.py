@@ -1,8 +1,9 @@
-"""Brackets in a list of tokens: which belong together, and the parts between commas."""
+"""Brackets in a list of tokens: which belong together, the parts between commas, and chains of calls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.tokens import CppToken
 
@@ -106,3 +107,37 @@ def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
     while off < MAX_PARENTHESES and off < last - off and tokens[off].text == "(" and pairs.get(off) == last - off:
         off += 1
     return list(tokens[off : len(tokens) - off])
+
+
+class ChainCall(NamedTuple):
+    """A call ``.name<template>(arguments)``. tokens: all of it."""
+
+    name: str
+    template: list[CppToken]
+    arguments: list[list[CppToken]]
+    tokens: list[CppToken]
+
+
+def chain_calls(tokens: Sequence[CppToken]) -> list[ChainCall] | None:
+    """The calls of ``.a(...).b<c>(...)``; None for something else."""
+    calls: list[ChainCall] = []
+    index = 0
+    while index < len(tokens):
+        start = index
+        if tokens[index].text not in (".", "->") or index + 1 == len(tokens):
+            return None
+        index += 1 + (tokens[index + 1].text == "template")
+        name = tokens[index].text
+        index += 1
+        template: list[CppToken] = []
+        if index < len(tokens) and tokens[index].text == "<":
+            end = angle_end(tokens, index)
+            if end is None:
+                return None
+            template = list(tokens[index + 1 : end - 1])
+            index = end
+        if index >= len(tokens) or tokens[index].text != "(":
+            return None
+        body, index = inside(tokens, index)
+        calls.append(ChainCall(name, template, split(body), list(tokens[start:index])))
+    return calls

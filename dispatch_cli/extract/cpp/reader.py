@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from dispatch_cli.extract.cpp.blocks import KINDS, ObjectsReader, function_head, in_test, made_block, when_called
 from dispatch_cli.extract.cpp.body import BodyReader
-from dispatch_cli.extract.cpp.brackets import split
+from dispatch_cli.extract.cpp.brackets import chain_calls, split
 from dispatch_cli.extract.cpp.conditions import When, joined, undecided
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
-from dispatch_cli.extract.cpp.register_operators import OperatorsReader, chain_calls
+from dispatch_cli.extract.cpp.register_operators import OperatorsReader
 from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryVariable
 from dispatch_cli.extract.cpp.tokens import CppToken

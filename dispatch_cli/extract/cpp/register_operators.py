@@ -6,10 +6,7 @@ list of ``Operator``) are not registered with the dispatcher.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
+from dispatch_cli.extract.cpp.brackets import ChainCall, chain_calls, inside, split
 from dispatch_cli.extract.cpp.conditions import When
 from dispatch_cli.extract.cpp.findings import Findings
 from dispatch_cli.extract.cpp.registrations import Infer, Registrar
@@ -19,40 +16,6 @@ from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import ExtractedBlock, Unknown
 
 _KINDS = {"CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION", "FROM_SCHEMA": None}
-
-
-class ChainCall(NamedTuple):
-    """A call ``.name<template>(arguments)``. tokens: all of it."""
-
-    name: str
-    template: list[CppToken]
-    arguments: list[list[CppToken]]
-    tokens: list[CppToken]
-
-
-def chain_calls(tokens: Sequence[CppToken]) -> list[ChainCall] | None:
-    """The calls of ``.a(...).b<c>(...)``; None for something else."""
-    calls: list[ChainCall] = []
-    index = 0
-    while index < len(tokens):
-        start = index
-        if tokens[index].text != "." or index + 1 == len(tokens):
-            return None
-        index += 1 + (tokens[index + 1].text == "template")
-        name = tokens[index].text
-        index += 1
-        template: list[CppToken] = []
-        if index < len(tokens) and tokens[index].text == "<":
-            end = angle_end(tokens, index)
-            if end is None:
-                return None
-            template = list(tokens[index + 1 : end - 1])
-            index = end
-        if index >= len(tokens) or tokens[index].text != "(":
-            return None
-        body, index = inside(tokens, index)
-        calls.append(ChainCall(name, template, split(body), list(tokens[start:index])))
-    return calls
 
 
 class OperatorsReader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dispatch_cli.extract.cpp.brackets import inside, split
+from dispatch_cli.extract.cpp.brackets import chain_calls
 from dispatch_cli.extract.cpp.conditions import When
 from dispatch_cli.extract.cpp.findings import Findings
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
@@ -46,39 +46,26 @@ class Registrar:
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
         """Read ``m.def(...).impl(...)``; *when*: the conditions of the statement."""
-        index = 1
-        while index < len(tokens):
-            if tokens[index].text not in (".", "->") or index + 1 == len(tokens):
-                return self._findings.refuse(tokens[index:], "this is not a call of the library", when)
-            start = index
-            method = tokens[index + 1]
-            index += 2
-            if index < len(tokens) and tokens[index].text == "template":
-                method, index = tokens[index], index + 1
-            while index < len(tokens) and tokens[index].text != "(":
-                index += 1
-            if index == len(tokens):
-                return self._findings.refuse(tokens[start:], "this is not a call of the library", when)
-            body, index = inside(tokens, index)
-            whole = tokens[start - 1 if start == 1 else start : index]
-            arguments = split(body)
-            if method.text == "def" and arguments:
+        calls = chain_calls(tokens[1:])
+        if calls is None:
+            return self._findings.refuse(tokens, "this is not a call of the library", when)
+        for call in calls:
+            name, arguments = call.name, call.arguments
+            whole = tokens[: len(call.tokens) + 1] if call is calls[0] else call.tokens
+            if name == "def" and arguments:
                 self._define(whole, arguments, when)
-            elif method.text == "impl" and len(arguments) >= 2:
+            elif name in ("impl", "impl_UNBOXED") and len(arguments) >= 2:
                 self._implement(whole, arguments, when)
-            elif method.text in ("impl_UNBOXED", "fallback") and arguments:
-                if method.text == "fallback":
-                    self._fallback(whole, arguments, when)
-                else:
-                    self._implement(whole, arguments, when)
-            elif method.text in _SET_MODULE and arguments:
+            elif name == "fallback" and arguments:
+                self._fallback(whole, arguments, when)
+            elif name in _SET_MODULE and arguments:
                 self._set_module(arguments)
-            elif method.text in _NO_EFFECT:
+            elif name in _NO_EFFECT:
                 self._findings.account(tokens)
-                if method.text == "class_":
+                if name == "class_":
                     return None  # what follows belongs to the class
             else:
-                self._findings.refuse(whole, f"'{method.text}' of a library is not known", when)
+                self._findings.refuse(whole, f"'{name}' of a library is not known", when)
             self._findings.account(whole)
         return None
 

@@ -74,20 +74,28 @@ class SchemaArgument(NamedTuple):
     alias_analysis: str | None = None
 
 
-def called(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken]] | None:
-    """The name and the arguments of an expression that is one call ``a::b<c>(...)``."""
-    if not tokens or tokens[-1].text not in (")", "}"):
-        return None
-    name = ""
-    index = 0
-    while index < len(tokens) and (tokens[index].kind == "name" or tokens[index].text == "::"):
-        if tokens[index].kind == "name":
-            name = tokens[index].text
+def call_of(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken], list[list[CppToken]] | None]:
+    """The name, the template arguments and the arguments of an expression that is one call ``a::b<c>(...)``."""
+    index, name = 0, ""
+    template: list[CppToken] = []
+    while index < len(tokens):
+        token = tokens[index]
+        if token.kind == "name":
+            name, template = token.text, []
+        elif token.text == "<" and name:
+            end = angle_end(tokens, index)
+            if end is None:
+                return "", [], None
+            template = list(tokens[index + 1 : end - 1])
+            index = end
+            continue
+        elif token.text != "::":
+            break
         index += 1
     if not name or index == len(tokens) or tokens[index].text not in ("(", "{"):
-        return None
+        return "", [], None
     body, end = inside(tokens, index)
-    return (name, body) if end == len(tokens) else None
+    return (name, template, split(body)) if end == len(tokens) else ("", [], None)
 
 
 def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str | None:
@@ -101,10 +109,10 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     if len(parts) > 1:
         values = [text_of(part, lookup, steps + 1) for part in parts]
         return None if None in values else "".join(value for value in values if value is not None)
-    call = called(tokens)
-    if call is not None and call[0] in _TRANSPARENT:
-        values = [text_of(part, lookup, steps + 1) for part in split(call[1])]
-        return None if None in values or not values else "".join(value for value in values if value is not None)
+    name, _, arguments = call_of(tokens)
+    if name in _TRANSPARENT and arguments:
+        values = [text_of(part, lookup, steps + 1) for part in arguments]
+        return None if None in values else "".join(value for value in values if value is not None)
     if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
         return text_of(tokens[:-4], lookup, steps + 1)
     if tokens[-1].kind == "name" and all(token.kind == "name" or token.text == "::" for token in tokens):
@@ -115,15 +123,10 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
 
 def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> SchemaArgument:
     """Read the schema in the first argument of ``m.def``."""
-    call = called(unwrapped(tokens))
-    if call is not None and call[0] == "schema":
-        parts = split(call[1])
-        if parts:
-            kind = None
-            if len(parts) > 1:
-                name = next((token.text for token in parts[1] if token.text in _KINDS), "")
-                kind = _KINDS.get(name)
-            return SchemaArgument(text_of(parts[0], lookup), kind)
+    name, _, arguments = call_of(unwrapped(tokens))
+    if name == "schema" and arguments:
+        kinds = [_KINDS[token.text] for argument in arguments[1:2] for token in argument if token.text in _KINDS]
+        return SchemaArgument(text_of(arguments[0], lookup), kinds[0] if kinds else None)
     return SchemaArgument(text_of(tokens, lookup))
 
 
@@ -184,7 +187,7 @@ def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: i
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:
         return kernel_of(tokens[1:], near, lookup, steps + 1)
-    name, template, arguments = _call(tokens)
+    name, template, arguments = call_of(tokens)
     if name == "dispatch" and arguments is not None and len(arguments) == 2:
         inner = kernel_of(arguments[1], near, lookup, steps + 1)
         return inner._replace(key=key_from(arguments[0], lookup))
@@ -194,20 +197,18 @@ def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: i
         inner = kernel_of(template or (arguments[0] if arguments else []), near, lookup, steps + 1)
         return inner._replace(boxed_only=True)
     if name in _FUNCTORS and arguments:
-        maker, type_name, _ = _call(unwrapped(arguments[0]))
+        maker, type_name, _ = call_of(unwrapped(arguments[0]))
         shown = spelled(tuple(type_name)) if maker in ("make_unique", "make_intrusive") and type_name else None
         return KernelArgument(shown or spelled(tuple(arguments[0])), boxed_only=name == "makeFromBoxedFunctor")
     if name == "makeNamedNotSupported":
         return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
     if name == "TORCH_BOX" and arguments:
         return kernel_of(arguments[0], near, lookup, steps + 1)._replace(boxed_only=True)
-    if name in _WRAPPERS and arguments:
-        return kernel_of(arguments[0], near, lookup, steps + 1)
-    if name in _CASTS and arguments:
+    if name in _WRAPPERS | _CASTS and arguments:
         return kernel_of(arguments[0], near, lookup, steps + 1)
     if len(tokens) == 1 and tokens[0].kind == "name":
         value = near(tokens[0].text)
-        if value and (value[0].text == "&" or _call(unwrapped(value))[0] in _WRAPPERS | _CASTS | {"dispatch"}):
+        if value and (value[0].text == "&" or call_of(unwrapped(value))[0] in _WRAPPERS | _CASTS | {"dispatch"}):
             return kernel_of(value, near, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
@@ -222,9 +223,9 @@ def key_from(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str 
         value = lookup(tokens[-1].text)
         if value is not None:
             return key_from(unwrapped(value), lookup, steps + 1)
-    call = called(tokens)
-    if call is not None and call[0] in ("DispatchKey", "make_optional", "optional") and split(call[1]):
-        return key_from(split(call[1])[0], lookup, steps + 1)
+    name, _, arguments = call_of(tokens)
+    if name in ("DispatchKey", "make_optional", "optional") and arguments:
+        return key_from(arguments[0], lookup, steps + 1)
     return Unknown(spelled(tuple(tokens)))
 
 
@@ -234,32 +235,3 @@ def _without_debug(tokens: list[CppToken]) -> list[CppToken]:
         if tokens[index].text == "debug" and tokens[index - 1].text == "." and tokens[-1].text == ")":
             return tokens[: index - 1] or tokens
     return tokens
-
-
-def _call(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken], list[list[CppToken]] | None]:
-    """The name, the template arguments and the arguments of an expression that is one call."""
-    index, name = 0, ""
-    template: list[CppToken] = []
-    while index < len(tokens):
-        token = tokens[index]
-        if token.kind == "name":
-            name, template = token.text, []
-        elif token.text == "<" and name:
-            end = angle_end(tokens, index)
-            if end is None:
-                return "", [], None
-            template = list(tokens[index + 1 : end - 1])
-            index = end
-            continue
-        elif token.text != "::":
-            break
-        index += 1
-    if not name or index == len(tokens) or tokens[index].text not in ("(", "{"):
-        return "", [], None
-    depth = 0
-    for position in range(index, len(tokens)):
-        text = tokens[position].text if tokens[position].kind == "mark" else ""
-        depth += (text in ("(", "{", "[")) - (text in (")", "}", "]"))
-        if depth == 0 and position + 1 < len(tokens):
-            return "", [], None
-    return name, template, split(tokens[index + 1 : -1])
