@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 
 from dispatch_cli.extract.cpp.body import BodyReader
-from dispatch_cli.extract.cpp.brackets import inside, split
+from dispatch_cli.extract.cpp.brackets import inside, nesting, split
 from dispatch_cli.extract.cpp.conditions import When, joined
 from dispatch_cli.extract.cpp.findings import Findings
 from dispatch_cli.extract.cpp.scope import UnitScope
@@ -143,10 +143,9 @@ class ObjectsReader:
         scope: list[CppToken] = [token]
         depth = 0
         while (following := self._unit.next()) is not None:
-            if following.kind == "mark":
-                depth += (following.text in ("(", "{", "[")) - (following.text in (")", "}", "]"))
-                if depth < 0:
-                    break
+            depth += nesting(following)
+            if depth < 0:
+                break
             scope.append(following)
             check_size(scope)
             if depth == 0 and following.text == ";" and not when_called(token):
@@ -174,8 +173,7 @@ class ObjectsReader:
             return self._findings.refuse(scope[index:behind], "what becomes of this library is not known", self._build)
         end, depth = behind, 0
         while end < len(scope):
-            text = scope[end].text if scope[end].kind == "mark" else ""
-            depth += (text in ("(", "{", "[")) - (text in (")", "}", "]"))
+            depth += nesting(scope[end])
             if depth < 0:
                 break
             end += 1

@@ -16,6 +16,13 @@ MAX_PARENTHESES = 64
 """Parentheses around one expression that are taken off."""
 
 
+def nesting(token: CppToken) -> int:
+    """1 for a bracket that opens, -1 for one that closes, 0 for others."""
+    if token.kind != "mark":
+        return 0
+    return (token.text in ("(", "{", "[")) - (token.text in (")", "}", "]"))
+
+
 def partners(tokens: Sequence[CppToken]) -> dict[int, int] | None:
     """The closing bracket of each opening one, by index; None where they do not match."""
     pairs: dict[int, int] = {}
@@ -73,10 +80,7 @@ def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToke
                 index = end
                 continue
             less += 1
-        if text in ("(", "[", "{"):
-            depth += 1
-        elif text in (")", "]", "}"):
-            depth -= 1
+        depth += nesting(token)
         if text == separator and depth == 0:
             parts.append([])
         else:
@@ -89,13 +93,9 @@ def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken]
     """Tokens between the bracket at *opening* and its partner, and the index behind the partner."""
     depth = 0
     for index in range(opening, len(tokens)):
-        text = tokens[index].text if tokens[index].kind == "mark" else ""
-        if text in ("(", "[", "{"):
-            depth += 1
-        elif text in (")", "]", "}"):
-            depth -= 1
-            if depth == 0:
-                return list(tokens[opening + 1 : index]), index + 1
+        depth += nesting(tokens[index])
+        if depth == 0:
+            return list(tokens[opening + 1 : index]), index + 1
     return list(tokens[opening + 1 :]), len(tokens)
 
 

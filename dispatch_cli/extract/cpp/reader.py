@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dispatch_cli.extract.cpp.blocks import KINDS, ObjectsReader, function_head, in_test, made_block, when_called
 from dispatch_cli.extract.cpp.body import BodyReader
-from dispatch_cli.extract.cpp.brackets import chain_calls, split
+from dispatch_cli.extract.cpp.brackets import chain_calls, nesting, split
 from dispatch_cli.extract.cpp.conditions import When, joined, undecided
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.register_operators import OperatorsReader
@@ -131,7 +131,7 @@ class UnitReader:
         if opened is None:
             return
         name, head = opened
-        taken = self._bracketed(head, token, depth=sum(_depth(part) for part in head))
+        taken = self._bracketed(head, token, depth=sum(nesting(part) for part in head))
         following = self._unit.next() if taken is not None else None
         for _ in range(MAX_RESULT):
             if following is None or following.text in ("{", ";", "(", ")", ","):
@@ -153,21 +153,15 @@ class UnitReader:
         if token is None or (depth == 0 and token.text not in ("(", "{")):
             return None
         result = [*start, token]
-        depth += _depth(token)
+        depth += nesting(token)
         while depth > 0:
             token = self._unit.next()
             if token is None:
                 return None
-            depth += _depth(token)
+            depth += nesting(token)
             result.append(token)
             check_size(result)
         return result
-
-
-def _depth(token: CppToken) -> int:
-    if token.kind != "mark":
-        return 0
-    return (token.text in ("(", "{", "[")) - (token.text in (")", "}", "]"))
 
 
 def _parameter(tokens: Sequence[CppToken]) -> str:
