@@ -13,10 +13,10 @@ from dispatch_cli.audit import audit
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.fields import parse_place
 from dispatch_cli.declarations.header import broken_declarations
-from dispatch_cli.extract.backend_name import backend_names as read_backend_names
-from dispatch_cli.extract.backend_name import imported_names, of_package, without_names
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.document import with_not_understood
+from dispatch_cli.extract.given_names import backend_names as read_backend_names
+from dispatch_cli.extract.given_names import imported_names, of_package, without_names
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import NO_TEXT
 from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files

@@ -17,9 +17,8 @@ from dispatch_cli.model.call import Absent, CallError, ContextKind, TensorSpec, 
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
 from dispatch_cli.model.universe import PRE_DISPATCH
-from dispatch_cli.trace.calls import CallEnd
+from dispatch_cli.trace.calls import GENERATOR, CallEnd
 from dispatch_cli.trace.recording import Recording
-from dispatch_cli.trace.signature import GENERATOR
 
 _BASE = "torch"
 """PyTorch's name for the layer of functorch's stack that is no transform."""

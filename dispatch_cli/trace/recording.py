@@ -10,16 +10,23 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from dispatch_cli.capture.shape import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
+from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import MAX_LINE, Span
-from dispatch_cli.trace.calls import NONE, NOT_KNOWN, RAISED, RETURNED, RecordedCalls
-
-if TYPE_CHECKING:
-    from dispatch_cli.trace.signature import TableThen
+from dispatch_cli.trace.calls import (
+    NONE,
+    NOT_KNOWN,
+    RAISED,
+    RETURNED,
+    RecordedCalls,
+    TableThen,
+    check_signature,
+    check_table,
+    table_of,
+)
 
 VERSION = 1
 HEAD = "dispatch_cli_trace"
@@ -295,15 +302,11 @@ class _RecordingReader:
         self._open.append([])
 
     def _signature(self, value: list[Any]) -> None:
-        from dispatch_cli.trace.signature import check
-
-        check(value[2])
+        check_signature(value[2])
         _index(value[2]["operator"], self._of.operators, "an operator")
         _add(value, self._of.signatures, value[2])
 
     def _table(self, value: list[Any]) -> None:
-        from dispatch_cli.trace.signature import check_table, table_of
-
         check_table(value[2])
         self._of.tables[_index(value[1], self._of.operators, "an operator")] = table_of(value[2])
 

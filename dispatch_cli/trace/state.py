@@ -27,8 +27,8 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
+from dispatch_cli.trace.calls import KernelThen, TableThen
 from dispatch_cli.trace.recording import Recording
-from dispatch_cli.trace.signature import KernelThen, TableThen
 
 PROGRAM = "the recorded program"
 BLOCK = Block(LibraryKind.IMPL, "_", None, PROGRAM, 0, implicit=True, by=Registrant.PYTORCH)

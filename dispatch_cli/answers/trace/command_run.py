@@ -16,7 +16,7 @@ from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwri
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
-    from dispatch_cli.trace.kept import RecordingPlace
+    from dispatch_cli.trace.launch import RecordingPlace
 
 
 class RunAsked(NamedTuple):
@@ -34,7 +34,7 @@ class RunAsked(NamedTuple):
 
 def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
     """The last recording. Exits with 2 where there is none, and where a program is named as well."""
-    from dispatch_cli.trace.kept import last_recording
+    from dispatch_cli.trace.launch import last_recording
 
     if program or is_module:
         raise click.UsageError("--last shows the last recording: give no program and no other recording.")
@@ -51,8 +51,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.capture.run import executable_of
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.trace.kept import RecordingPlace
-    from dispatch_cli.trace.launch import check_script, command, launch, library_for
+    from dispatch_cli.trace.launch import RecordingPlace, check_script, command, launch, library_for
     from dispatch_cli.trace.recording import is_recording
 
     check_asked(asked, out)

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import inside, nesting, split
 from dispatch_cli.extract.cpp.conditions import When, joined
-from dispatch_cli.extract.cpp.findings import Findings
+from dispatch_cli.extract.cpp.registrations import Findings
 from dispatch_cli.extract.cpp.scope import UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryVariable
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex, spelled

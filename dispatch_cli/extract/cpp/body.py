@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dispatch_cli.extract.cpp.brackets import partners, split
 from dispatch_cli.extract.cpp.conditions import Decision, When, conjunction, joined, opposite, undecided
-from dispatch_cli.extract.cpp.findings import Findings
+from dispatch_cli.extract.cpp.registrations import Findings
 from dispatch_cli.extract.cpp.scope import UnitScope
 from dispatch_cli.extract.cpp.simple import (
     LibraryVariable,

@@ -1,7 +1,10 @@
-"""Macros of PyTorch's own headers that begin registration blocks, as data.
+"""Macros of PyTorch's own headers that begin registration blocks, or hold registrations, as data.
 
-From torch/library.h and torch/csrc/stable/library.h. A name that begins with ``@`` stands for what the macro makes;
-C++ has no such names.
+From torch/library.h and torch/csrc/stable/library.h; from ATen/autocast_mode.h and ATen/functorch/BatchRulesHelper.h,
+for projects that use them without having the headers: the lists are those of PyTorch 2.13. Macros that only older
+versions have are here, too (``KERNEL_CPU2``). With ``-I`` the headers of another version are read instead. Only what
+they register is here; how their kernels are made is not. ``…_EXPAND`` are of registration.h, which kernel-builder adds
+to a project when it builds it. A name that begins with ``@`` stands for what the macro makes; C++ has no such names.
 """
 
 from __future__ import annotations

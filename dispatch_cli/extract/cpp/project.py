@@ -11,7 +11,7 @@ from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macros import COMMAND_LINE, Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.tokens import REST_OF_LINE, SourceText, normal
-from dispatch_cli.extract.extension_names import ExtensionNames
+from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import ReadSettings, Sources, nearest
 from dispatch_cli.model.extracted import NotUnderstood, SourceKind

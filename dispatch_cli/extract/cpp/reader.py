@@ -9,8 +9,8 @@ from dispatch_cli.extract.cpp.blocks import KINDS, ObjectsReader, function_head,
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import chain_calls, nesting, split
 from dispatch_cli.extract.cpp.conditions import When, joined, undecided
-from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.register_operators import OperatorsReader
+from dispatch_cli.extract.cpp.registrations import Findings, same_conditions
 from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryVariable
 from dispatch_cli.extract.cpp.tokens import CppToken

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dispatch_cli.extract.cpp.brackets import ChainCall, chain_calls, inside, split
 from dispatch_cli.extract.cpp.conditions import When
-from dispatch_cli.extract.cpp.findings import Findings
-from dispatch_cli.extract.cpp.registrations import Infer, Registrar
+from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
 from dispatch_cli.extract.cpp.values import KernelArgument, Lookup, kernel_of, key_from, text_of
 from dispatch_cli.model.declarations import LibraryKind

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from dispatch_cli.extract.cpp.conditions import When
-from dispatch_cli.extract.cpp.findings import Findings, FromCpp
 from dispatch_cli.extract.cpp.macro_table import UnclosedMacro
 from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.reader import UnitReader, assumptions
+from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
 from dispatch_cli.extract.cpp.scope import LibraryFunctions
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.sources import Sources

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.brackets import inside, split, unwrapped
 from dispatch_cli.extract.cpp.conditions import Decision, When, conjunction, disjunction, joined, opposite, undecided
-from dispatch_cli.extract.cpp.findings import Findings, same_conditions
-from dispatch_cli.extract.cpp.registrations import Registrar
+from dispatch_cli.extract.cpp.registrations import Findings, Registrar, same_conditions
 from dispatch_cli.extract.cpp.scope import LOOKUP, LibraryFunction, UnitScope
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled, weight
 from dispatch_cli.extract.cpp.values import Lookup

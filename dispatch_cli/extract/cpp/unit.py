@@ -14,7 +14,7 @@ from dispatch_cli.extract.cpp.macros import defined_as
 from dispatch_cli.extract.cpp.project import CppProject
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, Directive, SourceFile, Stretch
 from dispatch_cli.extract.cpp.tokens import CppToken, lex
-from dispatch_cli.extract.extension_names import EXTENSION_NAME
+from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.span import Span
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dispatch_cli.extract.python.binding import Imports
 from dispatch_cli.extract.python.evaluator import Evaluator, Flow
-from dispatch_cli.extract.python.interface import FIND_SCHEMA
+from dispatch_cli.extract.python.keys import FIND_SCHEMA
 from dispatch_cli.extract.python.names import always_raises, called_name
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.values import (

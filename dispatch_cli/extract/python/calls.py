@@ -8,7 +8,7 @@ from dataclasses import replace
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.functions import PythonFunctions
-from dispatch_cli.extract.python.interface import CALLED, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.keys import CALLED, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.lookups import Classes
 from dispatch_cli.extract.python.methods import PATH_METHODS, NoResult, constant_method, path_function
 from dispatch_cli.extract.python.options import exclusive, merged

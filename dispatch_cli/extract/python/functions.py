@@ -6,7 +6,7 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
 from dispatch_cli.extract.python.binding import Imports
 from dispatch_cli.extract.python.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.interface import FACTORIES, FIND_SCHEMA, TRANSPARENT
+from dispatch_cli.extract.python.keys import FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.methods import (
     BUILTINS,
     PATH_FUNCTIONS,

@@ -8,7 +8,7 @@ import re
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import EMPTY
 from dispatch_cli.extract.python.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.interface import METHODS
+from dispatch_cli.extract.python.keys import METHODS
 from dispatch_cli.extract.python.methods import PATH_ATTRIBUTES, path_attribute, path_of_file
 from dispatch_cli.extract.python.options import merged
 from dispatch_cli.extract.python.values import (

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.interface import CALLED
+from dispatch_cli.extract.python.keys import CALLED
 from dispatch_cli.extract.python.names import TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.extract.python.interface import CALLED, DIRECT_REGISTER, HARMLESS, METHODS, ROOTS, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.keys import CALLED, DIRECT_REGISTER, HARMLESS, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.values import (
     Bound,

@@ -15,7 +15,7 @@ from dispatch_cli.extract.python.calls import Calls
 from dispatch_cli.extract.python.evaluator import Call
 from dispatch_cli.extract.python.expressions import Expressions
 from dispatch_cli.extract.python.functions import PythonFunctions
-from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
+from dispatch_cli.extract.python.keys import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lookups import Classes, Lookups
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.results import called_functions, joined, kept_libraries, missing_names, without_rivals

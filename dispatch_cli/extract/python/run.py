@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from dispatch_cli.extract.extension_names import ExtensionNames
+from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.names import called_name, every_node

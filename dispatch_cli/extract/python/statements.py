@@ -10,7 +10,7 @@ from typing import Any
 from dispatch_cli.extract.python.binding import Bindings, Imports
 from dispatch_cli.extract.python.branches import Branches
 from dispatch_cli.extract.python.evaluator import Evaluator, Flow
-from dispatch_cli.extract.python.interface import CALLED
+from dispatch_cli.extract.python.keys import CALLED
 from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.python.values import (
     PARTS,

@@ -13,13 +13,12 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema
 from dispatch_cli.extract.python.bodies import body_of, is_as_written
 from dispatch_cli.extract.python.evaluator import Call
-from dispatch_cli.extract.python.higher_order import METHODS as HIGHER_ORDER_METHODS
-from dispatch_cli.extract.python.higher_order import HigherOrderOperators, imported
 from dispatch_cli.extract.python.infer import infer_schema
-from dispatch_cli.extract.python.interface import DIRECT_REGISTER, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.libraries import Libraries
 from dispatch_cli.extract.python.lookups import Classes
-from dispatch_cli.extract.python.operator_functions import OperatorFunctions
+from dispatch_cli.extract.python.operator_functions import METHODS as HIGHER_ORDER_METHODS
+from dispatch_cli.extract.python.operator_functions import HigherOrderOperators, OperatorFunctions, imported
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import (
     Alternatives,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations import tree
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing, kind_of
+from dispatch_cli.extract.kinds import BACKEND_KEYS
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
-from dispatch_cli.extract.torchgen.kinds import BACKEND_KEYS
 from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, EntryProblem, NativeFunction, Point
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, SchemaReader, parse_native_name
