@@ -2,8 +2,8 @@
 
 An entry is found by a digest of everything that decides it: the content and the names of all files of the run, the
 settings, and this program's own readers. What a run reads besides, such as headers in ``-I``, is noted in the entry and
-compared. An entry that is damaged, foreign or of another format is passed over. A folder of entries could come with a
-project, and say what its author likes: one inside a git checkout is not used.
+compared. An entry that is damaged or foreign is passed over. A folder of entries could come with a project, and say
+what its author likes: one inside a git checkout is not used.
 """
 
 from __future__ import annotations
@@ -66,7 +66,6 @@ def _is_own(status: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
-FORMAT = 4
 MAX_ENTRY = 16 << 20
 """Bytes of an entry as it is stored."""
 MAX_UNPACKED = 48 << 20
@@ -77,7 +76,6 @@ _NAME = re.compile(r"[0-9a-f]{40}\.json\.z")
 VARIABLE = "DISPATCH_CLI_CACHE_DIR"
 """The folder of the cache, instead of the one of the user; `NO_CACHE` for none."""
 NO_CACHE = "none"
-_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of dispatch-cli. It can be deleted.\n"
 
 
 def default_folder() -> str | None:
@@ -101,7 +99,7 @@ def _is_in_checkout(folder: str) -> bool:
 
 def key_of(*parts: object) -> str:
     """The name of an entry: of what decides it, and of the readers themselves."""
-    text = json.dumps([FORMAT, _readers(), parts], ensure_ascii=True, sort_keys=True)
+    text = json.dumps([_readers(), parts], ensure_ascii=True, sort_keys=True)
     return blake2b(text.encode(), digest_size=20).hexdigest()
 
 
@@ -130,11 +128,8 @@ class Cache:
         if not self._is_used or not is_own_folder(self._folder):
             return None
         try:
-            head, _, data = read_own(path, MAX_ENTRY).partition(b"\n")
-            if head != _head(key):
-                return None
             unpacker = zlib.decompressobj()
-            text = unpacker.decompress(data, MAX_UNPACKED)
+            text = unpacker.decompress(read_own(path, MAX_ENTRY), MAX_UNPACKED)
             content = parse_json(text, Budget(len(text))) if unpacker.eof else None
         except (OSError, ValueError, zlib.error, RecursionError, OverBudget):
             return None
@@ -146,20 +141,13 @@ class Cache:
         """Keep what JSON can express."""
         body = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
         packed = zlib.compress(body, 1)
-        if not self._is_used or len(packed) > MAX_ENTRY - 1000 or len(body) >= MAX_UNPACKED:
+        if not self._is_used or len(packed) > MAX_ENTRY or len(body) >= MAX_UNPACKED:
             return
         with suppress(OSError):
-            self._make_folder()
+            self._folder.mkdir(0o700, parents=True, exist_ok=True)
             if is_own_folder(self._folder):
                 self._remove_oldest(len(packed))
-                _write(self._folder / f"{key}.json.z", _head(key) + b"\n" + packed)
-
-    def _make_folder(self) -> None:
-        if not self._folder.is_dir():
-            self._folder.mkdir(0o700, parents=True, exist_ok=True)
-        tag = self._folder.parent / "CACHEDIR.TAG"
-        if not tag.exists():
-            _write(tag, _TAG.encode())
+                _write(self._folder / f"{key}.json.z", packed)
 
     def _remove_oldest(self, needed: int) -> None:
         with os.scandir(self._folder) as entries:
@@ -173,11 +161,6 @@ class Cache:
                 break
             Path(path).unlink(missing_ok=True)
             size -= status.st_size
-
-
-def _head(key: str) -> bytes:
-    """The beginning of an entry."""
-    return f"dispatch-cli {FORMAT} {key}".encode()
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -134,13 +134,13 @@ def test_damaged_and_foreign_entries_are_passed_over(tree: Path) -> None:
     first = run(["src"], (INCLUDED,), cache="cache")
     (entry,) = tree.glob("cache/extract/*.json.z")
     good = entry.read_bytes()
-    for data in (b"", b"x" * 100, good[:-20], good[:50] + b"\0" + good[51:], good.partition(b"\n")[2]):
+    for data in (b"", b"x" * 100, good[:-20], good[:50] + b"\0" + good[51:], good[1:]):
         entry.write_bytes(data)
         assert same(run(["src"], (INCLUDED,), cache="cache"), first)
         assert entry.read_bytes() == good  # written anew
 
 
-def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_stays_small(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Cache("cache")
     value = os.urandom(50_000).hex()
     monkeypatch.setattr(caches, "MAX_FOLDER", 200_000)
@@ -150,7 +150,6 @@ def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pyt
         time.sleep(0.001)
     assert sum(path.stat().st_size for path in tree.glob("cache/extract/*.json.z")) <= 200_000
     assert kept.get(key_of(7)) == [value] and kept.get(key_of(0)) is None
-    assert (tree / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
 
 
 @pytest.mark.parametrize(
@@ -190,15 +189,13 @@ def test_templates_are_for_the_audit_alone() -> None:
 KEY = key_of("a")
 
 
-def entry(folder: str = "cache", key: str = KEY) -> Path:
-    return Path(folder, "extract", f"{key}.json.z")
+def entry() -> Path:
+    return Path("cache", "extract", f"{KEY}.json.z")
 
 
 def test_a_folder_inside_a_checkout_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Cache("cache").put(KEY, {"a": 1})
     assert Cache("cache").get(KEY) == {"a": 1}
-    entry("cache", key_of("b")).write_bytes(entry().read_bytes())
-    assert Cache("cache").get(key_of("b")) is None
     (tmp_path / ".git").mkdir()
     assert Cache("cache").get(KEY) is None
     (tmp_path / "user").mkdir()
@@ -240,7 +237,7 @@ def test_an_entry_that_unpacks_to_very_much_is_passed_over(monkeypatch: pytest.M
     monkeypatch.setattr(caches, "MAX_ENTRY", 1 << 20)
     Cache("cache").put(KEY, {"a": 1})
     for body in (b"[" + b" " * (20 << 20) + b"]", b"[" + b"[]," * (1 << 20) + b"[]]"):
-        entry().write_bytes(caches._head(KEY) + b"\n" + zlib.compress(body, 9))
+        entry().write_bytes(zlib.compress(body, 9))
         tracemalloc.start()
         assert Cache("cache").get(KEY) is None
         peak = tracemalloc.get_traced_memory()[1]
