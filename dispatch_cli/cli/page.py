@@ -68,9 +68,9 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
 
         base = bases.newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
-    state, findings, settings = _checked(source, out)
+    state, findings = _checked(source, out)
     warn_of_overrides(state, out.color)
-    files, more = files_read("-" in source.files, settings)
+    files, more = files_read("-" in source.files)
     folders = _folders((*arguments, *source.reading.include))
     arguments = tuple(_without(folders, argument) for argument in arguments)
     names = tuple(map(_name_of, source.files, arguments))
@@ -85,8 +85,8 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
         say_written(out.file, f"{plural(len(state.dispatcher), 'operator')}, {size:.1f} MB")
 
 
-def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport, frozenset[str]]:
-    """The state, what check-invariants finds in it, and the files with settings for that.
+def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]:
+    """The state, and what check-invariants finds in it.
 
     Errors: CannotWrite where the page would take the place of a file of the state; BadInput.
     """
@@ -114,7 +114,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport,
             limits=Limits(),
             further=further_states(state),
         )
-        return state, findings, frozenset(guards if baseline is None else (*guards, baseline))
+        return state, findings
     except BaselineError as error:
         raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
     except InputError as error:

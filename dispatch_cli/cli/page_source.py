@@ -27,18 +27,11 @@ _LABELS = ("source", "sourcecode", "repository", "github", "homepage")
 """Labels of addresses in ``[project.urls]``, without blanks and signs, the best first."""
 
 
-def files_read(from_stdin: bool, settings: frozenset[str]) -> tuple[tuple[PageFile, ...], int]:
-    """The files that were read, by name, and how many there are beyond `MOST_FILES`.
-
-    settings: those of the checks. Every project file has settings.
-    """
+def files_read(from_stdin: bool) -> tuple[tuple[PageFile, ...], int]:
+    """The files that were read, by name, and how many there are beyond `MOST_FILES`."""
     folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
     names = sorted({name.removeprefix(folder) for name in noted()})
-    own = {name.removeprefix(folder) for name in settings}
-    files = tuple(
-        PageFile(name, _digest(name), name in own or os.path.basename(name) == PROJECT_FILE)  # noqa: PTH119
-        for name in names[:MOST_FILES]
-    )
+    files = tuple(PageFile(name, _digest(name)) for name in names[:MOST_FILES])
     return (PageFile(STDIN, None),) * from_stdin + files, max(0, len(names) - MOST_FILES)
 
 

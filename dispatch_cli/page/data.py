@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli import __version__
+from dispatch_cli import __version__, bases
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
+from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
+from dispatch_cli.answers.diff.rows import DiffRegistration
+from dispatch_cli.answers.diff.wording import CHANGES, kernels_words, outcome
 from dispatch_cli.answers.explain.advice.document import fragment
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
@@ -21,15 +24,16 @@ from dispatch_cli.answers.table.higher_order.report import slots_of
 from dispatch_cli.answers.table.registrations.document import fallbacks_document
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
 from dispatch_cli.answers.table.slot_notes import backend_key_below
+from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
+from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.quoting import CONTROL, UNSEEN
 from dispatch_cli.page.advice import advice_data
 from dispatch_cli.page.blocks import written_blocks
-from dispatch_cli.page.changes import changes_data
 from dispatch_cli.page.matrices import coverage_data, support_data
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
@@ -38,15 +42,18 @@ from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
 
 
+MOST_REGISTRATIONS = 1000
+"""Changed registrations that a page lists; more are counted only."""
+
+
 class PageFile(NamedTuple):
     """A file that the page was made from.
 
-    sha256: of its bytes; None where they cannot be read again. settings: it says how the state is read and checked.
+    sha256: of its bytes; None where they cannot be read again.
     """
 
     name: str
     sha256: str | None
-    settings: bool = False
 
 
 class PageSource(NamedTuple):
@@ -177,3 +184,33 @@ def _code(code: Any) -> list[str]:
 def _unsafe() -> str:
     """Characters that are spelled out: inside of a class of a regular expression, as JavaScript with ``u`` has it."""
     return "".join(sign if sign == "-" else f"\\u{{{ord(sign):x}}}" for sign in f"\t\n{CONTROL}{UNSEEN}")
+
+
+def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...]) -> dict[str, Any] | None:
+    """The arguments of ``diff``, its outcome and the registrations that changed.
+
+    None where ``diff`` cannot compare the two. files, options: the source options as they were given.
+    """
+    below = as_side(state.over)
+    if not files or len(below) != 1 or below[0] not in (*bases.names(), *bases.overlay_names()):
+        return None
+    before = run(Declarations(state.dispatcher.universe), state.source)
+    report = diff_report(before, state, (below, files))
+    return {
+        "arguments": DiffArguments(below, files, options).arguments,
+        "outcome": outcome(report),
+        "registrations": [_row(registration) for registration in report.registrations[:MOST_REGISTRATIONS]],
+        "more_registrations": max(0, len(report.registrations) - MOST_REGISTRATIONS),
+    }
+
+
+def _row(row: DiffRegistration) -> dict[str, Any]:
+    before, after = (kernels[0] if kernels else None for kernels in (row.before, row.after))
+    shown = after or before
+    return {
+        "operator": row.operator,
+        "key": row.key,
+        "change": CHANGES[row.change],
+        "kernel": kernels_words(before, after),
+        "declared_at": None if shown is None else data_of(shown.span),
+    }

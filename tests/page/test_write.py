@@ -91,7 +91,7 @@ def test_a_page_says_what_it_was_made_from_and_names_no_folder_of_the_machine(tm
     assert data["about"]["universe"] == "torch-2.13"
     assert data["about"]["arguments"] == ["own.yaml", "--universe", "u.json"]
     digest = hashlib.sha256(own.read_bytes()).hexdigest()
-    assert {"name": "own.yaml", "sha256": digest, "settings": False} in data["about"]["files"]
+    assert {"name": "own.yaml", "sha256": digest} in data["about"]["files"]
     assert kernel in data["texts"]
     assert str(tmp_path) not in json.dumps(data).replace(kernel, "")
     assert str(ROOT) not in json.dumps(data_of(printed(str(ROOT / "examples/extension"))))

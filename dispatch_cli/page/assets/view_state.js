@@ -128,7 +128,6 @@ function aboutView() {
       ]),
       about.files.length > 0 && section("Files", table("By name", [
         ["File", (file) => file.name],
-        ["What it is for", (file) => (file.settings ? "settings, guards or the baseline of the checks" : "the state")],
         ["SHA-256", (file) => file.sha256 ?? ""],
       ], about.files), about.more_files > 0 && paragraph(`${plural(about.more_files, "more file")} that the page does not name.`)),
       section("What it does not have", paragraph("The page shows one state as it is: it loads nothing, sends nothing, and runs nothing of what it names. To simulate calls, try changes out, or compare states and versions, use ", make("code", {}, "dispatch-cli resolve"), ", ", make("code", {}, "explore"), ", ", make("code", {}, "diff"), " and ", make("code", {}, "history"), ".")),

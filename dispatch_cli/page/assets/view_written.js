@@ -32,7 +32,7 @@ const WRITTEN = {
   facts,
   table: (heads, rows) => {
     const columns = heads.map(([head, isRight], at) => [head || "Meaning", (row) => row[at], isRight ? "number" : null]);
-    return table(heads[0][0], columns, rows);
+    return table(plural(rows.length, "row"), columns, rows);
   },
   matrix: (drawn) => [legend(drawn.legend), blockMatrix(drawn.corner || "Each cell is a key", drawn, () => null)],
 };
