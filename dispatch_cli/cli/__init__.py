@@ -99,7 +99,7 @@ class _LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            from dispatch_cli.cli.removed_options import what_to_write
+            from dispatch_cli.cli.modules import what_to_write
 
             instead = what_to_write(None if error.ctx is None else error.ctx.info_name, error.option_name)
             if instead is None:

@@ -6,9 +6,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import click
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dispatch_cli.render.document import Block
     from dispatch_cli.render.printed import Kind
     from dispatch_cli.render.text_lines import Style
+
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -289,3 +291,40 @@ def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:
         sys.stdout.flush()
     except ReaderGone:
         return
+
+
+_Step = ParamSpec("_Step")
+PATIENCE = 0.3
+"""Seconds after which a terminal is told what takes so long."""
+
+
+@contextmanager
+def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> Iterator[Callable[_Step, None] | None]:
+    """A function to call before each step; None where the stream is no terminal.
+
+    line: the text for a step. often: least number of seconds between two updates.
+    """
+    if not stream.isatty():
+        yield None
+        return
+    import time
+
+    from dispatch_cli.render.text_safety import safe
+
+    start, last = time.monotonic(), float("-inf")
+    shown = False
+
+    def progress(*args: _Step.args, **kwargs: _Step.kwargs) -> None:
+        nonlocal shown, last
+        now = time.monotonic()
+        if now - start > PATIENCE and now - last >= often:
+            shown, last = True, now
+            stream.write(f"\r\x1b[K{safe(line(*args, **kwargs))}")
+            stream.flush()
+
+    try:
+        yield progress
+    finally:
+        if shown:
+            stream.write("\r\x1b[K")
+            stream.flush()

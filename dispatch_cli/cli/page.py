@@ -48,8 +48,8 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
     """
     if out.file is None and sys.stdout.isatty():
         raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
+    from dispatch_cli.cli.output import progress_on
     from dispatch_cli.cli.page_source import files_read, project_url, repository_url
-    from dispatch_cli.cli.progress import progress_on
     from dispatch_cli.model import read_files
     from dispatch_cli.page.data import PageSource, page_data
     from dispatch_cli.page.write import html

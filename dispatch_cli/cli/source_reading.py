@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from dispatch_cli.cli.output import BadInput, say
-from dispatch_cli.cli.progress import progress_on
+from dispatch_cli.cli.output import BadInput, progress_on, say
 from dispatch_cli.cli.source_options import NO_CONFIG, NOT_UNDERSTOOD, ReadingOptions
 
 if TYPE_CHECKING:

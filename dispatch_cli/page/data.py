@@ -41,7 +41,6 @@ from dispatch_cli.page.pool import Pools
 from dispatch_cli.render.data import data_of, report_data
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
 
-
 MOST_REGISTRATIONS = 1000
 """Changed registrations that a page lists; more are counted only."""
 

@@ -13,7 +13,7 @@ import pytest
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.help import GROUPS
-from dispatch_cli.cli.removed_options import REMOVED
+from dispatch_cli.cli.modules import REMOVED
 from tests.cli.support import call, process
 
 CONTEXT = click.Context(cli)
