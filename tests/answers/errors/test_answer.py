@@ -237,3 +237,17 @@ def test_the_last_traceback_is_explained_where_the_one_before_is_not_its_cause()
     assert answered("\nattempt 1 failed, trying again\n".join(texts)).kind == "not-defined"
     cause = "\nThe above exception was the direct cause of the following exception:\n\n"
     assert answered(cause.join(texts)).kind == "no-kernel"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "found at least two devices, cuda:0 and cpu! (when checking argument for argument mat1 in method addmm)",
+        "got mat1 is on cpu, different from other tensors on cuda:0 (when checking argument in method addmm)",
+    ],
+)
+def test_the_argument_that_is_on_another_device(text: str) -> None:
+    """PyTorch names the argument whose device it compares with that of the arguments before it."""
+    report = answered(f"RuntimeError: Expected all tensors to be on the same device, but {text}")
+    assert report.says.endswith(": cuda:0 and cpu")
+    assert "Here mat1 is on cpu, and a tensor before it on cuda:0." in report.means
