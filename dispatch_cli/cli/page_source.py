@@ -8,9 +8,8 @@ import re
 import stat
 from collections.abc import Mapping
 
-from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
-from dispatch_cli.declarations.source import SourceError, read_plain
+from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, SourceError, read_plain
 from dispatch_cli.declarations.toml_reader import TomlError, parse_toml
 from dispatch_cli.files import paths
 from dispatch_cli.model.read_files import noted

@@ -147,7 +147,9 @@ class FileContext:
             self.known.operators[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom)
 
     def implement(self, block: Block, name: OperatorName, key: str | None, kernel: Kernel, span: Span | None) -> None:
-        """Register a kernel. key: None for the catch-all."""
+        """Register a kernel, where the name can be used. key: None for the catch-all."""
+        if not name.name:
+            return
         self.steps.append(Implement(block, name, key, self._conditional(kernel), span, self.when))
         if kernel.python and key is not None:
             self.known.python_keys.setdefault((name, key), []).append(self.when)
@@ -159,18 +161,6 @@ class FileContext:
     def _conditional(self, kernel: Kernel) -> Kernel:
         """A kernel with the conditions of what is being read."""
         return kernel._replace(when=all_text(self.when)) if self.when else kernel
-
-    def leave_out_nameless(self) -> None:
-        """Forget what is registered for names that cannot be used, which was noted."""
-        self.changes = [self._without_nameless(change) for change in self.changes]
-        self.steps = [step for step in self.steps if not isinstance(step, Implement) or step.operator.name]
-        self.python_kernels = [kernel for kernel in self.python_kernels if kernel.operator.name]
-        self.fake_rules = [rule for rule in self.fake_rules if rule.operator.name]
-
-    def _without_nameless(self, changes: ReadChanges) -> ReadChanges:
-        steps = sum(not isinstance(step, Implement) or bool(step.operator.name) for step in self.steps[: changes.steps])
-        python = sum(bool(kernel.operator.name) for kernel in self.python_kernels[: changes.python_kernels])
-        return changes._replace(steps=steps, python_kernels=python)
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """True if a kernel was registered from Python, under conditions that can hold together with those of now."""

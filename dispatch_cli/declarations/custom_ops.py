@@ -10,9 +10,8 @@ from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, scalars, text_of
 from dispatch_cli.declarations.kernels import read_fake
 from dispatch_cli.declarations.operator_format import MAKERS, TRITON_OP
-from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
+from dispatch_cli.declarations.python_functions import PythonFunction, read_function
 from dispatch_cli.declarations.torch_library import (
-    BATCHED,
     CODE,
     DEFAULT,
     LibraryOperator,
@@ -20,7 +19,7 @@ from dispatch_cli.declarations.torch_library import (
     read_autocast,
     read_backward,
     read_kernels,
-    register_autocast,
+    read_vmap,
 )
 from dispatch_cli.declarations.tree import Node, Sequence
 from dispatch_cli.model.declarations import Block, Define
@@ -69,11 +68,9 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     operator.register(AUTOGRAD, library.custom_op, wraps, place, below, body, setup)
     _register_in_place(operator, schema, span, "mutates_args" in values)
     _register_kernels(operator, schema, values, default, node)
-    _register_vmap(operator, values)
-    autocast = values.get("autocast")
-    if autocast is not None and operator.has("autocast", autocast):
-        for key, dtype, place in read_autocast(operator, autocast):
-            register_autocast(operator, key, dtype, place)
+    for field, reader in (("vmap", read_vmap), ("autocast", read_autocast)):
+        if (at := values.get(field)) is not None and operator.has(field, at):
+            reader(operator, at, values)
 
 
 def _written(context: FileContext, schema: FunctionSchema, values: Values) -> FunctionSchema:
@@ -159,18 +156,6 @@ def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:
     elif "kernel" not in values and "kernels" not in values:
         hint = "for an operator without a function (device_types=()) write kernels: {}"
         problems.add("missing-field", "a custom operator needs one of the fields 'kernel', 'kernels'", at, hint)
-
-
-def _register_vmap(operator: LibraryOperator, values: Values) -> None:
-    """The batching rule: registered once, for the function that was given last."""
-    node = values.get("vmap")
-    if node is None or not operator.has("vmap", node):
-        return
-    functions = read_functions(operator.context.problems, operator.context.keys, node)
-    if functions:
-        last = functions[-1]
-        wraps = last.wrapped(WrapKind.VMAP)
-        operator.register(BATCHED, operator.library.custom_op, wraps, last.span, last.redispatches, last.body)
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from dispatch_cli.declarations.format_types import Record, Type
-from dispatch_cli.declarations.limits import MAX_PROBLEMS
 from dispatch_cli.declarations.operator_format import PYTORCHS_WORDS
-from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.condition import Condition, parse_condition
@@ -130,10 +129,9 @@ def text_of(problems: Problems, node: Node | None, words: str = "a string", inst
 
     words: what is expected. instead: what to write for what else may have been meant.
     """
-    if type(node) is Scalar and (other := other_than_text(node)) is not None:
+    if type(node) is Scalar and other_than_text(node) is not None:
         hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" with quotes if you mean the string'
-        message = f"expected {words}, found {node.text}, which is {other} in {problems.source.language}"
-        problems.add("wrong-type", message, node, hint)
+        problems.add("wrong-type", _expected(words, node), node, hint)
         return None
     return word_of(problems, node)
 

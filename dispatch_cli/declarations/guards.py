@@ -1,4 +1,4 @@
-"""The section ``guards``."""
+"""The sections ``guards`` and ``support``: conditions that must hold, and promises."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TypeVar
 from dispatch_cli.declarations.check_format import A_RULE, GUARD, RESOLVES
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, scalars, text_of, texts_of
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.support_format import A_CONTEXT, PROMISE
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
@@ -17,6 +19,7 @@ from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import TRANSFORMS, ImplKind, ImplPlace
 from dispatch_cli.model.options import Options, check_word
 from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.support import Promise, SupportContext
 
 _Part = TypeVar("_Part")
 _RULES = (GuardField.RULE, GuardField.NOT)
@@ -165,3 +168,28 @@ def _one_key(context: FileContext, node: Node) -> str | None:
     for item in scalars(context.problems, node):
         return context.keys.slot(context.problems, item)
     return None
+
+
+def read_promises(context: FileContext, section: Node) -> None:
+    """Read the section ``support``."""
+    problems = context.problems
+    for node, values in read_records(problems, section, PROMISE):
+        before = problems.count
+        ops = tuple(texts_of(problems, values.get("op")))
+        backends = dict.fromkeys(_promised_backends(context, values.get("backends")))
+        contexts = dict.fromkeys(_promised_contexts(problems, values.get("contexts")))
+        reason = text_of(problems, values.get("reason"))
+        if problems.count == before and ops and backends and contexts:
+            context.promises.append(Promise(ops, tuple(backends), tuple(contexts), reason, problems.span(node)))
+
+
+def _promised_backends(context: FileContext, node: Node | None) -> Iterator[str]:
+    for item in scalars(context.problems, node):
+        if (key := context.keys.device(context.problems, item)) is not None:
+            yield key
+
+
+def _promised_contexts(problems: Problems, node: Node | None) -> Iterator[SupportContext]:
+    for item in scalars(problems, node, A_CONTEXT.words):
+        if fits(problems, item, A_CONTEXT):
+            yield SupportContext(item.text)

@@ -10,10 +10,9 @@ from dispatch_cli import bases, universes
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.fields import is_true, read_record, scalars, word_of
 from dispatch_cli.declarations.format import FILE, VERSION
-from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
-from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.declarations.universe_file import UniverseName, read_universe
 from dispatch_cli.declarations.yaml_reader import parse

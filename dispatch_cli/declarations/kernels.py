@@ -5,7 +5,6 @@ from __future__ import annotations
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, scalars, text_of
 from dispatch_cli.declarations.kernel_format import FAKE_IMPL, FALLTHROUGH, KERNEL
-from dispatch_cli.declarations.limits import MAX_KERNELS
 from dispatch_cli.declarations.operator_format import FAKE_TENSOR_MODE
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.python_functions import read_body, read_redispatches, read_wraps
@@ -19,6 +18,8 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
 
+MAX_KERNELS = 1_000
+"""Kernels at one key of one operator in one place; in PyTorch there are at most a few."""
 NAME_OF_A_KERNEL = (
     "the name of a kernel",
     "remove the key if nothing is registered there, or write fallthrough",
@@ -138,7 +139,8 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
     nodes = scalars(context.problems, values.get("meta_refuses"), "the name of an argument")
     refused = tuple(text_of(context.problems, item) or "" for item in nodes)
     rules = FakeRules(**texts, **flags, meta_refuses=refused)  # type: ignore[arg-type]
-    context.fake_rules.append(DeclaredFakeRules(name, rules))
+    if name.name:
+        context.fake_rules.append(DeclaredFakeRules(name, rules))
 
 
 def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, FunctionBody | None] | None:

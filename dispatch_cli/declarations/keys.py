@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from dispatch_cli import universes
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
-from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.text import parts, quoted
+from dispatch_cli.declarations.text import MAX_QUOTED, parts, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.suggest import KEYS_LISTED, suggestion

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from dispatch_cli import bases as states
 from dispatch_cli import universes
-from dispatch_cli.declarations import limits, source, tree
+from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.changes import change_declarations, read_changes
 from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED, VERSION
-from dispatch_cli.declarations.guards import read_guards
+from dispatch_cli.declarations.guards import read_guards, read_promises
 from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
@@ -27,7 +27,6 @@ from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_source_comments, read_suppressions
-from dispatch_cli.declarations.support import read_promises
 from dispatch_cli.declarations.support_format import SUPPORT
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import read_table
@@ -57,6 +56,10 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
+MAX_FILES = 1_000
+"""Files of one run, those reached through `extends` included."""
+MAX_EXTENDS = 64
+"""Greatest length of a chain of files that extend each other."""
 REFUSALS = frozenset(
     {
         "bad-schema",
@@ -243,8 +246,6 @@ class _Loader:
             _read_sections(file, context)
         for context in contexts:
             context.steps = known.functions.completed(context.steps)
-            if context.extracted:
-                context.leave_out_nameless()
         declarations = None if universe is None else self._declarations(universe, contexts, named)
         if declarations is not None and any(context.changes for context in contexts):
             of_state = self._captured(), self._continued.steps
@@ -361,11 +362,11 @@ class _Loader:
             circle = [opened.name for opened in self._open[chain.index(identity) :]]
             message = f"these files extend each other in a circle: {' → '.join([*circle, circle[0]])}"
             file.problems.add("extends-circle", message, extension.node)
-        elif len(self._open) >= limits.MAX_EXTENDS:
-            message = f"the chain of files that extend each other has more than {limits.MAX_EXTENDS} files"
+        elif len(self._open) >= MAX_EXTENDS:
+            message = f"the chain of files that extend each other has more than {MAX_EXTENDS} files"
             file.problems.add("extends-too-long", message, extension.node)
-        elif len(self._files) >= limits.MAX_FILES:
-            message = f"more than {limits.MAX_FILES} files are loaded through extends"
+        elif len(self._files) >= MAX_FILES:
+            message = f"more than {MAX_FILES} files are loaded through extends"
             file.problems.add("extends-too-long", message, extension.node)
         else:
             try:

@@ -149,7 +149,7 @@ def _read_python_dispatch(context: FileContext, node: Node | None, name: Operato
             expect(problems, value, NAME_OF_A_KERNEL[0])
             continue
         kernel = text_of(problems, value, *NAME_OF_A_KERNEL)
-        if kernel is not None and key is not None:
+        if kernel is not None and key is not None and name.name:
             context.python_kernels.append(
                 PythonKernel(name, key, kernel, problems.span(at), context.by, False, context.when, context.extracted)
             )

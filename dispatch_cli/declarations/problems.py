@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.declarations.limits import MAX_PROBLEMS
 from dispatch_cli.declarations.source import Source
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line
+
+MAX_PROBLEMS = 100
+"""Problems that are reported of one file; the rest is counted."""
 
 
 class Place(NamedTuple):

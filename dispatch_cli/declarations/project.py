@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
-from dispatch_cli.declarations.source import SourceError, read_plain
+from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, SourceError, read_plain
 from dispatch_cli.declarations.toml_reader import TomlError, parse_toml
 from dispatch_cli.files import paths
 from dispatch_cli.model.problem import InputError, Problem

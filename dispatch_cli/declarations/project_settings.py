@@ -20,12 +20,11 @@ from dispatch_cli.declarations.format_types import (
     list_of,
     record,
 )
-from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
 from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.project import NO_BASE, TABLE
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import check_settings
-from dispatch_cli.declarations.source import Source, SourceError, check_inside, read_plain
+from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, Source, SourceError, check_inside, read_plain
 from dispatch_cli.declarations.support_format import SUPPORT
 from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.toml_reader import read_table

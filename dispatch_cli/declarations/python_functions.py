@@ -28,7 +28,7 @@ from dispatch_cli.declarations.kernel_format import (
 )
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
@@ -37,9 +37,10 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
-_BOOLEAN_HINTS = {
-    **dict.fromkeys(("no", "off", "false"), "write false for a kernel that computes the result itself"),
+_HINTS = {
+    **dict.fromkeys(("no", "off", "false", "none"), "write false for a kernel that computes the result itself"),
     **dict.fromkeys(("yes", "on", "true"), "write true for a kernel that redispatches with the keys below its own"),
+    **{kind.value: f"name the key: {{{kind.value}: KEY}}" for kind in (RedispatchKind.TO, RedispatchKind.EXCLUDE)},
 }
 
 
@@ -52,22 +53,12 @@ def read_redispatches(problems: Problems, keys: KeyReader, node: Node | None) ->
 
 def _of_word(problems: Problems, node: Scalar) -> Redispatch | None:
     text = node.text
+    if text in GOES_ON and (node.plain or text not in BOOLEANS):
+        return Redispatch(_BY_WORD[text], span=problems.span(node))
     if is_nothing(node):
         expect(problems, node, GOES_ON_TYPE.words)
-    elif text in BOOLEANS and not node.plain:
-        problems.add("wrong-type", f"expected {text}, found {kind_of(node)}", node, "remove the quotes")
-    elif text in GOES_ON:
-        return Redispatch(_BY_WORD[text], span=problems.span(node))
     else:
-        hint = suggestion(text, GOES_ON)
-        if text in (RedispatchKind.TO.value, RedispatchKind.EXCLUDE.value):
-            hint = f"name the key: {{{text}: KEY}}"
-        elif (other := other_than_text(node)) is not None:
-            message = f"expected {GOES_ON_TYPE.words}, found {text}, which is {other} in YAML"
-            problems.add("wrong-type", message, node, _BOOLEAN_HINTS.get(text.lower()))
-            return None
-        elif text.lower() == "none":
-            hint = _BOOLEAN_HINTS["no"]
+        hint = "remove the quotes" if text in GOES_ON else _HINTS.get(text.lower()) or suggestion(text, GOES_ON)
         problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
     return None
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as SequenceOf
 
 from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK, SUPPRESSION
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, text_of
-from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.text import parts
+from dispatch_cli.declarations.text import MAX_QUOTED, parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
@@ -62,18 +62,33 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
     """
     if MARK not in problems.source.text:
         return
-    entries = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
-    lines = problems.source.lines
-    after = following(lines)
+    ends = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
+    yield from _comments(problems, problems.source.lines, ends)
+
+
+def _comments(
+    problems: Problems, lines: SequenceOf[str], ends: AnyMapping[int, int], file: str | None = None
+) -> Iterator[Suppression]:
+    """The comments of a file.
+
+    ends: the lines on which entries end, by those on which they begin. file: a source file, not that of the problems.
+    """
+    after: list[int] = []
     for number, line in enumerate(lines, start=1):
-        comment = read_comment(problems, line, number) if MARK in line else None
+        if MARK not in line:
+            continue
+        if file is not None:
+            problems.at = Span(file, number, line.index(MARK) + 1)
+        comment = _read_comment(problems, line, number)
+        problems.at = None
         if comment is not None:
             suppression, alone = comment
+            after = after or following(lines, ("#",) if file is None else _COMMENTS)
             meant = after[number - 1] if alone else number
-            yield suppression._replace(line=meant, last=entries.get(meant))
+            yield suppression._replace(line=meant, last=ends.get(meant))
 
 
-def read_comment(problems: Problems, line: str, number: int) -> tuple[Suppression, bool] | None:
+def _read_comment(problems: Problems, line: str, number: int) -> tuple[Suppression, bool] | None:
     """The comment of a line, and whether it stands alone there; None where there is none, or, noted, a bad one."""
     comment = _COMMENT.search(line)
     if comment is None:
@@ -177,22 +192,5 @@ def read_source_comments(
     for statement in unread:
         if statement.bound:
             last.setdefault(statement.at.file, {})
-    for file in last:
-        yield from _of_file(problems, file, last[file])
-
-
-def _of_file(problems: Problems, file: str, ends: dict[int, int]) -> Iterator[Suppression]:
-    lines = read_lines.lines_of(file)
-    after: list[int] = []
-    for number, line in enumerate(lines, start=1):
-        if MARK not in line:
-            continue
-        problems.at = Span(file, number, line.index(MARK) + 1)
-        comment = read_comment(problems, line, number)
-        problems.at = None
-        if comment is None:
-            continue
-        suppression, alone = comment
-        after = after or following(lines, _COMMENTS)
-        meant = after[number - 1] if alone else number
-        yield suppression._replace(line=meant, last=ends.get(meant))
+    for file, ends in last.items():
+        yield from _comments(problems, read_lines.lines_of(file), ends, file)

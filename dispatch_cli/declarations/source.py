@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import RevisionError, is_in
@@ -27,6 +27,8 @@ STDIN = "-"
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """The line breaks that YAML counts."""
 
+MAX_PROJECT_BYTES = 1 << 19
+"""Bytes of a project file; its parser is slow, and real ones have a few thousand."""
 MAX_SOURCE_BYTES = 32 << 20
 """Bytes of one source file. The largest of PyTorch's has 3 MB."""
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -50,9 +52,8 @@ class SourceError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file. file: its name as the user wrote it. budget: what it may say. language: it is written in."""
+    """The text of a file. file: its name as the user wrote it. budget: what it may say."""
 
-    language: ClassVar[str] = "YAML"
     file: str
     text: str
     budget: Budget = field(default_factory=lambda: Budget(0), compare=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.limits import MAX_QUOTED
+MAX_QUOTED = 60
+"""Characters of a text that a message quotes."""
 
 
 def quoted(text: str) -> str:

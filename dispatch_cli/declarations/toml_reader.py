@@ -11,12 +11,13 @@ from itertools import accumulate
 from typing import Any
 
 from dispatch_cli.declarations import tree
-from dispatch_cli.declarations.limits import MAX_PROJECT_ENTRIES
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import Source
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.budget import OverBudget, weight
 
+MAX_PROJECT_ENTRIES = 1_000
+"""Entries of one list or table."""
 MAX_PARTS = 16
 """Dotted parts of one key; no real key has as many."""
 _REACH = 10_000
@@ -41,8 +42,6 @@ class TomlError(ValueError):
 
 class TomlSource(Source):
     """A TOML file; its lines end where the parser ends them."""
-
-    language = "TOML"
 
     @cached_property
     def lines(self) -> list[str]:

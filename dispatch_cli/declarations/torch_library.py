@@ -152,38 +152,37 @@ def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
         operator.register(AUTOGRAD, debug, wraps, function.span, redispatch, function.body, setup)
 
 
-def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
+def read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
+    """The field ``vmap``: the batching rule. That of ``custom_op`` is registered once, for the last function."""
     if operator.schema is not None and operator.refuse(refused_vmap(operator.schema, operator.custom), node):
         return
-    for function in read_functions(operator.context.problems, operator.context.keys, node):
+    functions = read_functions(operator.context.problems, operator.context.keys, node)
+    for function in functions[-1:] if operator.custom else functions:
         wraps = function.wrapped(WrapKind.VMAP)
         debug = operator.debug("register_vmap")
         operator.register(BATCHED, debug, wraps, function.span, function.redispatches, function.body)
 
 
-def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
+def read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
+    """The field ``autocast``: kernels that cast and call the operator anew without autocast."""
     context = operator.context
-    for key, dtype, span in read_autocast(operator, node):
-        register_autocast(operator, key, dtype, span)
-        kernel = PythonKernel(
-            operator.name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted
-        )
-        context.python_kernels.append(kernel)
+    for key, dtype, span in _autocast(operator, node):
+        redispatch = Redispatch(RedispatchKind.EXCLUDE, (key,))
+        wraps = Wrapped(WrapKind.AUTOCAST, dtype=dtype)
+        operator.register(key, operator.debug("register_autocast"), wraps, span, redispatch)
+        if operator.name.name and not operator.custom:
+            kernel = PythonKernel(
+                operator.name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted
+            )
+            context.python_kernels.append(kernel)
 
 
 _READERS = {
     "kernels": _read_kernels,
     "backward": _read_backward,
-    "vmap": _read_vmap,
-    "autocast": _read_autocast,
+    "vmap": read_vmap,
+    "autocast": read_autocast,
 }
-
-
-def register_autocast(operator: LibraryOperator, key: str, dtype: str, span: Span) -> None:
-    """A kernel that casts and calls the operator anew without autocast."""
-    redispatch = Redispatch(RedispatchKind.EXCLUDE, (key,))
-    wraps = Wrapped(WrapKind.AUTOCAST, dtype=dtype)
-    operator.register(key, operator.debug("register_autocast"), wraps, span, redispatch)
 
 
 def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[list[str], list[PythonFunction]]]:
@@ -231,7 +230,7 @@ def read_backward(
     return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name), body
 
 
-def read_autocast(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[str, str, Span]]:
+def _autocast(operator: LibraryOperator, node: Node) -> Iterator[tuple[str, str, Span]]:
     """The field ``autocast``: the key of each device type, and what is cast to; what PyTorch refuses is noted."""
     problems = operator.context.problems
     for at, value in node.pairs if type(node) is Mapping else ():

@@ -11,7 +11,7 @@ from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as AnySequence
 from typing import NamedTuple
 
-from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.model.budget import Budget, weight
 
 
@@ -92,6 +92,8 @@ def kind_of(node: Node) -> str:
         return "a list" if node.items else "an empty list"
     if is_nothing(node):
         return "nothing"
+    if (other := other_than_text(node)) is not None:
+        return f"{node.text[:MAX_QUOTED]}, which is {other}"
     return f"the string {quoted(node.text)}" if node.text else "an empty string"
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeGuard
 
-from dispatch_cli.declarations import limits
-from dispatch_cli.declarations.limits import MAX_DEPTH
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import place_behind
 from dispatch_cli.declarations.text import quoted
@@ -21,6 +19,8 @@ from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.budget import CHARACTERS, MAX_TEXT, weight
 from dispatch_cli.model.problem import Related
 
+MAX_DEPTH = 64
+"""Greatest depth of lists and mappings in each other; the format itself needs nine."""
 _QUOTE = "while scanning a quoted scalar"
 _BRACKETS = ("while parsing a flow sequence", "while parsing a flow mapping")
 _CODE = "yaml-syntax"
@@ -224,10 +224,10 @@ class _Builder:
     def _start(self, is_mapping: bool, event: Any) -> None:
         mark = event.start_mark
         line, column = mark.line + 1, mark.column + 1
-        if len(self._stack) >= limits.MAX_DEPTH:
+        if len(self._stack) >= MAX_DEPTH:
             self._stop(
                 "too-deep",
-                f"lists and mappings are nested more than {limits.MAX_DEPTH} deep",
+                f"lists and mappings are nested more than {MAX_DEPTH} deep",
                 Place(line, column),
             )
         if event.tag is not None:

@@ -203,10 +203,10 @@ def test_an_answer_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
         return capture_run.Ended(0, "")
 
     monkeypatch.setattr(capture_run, "run_limited", run)
-    message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: the "
+    message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: "
     for answer, why in (  # noqa: B007  (`run` writes it)
-        ("[" + "[]," * 2_000_000 + "[]]", "file has more than 2000000 values"),
-        ('{"format": ' + "9" * 4_000 + "}", "number at line 1, column 12 has more than 20 digits"),
+        ("[" + "[]," * 2_000_000 + "[]]", "the file has more than 2000000 values"),
+        ('{"format": ' + "9" * 4_000 + "}", "a number has more than 20 digits"),
     ):
         result = call("capture", "--python", sys.executable)
         assert (result.code, result.out) == (2, "")
@@ -215,7 +215,7 @@ def test_an_answer_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = " " * (2 << 20)
     result = call("capture", "--python", sys.executable)
     assert result.code == 2
-    assert f"{message}file is larger than 1 MiB" in result.err
+    assert f"{message}the file is larger than 1 MiB" in result.err
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=" ".join)

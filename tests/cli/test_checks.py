@@ -148,7 +148,7 @@ def test_what_is_wrong_with_a_project_file() -> None:
     assert [line for line in result.err.splitlines() if "error[" in line or "help" in line] == [
         "pyproject.toml:5:1: error[unknown-field]: [tool.dispatch-cli] has no field 'selekt'",
         "  help: did you mean select?",
-        "pyproject.toml:6:11: error[wrong-type]: expected a string, found 1, which is a number in TOML",
+        "pyproject.toml:6:11: error[wrong-type]: expected a string, found 1, which is a number",
         '  help: write "1" with quotes if you mean the string',
         "pyproject.toml:7:11: error[bad-value]: expected one of error, warning, info, found the string 'warn'",
         "  help: did you mean warning?",

@@ -14,7 +14,7 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.api import load_state
-from dispatch_cli.declarations import limits
+from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations, Implement, OpenBlock
 from dispatch_cli.model.names import OperatorName
@@ -71,7 +71,7 @@ def test_extends_in_a_circle(tmp_path: Path) -> None:
 
 
 def test_a_long_chain_of_files_is_refused(tmp_path: Path) -> None:
-    for number in range(limits.MAX_EXTENDS + 1):
+    for number in range(loader.MAX_EXTENDS + 1):
         write(tmp_path, f"dispatch: 1\nextends: [{number + 1}.yaml]\n", f"{number}.yaml")
     (problem,) = refused(str(tmp_path / "0.yaml"))
     assert problem.code == "extends-too-long"

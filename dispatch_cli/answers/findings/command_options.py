@@ -172,7 +172,7 @@ def guards_of(project: CheckSettings, allow_outside: bool, color: str) -> tuple[
 def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color: str) -> None:
     """Refuse names of no check: those in files with their places, one of an option as what is wrong with the option."""
     from dispatch_cli.answers.findings.report import unknown_checks
-    from dispatch_cli.declarations.limits import MAX_PROBLEMS
+    from dispatch_cli.declarations.problems import MAX_PROBLEMS
     from dispatch_cli.model.problem import InputError, Problem
 
     errors = unknown_checks(state, settings)
