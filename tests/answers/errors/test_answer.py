@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
+from tests.messages.table import read_texts
+from tests.reports.table import TEXTS
 from tests.support import slot_errors
 
 
@@ -251,3 +255,10 @@ def test_the_argument_that_is_on_another_device(text: str) -> None:
     report = answered(f"RuntimeError: Expected all tensors to be on the same device, but {text}")
     assert report.says.endswith(": cuda:0 and cpu")
     assert "Here mat1 is on cpu, and a tensor before it on cuda:0." in report.means
+
+
+def test_a_headline_is_whole_whatever_a_text_names() -> None:
+    texts = [row.text for row in read_texts()] + [path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")]
+    headlines = {answered(text).says for text in texts if read(text).errors}
+    assert len(headlines) > 100
+    assert [says for says in headlines if len(says) < 10 or re.search(r"(?:\bof|\bthe|[:,])$|  |[{}\[]", says)] == []

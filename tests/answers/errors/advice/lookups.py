@@ -56,6 +56,7 @@ untried("undefined-symbol", "The symbol has strings of the new C++ ABI", "needs 
 untried("inference-tensor", "If the program itself changes nothing in place", "the texts are faults of PyTorch")
 untried("undefined-symbol", "belongs to PyTorch or to CUDA itself", "needs libraries of CUDA")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
+untried("no-subclass", "try a newer PyTorch, or `torch.compile(f, dynamic=False)`", "the texts are faults of PyTorch")
 untried("no-subclass", "an operator without a fake implementation can be the cause", "several causes")
 untried("no-subclass", "Register a fake implementation, also of the operators", "tried for texts about its absence")
 untried("no-registration-api", "A file of yours named like a module", "several causes")
