@@ -24,11 +24,15 @@ from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
 from dispatch_cli.engine.comparison.renames import certain_renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.states import StatesChange
-from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_printed_schema
+from dispatch_cli.model.schema import SchemaError, parse_printed_schema
+from dispatch_cli.model.schema.changes import schema_changes
+from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
 from dispatch_cli.model.simplify import text_of_all
 
+_SCHEMA_PARTS = {SchemaPart.ARGUMENT: "argument", SchemaPart.RETURN: "return", SchemaPart.ORDER: "order of arguments"}
 
-def schema_changes(old: str | None, new: str | None) -> tuple[str, ...]:
+
+def schema_sentences(old: str | None, new: str | None) -> tuple[str, ...]:
     """One sentence for each change; none where one side has no schema, or one that cannot be read."""
     if old is None or new is None or old == new:
         return ()
@@ -36,30 +40,16 @@ def schema_changes(old: str | None, new: str | None) -> tuple[str, ...]:
         before, after = parse_printed_schema(old), parse_printed_schema(new)
     except SchemaError:
         return ()
-    return tuple(_changes(before, after))
+    return tuple(map(_schema_sentence, schema_changes(before, after)))
 
 
-def _changes(old: FunctionSchema, new: FunctionSchema) -> Iterator[str]:
-    before, after = ({argument.name: argument for argument in schema.arguments} for schema in (old, new))
-    for name, argument in before.items():
-        if name not in after:
-            yield f"argument removed: {argument.printed()}"
-    for name, argument in after.items():
-        was = before.get(name)
-        if was is None:
-            yield f"argument added: {argument.printed()}"
-        elif was.printed() != argument.printed():
-            yield f"{was.printed()} → {argument.printed()}"
-        elif was.kwarg_only is not argument.kwarg_only:
-            yield f"argument {name} is {'now' if argument.kwarg_only else 'no longer'} by keyword only"
-    kept = [name for name in before if name in after]
-    if kept != [name for name in after if name in before]:
-        yield f"order of arguments: {', '.join(after)}"
-    results = [", ".join(result.printed() for result in schema.returns) for schema in (old, new)]
-    if results[0] != results[1]:
-        yield f"returns {results[0] or 'nothing'} → {results[1] or 'nothing'}"
-    if (old.is_vararg, old.is_varret) != (new.is_vararg, new.is_varret):
-        yield "further arguments or returns (...)"
+def _schema_sentence(change: SchemaPartChange) -> str:
+    part = _SCHEMA_PARTS[change.part]
+    if change.before is None:
+        return f"{part} added: {change.after}"
+    if change.after is None:
+        return f"{part} removed: {change.before}"
+    return f"{part}: {change.before} → {change.after}"
 
 
 CELLS = "cells"
@@ -123,7 +113,7 @@ def schemas(change: StatesChange) -> Iterator[DiffSchema]:
                 operator.name,
                 schema.old,
                 schema.new,
-                schema_changes(schema.old, schema.new),
+                schema_sentences(schema.old, schema.new),
                 schema.tags_added,
                 schema.tags_removed,
                 schema.alias_analysis and schema.alias_analysis[0],
