@@ -15,7 +15,7 @@ from dispatch_cli.render.printed import printed
 
 MAX_MESSAGE = 1_000
 """Characters of a line that says what is wrong."""
-WITHOUT_PROBLEMS = ("text", "raw", "yaml", "chrome", "svg")
+WITHOUT_PROBLEMS = ("text", "raw", "yaml", "svg")
 """The formats in which nothing is written where there is no answer: standard error has said it as text."""
 
 

@@ -258,7 +258,7 @@ def test_recordings_of_programs(taint: str) -> None:
     then = table_then([["CPU", "registered at then.py:7", False, 1]], {"CPU": 1})
     lines.insert(-1, ["r", 0, {**then, "fallbacks": then["fallbacks"][:2]}])
     explained = [("--format", form, "--explain", "0") for form in ("text", "json")]
-    runs = itertools.cycle([*(("--format", form) for form in (*FORMATS, "chrome")), *explained])
+    runs = itertools.cycle([*(("--format", form) for form in FORMATS), *explained])
     count = 0
     for plant in planted(lines, taint):
         text = "".join(f"{json.dumps(line)}\n" for line in plant.document)

@@ -91,8 +91,6 @@ BAD = {
     "kernels": (("--kernels", "no.yaml", "program.py"), "no.yaml: there is no such file"),
     "mistake in kernels": (("--kernels", "bad.yaml", "program.py"), "bad.yaml:4:14: error[unknown-dispatch-key]"),
     "kernels of standard input": (("--kernels", "-", "program.py"), "standard input is the program's"),
-    "format": (("--explain", "1", "--format", "chrome", "program.py"), "--explain has no format chrome"),
-    "kernels as events": (("--kernels", ".", "--format", "chrome", "program.py"), "--kernels has no format chrome"),
     "filter of one call": (("--explain", "1", "--op", "*::*", "program.py"), "by its number; it takes no --op"),
     "no python": (("--python", "nosuch", "program.py"), "nosuch is not an executable Python"),
     "another program": (("--python", "/bin/ls", "program.py"), "/bin/ls does not say whether it has PyTorch"),

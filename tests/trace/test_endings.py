@@ -78,16 +78,10 @@ def test_every_format_shows_what_is_known_to_have_run(name: str, tmp_path: Path)
     file, only = recorded(case, tmp_path), ("--op", "aten::resize_as_")
     report = answer(file, *only)
     (row,) = report["threads"][0]["rows"]
-    (event,) = [
-        event["args"]
-        for event in json.loads(said(file, *only, "--format", "chrome"))["traceEvents"]
-        if event["ph"] == "X"
-    ]
     (line,) = csv.DictReader(said(file, *only, "--format", "csv").splitlines())
     (total,) = report["operators"][0]["paths"]
     shown = {
         "json": ([kernel["key"] for kernel in row["path"]["kernels"]], row["path"]["assumed"]),
-        "chrome": (event["kernels"].split(" → "), event.get("assumed", "").split(" → ") if case.assumed else []),
         "csv": (line["kernels"].split(), line["assumed"].split()),
         "table": (total["keys"], total["assumed"]),
     }

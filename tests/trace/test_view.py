@@ -184,26 +184,6 @@ def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
     assert (row["declared_at"], row["also_at"]) == (f"{tmp_path}/lib.cpp:4:3", f"{tmp_path}/k.yaml:4:19")
 
 
-def test_chrome_events_nest_and_keep_their_threads(file: str) -> None:
-    result = call("trace", file, "--format", "chrome")
-    events = json.loads(result.out)["traceEvents"]
-    complete = [event for event in events if event["ph"] == "X"]
-    assert len(complete) == answer(file)["counts"]["calls"]
-    for event in complete:
-        assert {"name", "ph", "ts", "dur", "pid", "tid", "args"} <= event.keys()
-        assert event["dur"] >= 0
-    open_until: dict[int, list[int]] = {}
-    for event in sorted(complete, key=lambda one: (one["ts"], -one["dur"])):
-        ends_of_thread = open_until.setdefault(event["tid"], [])
-        while ends_of_thread and ends_of_thread[-1] <= event["ts"]:
-            ends_of_thread.pop()
-        assert not ends_of_thread or event["ts"] + event["dur"] <= ends_of_thread[-1]
-        ends_of_thread.append(event["ts"] + event["dur"])
-    starts, ends = ([event for event in events if event["ph"] == kind] for kind in "sf")
-    assert [start["id"] for start in starts] == [end["id"] for end in ends] != []
-    assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} == {"MainThread", "autograd"}
-
-
 # Facts in a row about its calls, whatever is shown beside it.
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import click
 
 from dispatch_cli.answers.findings.crossref.command_options import python_option
-from dispatch_cli.answers.trace.command_answer import CHROME, TraceAsked
+from dispatch_cli.answers.trace.command_answer import TraceAsked
 from dispatch_cli.answers.trace.command_run import RunAsked
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
 from dispatch_cli.cli.help import Command
@@ -150,7 +150,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     help="Show the N lines of calls that took longest as text, Markdown or HTML; 0 is all. Other formats have all.",
 )
 @click.option("--full", is_flag=True, help="Show all lines of calls; with --explain, PyTorch's error texts in full.")
-@output_options(CHROME)
+@output_options()
 def command(
     program: tuple[str, ...],
     is_module: bool,
@@ -189,8 +189,6 @@ def command(
     kernels, the lines of Python from which most calls come, and at the end what is worth knowing: backend fallbacks,
     operators without a backward whose tensors require gradients, decompositions of operators that have a kernel at
     another backend, casts by autocast, stale slots. Times include the calls inside of a call, and what recording costs.
-
-    --format chrome writes events for chrome://tracing and Perfetto.
     """
     from dispatch_cli.answers.trace import command_answer as trace_answer
     from dispatch_cli.answers.trace import command_run as trace_run

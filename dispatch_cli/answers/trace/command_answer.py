@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from dispatch_cli.cli.options import SourceOptions, as_sentence, at_setting, matching_names, project_defaults
-from dispatch_cli.cli.output import BadInput, Output, show, write
+from dispatch_cli.cli.output import BadInput, Output, show
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
@@ -81,9 +81,6 @@ def _documents(files: Sequence[str], base: str, color: str) -> Sequence[str | Ex
     return documents
 
 
-CHROME = "chrome"
-
-
 class TraceAsked(NamedTuple):
     """Options of a question about a recording."""
 
@@ -144,11 +141,6 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
             _explain(view, asked.explain, out, asked.full)
             return
         wanted = _wanted(view, asked)
-        if out.format == CHROME:
-            from dispatch_cli.answers.trace.tree_document import chrome_text
-
-            write(chrome_text(view, view.select(wanted)), out.file, kind="data")
-            return
         from dispatch_cli.answers.trace.report import trace_report
 
         own = None
@@ -164,15 +156,11 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
 def _check_together(asked: TraceAsked, out: Output) -> None:
     """Refuse options that say nothing beside each other."""
     if asked.explain is not None:
-        if out.format in ("csv", CHROME):
-            raise click.UsageError(f"--explain has no format {out.format}.")
+        if out.format == "csv":
+            raise click.UsageError("--explain has no format csv.")
         for option in ("op", "key", "line", "where", "only", "depth", "kernels"):
             if getattr(asked, f"{option}s" if option in ("op", "key", "line") else option):
                 raise click.UsageError(f"--explain shows one call, by its number; it takes no --{option}.")
-    if out.format == CHROME:
-        for option in ("kernels", "depth"):
-            if getattr(asked, option):
-                raise click.UsageError(f"--{option} has no format {CHROME}.")
 
 
 def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
