@@ -42,7 +42,7 @@ class Background:
         work: Callable[[Step], Made],
         done: Callable[[Made], object],
         failed: Callable[[Exception], object],
-        report: Callable[[str], object],
+        report: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Work in a thread, in the place of earlier work.
 

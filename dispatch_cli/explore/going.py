@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.operators.catalogue import Catalogue, spot_of
+from dispatch_cli.explore.operators.catalogue import Catalogue, Marked, spot_of
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.operators.pane import Operators
 from dispatch_cli.explore.session import Spot
@@ -179,9 +179,6 @@ class Going(App[None]):
         if number is not None:
             self.operators.list.show(number)
 
-    async def on_tabs_tab_picked(self, message: Tabs.TabPicked) -> None:
-        await self.action_pane(message.pane)
-
     async def action_pane(self, pane: str) -> None:
         """Bring a view to the front, and the focus to it."""
         if pane not in self.stage.entries:
@@ -207,6 +204,10 @@ class Going(App[None]):
             await self._arrive()
         else:
             self.notify("There is no place to go forward to.")
+
+    def action_mark(self, name: str) -> None:
+        """List only operators with a mark."""
+        self.operators.filter(Marked[name])
 
     def action_operators(self) -> None:
         self.screen.remove_class("-in-view")

@@ -3,65 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.change import Addition, Change, RegistrationName, Removal
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.edit import Action, Edit
 from dispatch_cli.model.registration_names import NamedRegistration
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.words import short_kernel
 
 
-class WhichOff(NamedTuple):
-    """Registrations that can be switched off together. words: their name in a list."""
+def switch_off(session: Session, spot: Spot, concerned: Concerned) -> None:
+    """Leave a registration of the operator at a spot, or a backend fallback, out on trial.
 
-    words: str
-    kernel: str
-    ones: tuple[Concerned, ...]
-
-
-def switch_off(session: Session, spot: Spot, ones: Sequence[Concerned]) -> None:
-    """Leave registrations of the operator at a spot, or backend fallbacks, out on trial, as one step.
-
-    Errors: Refused, where one cannot be left out.
+    Errors: Refused, where it cannot be left out.
     """
-    whatif = session.whatif
-    registrations = [
-        registration_of(whatif.registrations(None if row.backend_fallback else spot.operator), row) for row in ones
-    ]
-    removals = [Removal(registration.name) for registration in registrations if registration is not None]
-    if removals:
-        whatif.apply(*removals)
-
-
-def ways_off(ones: Sequence[Concerned]) -> TableBlock[WhichOff]:
-    """Ways to switch several registrations off: all of them, or one."""
-    each = [WhichOff(row.key, "fallthrough" if row.fallthrough else short_kernel(row.kernel), (row,)) for row in ones]
-    kernels = {way.kernel for way in each}
-    rows = [WhichOff(f"all {len(ones)}", kernels.pop() if len(kernels) == 1 else "", tuple(ones)), *each]
-    return TableBlock((Column("registered at", lambda row, _: row.words), Column("", lambda row, _: row.kernel)), rows)
-
-
-def notice_of(ones: Sequence[Concerned]) -> str:
-    """Notice about registrations that are switched off; empty for one of an operator, which shows."""
-    at = some_of([row.key for row in ones])
-    if all(row.backend_fallback for row in ones):
-        subject, is_off, they, them = (
-            ("The backend fallback", "is", "it", "it")
-            if len(ones) == 1
-            else (f"{len(ones)} backend fallbacks", "are", "they", "them")
-        )
-        return (
-            f"{subject} at {at} {is_off} off for all operators; 4 shows the slots that {they} filled. "
-            f"u switches {them} on again."
-        )
-    return f"{len(ones)} registrations are off, at {at}. u switches them on again." if len(ones) > 1 else ""
+    there = session.whatif.registrations(None if concerned.backend_fallback else spot.operator)
+    registration = registration_of(there, concerned)
+    if registration is not None:
+        session.whatif.apply(Removal(registration.name))
 
 
 def take_advice(session: Session, edits: Iterable[Edit]) -> None:
@@ -102,12 +64,6 @@ def filling(session: Session, spot: Spot) -> Concerned | None:
     roles = (Role.FILLS, Role.IN_CONFLICT)
     concerned = explain_slot(session.state, spot.operator, spot.key).registrations
     return next((row for row in concerned if row.role in roles), None)
-
-
-def all_filling(session: Session, spot: Spot, keys: Sequence[str]) -> tuple[Concerned, ...]:
-    """The registrations that fill slots of the operator at a spot, each once. keys: of the slots."""
-    registrations = (filling(session, spot._replace(key=key)) for key in keys)
-    return tuple({(row.key, row.backend_fallback): row for row in registrations if row is not None}.values())
 
 
 def switch_at(session: Session, spot: Spot) -> bool:

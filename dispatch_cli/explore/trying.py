@@ -25,34 +25,20 @@ class Trying(App[None]):
         Binding("u", "undo_change", "Undo", tooltip="Undo the last change on trial"),
         Binding("ctrl+r", "redo_change", "Redo", tooltip="Redo the change that was undone"),
         Binding("w", "write_changes", "Write", tooltip="Write the changes on trial as a declaration file"),
-        # those of the same keys come into effect where these have nothing to do
-        Binding("u", "say_nothing_to('undo')", show=False),
-        Binding("ctrl+r", "say_nothing_to('redo')", show=False),
-        Binding("w", "say_nothing_to('write')", show=False),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys are shown that have something to do."""
-        if action in _OWN and not self.session.has_tried:
+        if action not in _OWN:
+            return super().check_action(action, parameters)
+        if not self.session.has_tried:
             return False
-        tried = self.session.whatif if action in _OWN else None
-        match action:
-            case "undo_change":
-                return tried is not None and tried.can_undo
-            case "redo_change":
-                return tried is not None and tried.can_redo
-            case "write_changes":
-                return tried is not None and bool(tried.changes)
-            case _:
-                return super().check_action(action, parameters)
+        tried = self.session.whatif
+        return {_OWN[0]: tried.can_undo, _OWN[1]: tried.can_redo, _OWN[2]: bool(tried.changes)}[action]
 
     def state_changed(self) -> Any:
         """Whatever is shown is made anew."""
         raise NotImplementedError
-
-    def action_say_nothing_to(self, what: str) -> None:
-        """Say that there is nothing for the key to act on."""
-        self.notify(f"There is no change to {what}.")
 
     def action_undo_change(self) -> None:
         """Go back by one change."""

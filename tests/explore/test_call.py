@@ -10,13 +10,12 @@ from textual.widgets import Input
 
 from dispatch_cli import api, universes
 from dispatch_cli.answers.resolve.call_words import context_completions, tensor_completions
-from dispatch_cli.explore.answers.call import Draft, call_answer, call_before, first_draft, keys_answer
+from dispatch_cli.explore.answers.call import Draft, call_answer, first_draft, keys_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.panes.call_line import PARTS, call_of, completions, line_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
-from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
@@ -126,18 +125,6 @@ def test_a_command_line_is_a_call() -> None:
     assert call_of(f"{PARTS[0]} ").draft == Draft()
 
 
-def test_a_call_before_what_is_tried() -> None:
-    session, spot, draft = Session(api.load_state([NORM]), (NORM,)), Spot(OperatorName("mylib::norm2")), Draft(("cpu",))
-    assert call_before(session, spot, draft) is None
-    before = call_answer(session, spot, draft).report
-    registration = before.steps[-1].hop.live.registration
-    registered = session.whatif.registrations(spot.operator)
-    session.whatif.apply(Removal(next(row.name for row in registered if row.name.key == registration.key)))
-    after = call_answer(session, spot, draft).report
-    assert call_before(session, spot, draft) == before
-    assert registration.kernel.label not in [step.entry.kernel for step in after.steps]
-
-
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\u202e"
 
 
@@ -162,7 +149,9 @@ def test_a_call_that_is_typed() -> None:
         await pilot.press("a")
         message = "aten::add.Tensor takes 2 tensors, and all are there: t changes them."
         await until(pilot, lambda: any(message in notice.message for notice in app._notifications))
-        await pilot.press("r")
+        await pilot.press("t")
+        line.value = "--tensor cpu --tensor cpu"
+        await pilot.press("enter")
         await until(pilot, lambda: app.command_bar.line.endswith("--tensor cpu --tensor cpu"))
         await pilot.press("c", *"inf")
         await until(pilot, lambda: "--context 'inf" in screen_text(app))

@@ -1,4 +1,4 @@
-"""The first frame, recorded screens, folded namespaces, fixes; without colour."""
+"""The first frame, recorded screens, fixes; without colour."""
 
 from __future__ import annotations
 
@@ -31,23 +31,6 @@ SCALE = Spot(OperatorName.parse("mine::scale"))
 
 def session() -> Session:
     return Session(load_state([FILE]), (FILE,))
-
-
-def test_namespaces_fold_and_unfold() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        shown, entries = app.operators.list, app.catalogue.entries
-        whole = [*shown.found]
-        await pilot.press("down", "h")
-        assert len(shown.found) == len(whole) - sum(entry.name.startswith("aten::") for entry in entries) + 1
-        assert f"aten::  {sum(entry.name.startswith('aten::') for entry in entries):,}" in screen_text(app)
-        await pilot.press("H", "H")
-        assert len(shown.found) == len(app.catalogue.namespaces)
-        await pilot.press("slash", *"add.Tensor")
-        await until(pilot, lambda: shown.entry is not None and shown.entry.name == "aten::add.Tensor")
-        await pilot.press("escape", "H")
-        await until(pilot, lambda: [*shown.found] == whole)
-
-    drive(Session(newest(), ("--base", "torch-2.15")), steps)
 
 
 def test_a_fix_of_a_finding_is_tried_with_enter() -> None:

@@ -19,7 +19,6 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.change import Removal
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import ROOT
@@ -112,23 +111,19 @@ operators:
 """
 
 
-@pytest.mark.parametrize(("keys", "off"), [((), ["CUDA"]), (("up", "up"), ["CPU", "CUDA"])])
-def test_x_asks_which_of_the_registrations_of_a_row(tmp_path: Path, keys: tuple[str, ...], off: list[str]) -> None:
+def test_x_is_for_the_slot_of_the_user_in_a_row_of_several(tmp_path: Path) -> None:
     (tmp_path / "same.yaml").write_text(SAME)
     file = str(tmp_path / "same.yaml")
     session = Session(api.load_state([file]), (file,))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName.parse("mylib::f"), "CUDA"), "table")
-        await until(pilot, lambda: app.query_one(TablePane).view.has_focus)
+        view = app.query_one(TablePane).view
+        await until(pilot, lambda: view.has_focus)
+        assert {"CPU", "CUDA"} <= {*view.target.keys}
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, Choose))
-        assert "Which registration is to be switched off?" in screen_text(app)
-        await pilot.press(*keys)
-        await pilot.pause()
-        await pilot.press("enter")
         await until(pilot, lambda: session.whatif.changes)
-        assert [change.which.key for change in session.whatif.changes if isinstance(change, Removal)] == off
+        assert [change.which.key for change in session.whatif.changes if isinstance(change, Removal)] == ["CUDA"]
 
     drive(session, steps, (120, 50))
 

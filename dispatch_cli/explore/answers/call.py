@@ -17,7 +17,6 @@ from dispatch_cli.explore.answers.keys import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
-from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind
@@ -80,16 +79,6 @@ def call_arguments(draft: Draft) -> tuple[str, ...]:
     """A draft as arguments."""
     options = (word for option, text in draft.options.given for word in ("--argument", f"{option}={text}"))
     return (*_thread_arguments(draft), *options, *(() if draft.keyset is None else ("--keyset", draft.keyset)))
-
-
-def call_before(session: Session, spot: Spot, draft: Draft) -> CallAnswered | tuple[Problem, ...] | None:
-    """The same call without the changes that are being tried, or why it cannot be made; None without changes."""
-    if session.state is session.original:
-        return None
-    try:
-        return _resolved(session.original, _request(spot, draft))
-    except InputError as error:
-        return error.problems
 
 
 def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:

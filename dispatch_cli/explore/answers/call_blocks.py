@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.answers.keys import key_document as key
@@ -15,10 +15,8 @@ from dispatch_cli.answers.resolve import higher_order_document as resolve_higher
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport
 from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
-from dispatch_cli.answers.resolve.higher_order_document import end_sentence as higher_order_end
-from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
-from dispatch_cli.answers.resolve.step_wording import kernel_phrase
-from dispatch_cli.answers.resolve.wording import end_sentence, option_labels
+from dispatch_cli.answers.resolve.report import StepReport
+from dispatch_cli.answers.resolve.wording import option_labels
 from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.call import CallAnswered, Draft, call_arguments, called_operator
@@ -35,9 +33,6 @@ from dispatch_cli.render.document import (
     Run,
     Tone,
 )
-
-CHANGED = "*"
-"""The mark of what was otherwise without the changes."""
 
 
 class CallTarget(NamedTuple):
@@ -78,16 +73,10 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
     yield Gap()
 
 
-def call_blocks(
-    state: State, report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None = None, full: bool = False
-) -> Iterator[Block]:
-    """A call, the end first.
-
-    before: the same call without the changes that are being tried, or why there is none. full: error texts are whole.
-    """
+def call_blocks(state: State, report: CallAnswered, full: bool = False) -> Iterator[Block]:
+    """A call, the end first. full: error texts are whole."""
     if isinstance(report, ResolveHigherOrderReport):
         yield from resolve_higher_order.summary(report, True, full, by="f")
-        yield from _before(report, before)
         yield from resolve_higher_order.stages(report, True)
         return
     yield from resolve.summary(report, True, full, by="f")
@@ -95,7 +84,6 @@ def call_blocks(
         if (called := called_operator(state, OperatorName.parse(report.operator), step)) is not None:
             words = Run(f"{step.hop.slot} calls "), Run(str(called), Tone.KERNEL)
             yield Paragraph(words, link=CallTarget(operator=called))
-    yield from _before(report, before)
     yield from resolve.stages(report, True)
     if options := [Fact(name.capitalize(), label) for name, label in option_labels(report)]:
         yield Gap()
@@ -115,24 +103,3 @@ def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, 
 def nothing_asked() -> Iterator[Block]:
     """Advice where there is no call, and no key set."""
     yield Paragraph("No tensor, no context and no key set is given: a adds a tensor, c a context.")
-
-
-def _before(report: CallAnswered, before: CallAnswered | tuple[Problem, ...] | None) -> Iterator[Block]:
-    """Result of the call without the changes, where it differs."""
-    sentences: Iterable[str] = ()
-    if isinstance(before, tuple):
-        sentences = [before[0].message]
-    elif isinstance(before, ResolveReport) and isinstance(report, ResolveReport):
-        now, earlier = _outcome(report), _outcome(before)
-        sentences = [was for was, became in zip(earlier, now, strict=True) if was != became]
-    elif isinstance(before, ResolveHigherOrderReport) and isinstance(report, ResolveHigherOrderReport):
-        end = higher_order_end(before, True)
-        sentences = [end] if end != higher_order_end(report, True) else []
-    for sentence in sentences:
-        yield Paragraph(Run(f"{CHANGED} Without the changes: {sentence}", Tone.WARN), hang=2)
-
-
-def _outcome(report: ResolveReport) -> tuple[str, str]:
-    """The end of a call, and the kernels on its way."""
-    steps = (f"{step.hop.slot} ({kernel_phrase(step, True)})" for step in report.steps)
-    return end_sentence(report, True), f"the steps are {' > '.join(steps)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_ope
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.operators.fuzzy import MISSPELT, Matcher, is_scattered, nearest
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 def spot_of(entry: ListedOperator) -> Spot:
     """Spot of an operator of the list."""
     return Spot(higher_order=entry.name) if entry.higher_order else Spot(OperatorName.parse(entry.name))
-
-
-def namespace_of(name: str) -> str:
-    """The namespace of an operator of the list."""
-    return name.partition("::")[0] if "::" in name else HIGHER_ORDER_NAMESPACE
 
 
 class Marked(Enum):
@@ -74,21 +69,6 @@ class Catalogue:
     def numbers(self) -> Mapping[ListedOperator, int]:
         """Index of each operator among the entries."""
         return {entry: number for number, entry in enumerate(self.entries)}
-
-    @cached_property
-    def namespaces(self) -> Mapping[str, int]:
-        """Number of operators in each namespace."""
-        return Counter(namespace_of(entry.name) for entry in self.entries)
-
-    def folded(self, numbers: Sequence[int], namespaces: Container[str]) -> Iterator[int]:
-        """Operators, of some namespaces only the first."""
-        before = set[str]()
-        for number in numbers:
-            namespace = namespace_of(self.entries[number].name)
-            if namespace not in before:
-                yield number
-            if namespace in namespaces:
-                before.add(namespace)
 
     def names(self, marked: Marked) -> frozenset[str] | None:
         """The operators that are so marked; None for all."""

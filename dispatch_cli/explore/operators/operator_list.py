@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
-from dispatch_cli.explore.operators.catalogue import OWN, TRIED, Catalogue, Marked, namespace_of
+from dispatch_cli.explore.operators.catalogue import OWN, TRIED, Catalogue, Marked
 from dispatch_cli.explore.operators.fuzzy import matched
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.severity import Severity
@@ -32,8 +32,6 @@ class OperatorList(LinesView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,right,l", "open", "Open", tooltip="Open the operator in the view beside"),
         Binding("f", "filter", "Filter", tooltip="Filter the list: the next of the marks above it"),
-        Binding("left,h", "fold", "Fold the namespace of the operator, or unfold it", show=False),
-        Binding("H", "fold_all", "Fold all namespaces, or unfold them", show=False),
     ]
 
     class FilterAsked(Message):
@@ -44,7 +42,6 @@ class OperatorList(LinesView):
         self.catalogue = catalogue
         self.query_text = ""
         self.marked = Marked.ALL
-        self.folded: frozenset[str] = frozenset()
         self.found: Sequence[int] = catalogue.find("")
         self.near = ""  # what comes first where the query finds nothing good, in a few words
 
@@ -64,16 +61,11 @@ class OperatorList(LinesView):
     def _show_found(self, entry: ListedOperator | None) -> None:
         """Look for the operators, and show them with the cursor on an entry if it is there, else on the first."""
         self.found, self.near = self.catalogue.search(self.query_text, self.marked)
-        if self.folded and not self.query_text.strip():
-            self.found = [*self.catalogue.folded(self.found, self.folded)]
         number = None if entry is None else self.catalogue.numbers.get(entry)
         stays = number is not None and number in self.found
         self._cursor = self.found.index(number) if stays and number is not None else 0
         with self.prevent(self.Moved):
             self.again(keep=stays)
-
-    def _is_folded(self, entry: ListedOperator) -> bool:
-        return namespace_of(entry.name) in self.folded and not self.query_text.strip()
 
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""
@@ -96,29 +88,6 @@ class OperatorList(LinesView):
         """Begin with the operators of a mark."""
         self.marked = marked
         self._show_found(None)
-
-    def action_fold(self) -> None:
-        if self.entry is not None:
-            self._fold(self.folded ^ {namespace_of(self.entry.name)})
-
-    def action_fold_all(self) -> None:
-        self._fold(frozenset() if self.folded else frozenset(self.catalogue.namespaces))
-
-    def _fold(self, folded: frozenset[str]) -> None:
-        """Fold these namespaces, and no others; the cursor stays in its own."""
-        entry, self.folded = self.entry, folded
-        self.renew(self.catalogue)
-        at = namespace_of(entry.name) if entry is not None else ""
-        names = (namespace_of(self.catalogue.entries[number].name) for number in self.found)
-        if self.entry != entry and at in self.folded:
-            self.move_to(next(row for row, name in enumerate(names) if name == at))
-
-    def action_open(self) -> None:
-        """Open the operator under the cursor, or its namespace."""
-        if self.entry is not None and self._is_folded(self.entry):
-            self.action_fold()
-        else:
-            super().action_open()
 
     def action_filter(self) -> None:
         self.post_message(self.FilterAsked())
@@ -155,10 +124,6 @@ class OperatorList(LinesView):
 
     def _name_runs(self, entry: ListedOperator, room: int) -> Iterator[Run]:
         """The name with what the query finds in it; where it is too long, without a part."""
-        if self._is_folded(entry):
-            namespace = namespace_of(entry.name)
-            yield Run(f"{namespace}::  {self.catalogue.namespaces[namespace]:,}"[:room])
-            return
         hits = set(matched(entry.name, self.query_text)) if self.query_text.strip() else set()
         plain = Tone.DIM if entry.higher_order else Tone.PLAIN
         yield from (Run(text, Tone.HEAD if is_hit else plain) for text, is_hit in _pieces(entry.name, room, hits))

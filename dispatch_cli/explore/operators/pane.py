@@ -9,9 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Click
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Input
 
 from dispatch_cli.explore.operators.catalogue import (
@@ -27,6 +25,7 @@ from dispatch_cli.explore.operators.catalogue import (
 )
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.views.bars import LinkLine
 
 if TYPE_CHECKING:
     from dispatch_cli.explore.background import Background
@@ -43,17 +42,10 @@ def short_number(number: int) -> str:
     return f"{number / 1000:.1f}k" if number < 9_950 else f"{round(number / 1000):,}k"
 
 
-class Filters(Widget):
+class Filters(LinkLine):
     """Line with the number of operators of each mark, the chosen one marked; or with what a search may mean."""
 
-    DEFAULT_CSS = "Filters { height: 1; padding: 0 1; color: $text-muted; }"
-
-    class FilterPicked(Message):
-        """A filter was clicked."""
-
-        def __init__(self, marked: Marked) -> None:
-            super().__init__()
-            self.marked = marked
+    DEFAULT_CSS = "Filters { padding: 0 1; color: $text-muted; }"
 
     def __init__(self, catalogue: Catalogue) -> None:
         super().__init__()
@@ -64,15 +56,26 @@ class Filters(Widget):
 
     def note_checking(self, checking: bool) -> None:
         """Show whether findings are being looked for."""
-        if checking != self.checking:
-            self.checking = checking
-            self.refresh()
+        self.checking = checking
+        self.on_resize()
 
     def note_near(self, near: str) -> None:
         """Show which names the list has first, in a few words, if a search finds nothing good; empty if it does."""
-        if near != self.near:
-            self.near = near
-            self.refresh()
+        self.near = near
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Show the numbers, as far as there is room for their commas."""
+        if self.near:
+            self.update(Content.styled(self.near, "$text-warning"), layout=False)
+            return
+        self.show_links(
+            (
+                *((f"[{text}]", "bold") if mark is self.marked else (f" {text} ", "")),
+                f"app.mark('{mark.name}')",
+            )
+            for mark, text in self._parts()
+        )
 
     def _parts(self) -> list[tuple[Marked, str]]:
         """Parts that there is room for: with short numbers if need be, and then without the word."""
@@ -96,28 +99,9 @@ class Filters(Widget):
     def _width(self, parts: list[tuple[Marked, str]]) -> int:
         return sum(len(text) + 2 for _, text in parts)
 
-    def render(self) -> Content:
-        if self.near:
-            return Content.styled(self.near, "$text-warning")
-        parts = [(f"[{text}]", "bold") if mark is self.marked else (f" {text} ", "") for mark, text in self._parts()]
-        return Content.assemble(*parts)
-
-    def on_click(self, event: Click) -> None:
-        at = event.get_content_offset(self)
-        end = 0
-        for mark, text in () if self.near else self._parts():
-            end += len(text) + 2
-            if at is not None and at.x < end:
-                self.post_message(self.FilterPicked(mark))
-                return
-
 
 _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
-
-
-def _untold(_: str) -> None:
-    """Steps are not shown here."""
 
 
 class OperatorInput(Input):
@@ -187,7 +171,7 @@ class Operators(Vertical):
         self._original = None
         self.list.renew(self.catalogue)
         self.marks_changed()
-        self.filters.refresh()
+        self.filters.on_resize()
         self._check()
 
     def compose(self) -> ComposeResult:
@@ -221,10 +205,7 @@ class Operators(Vertical):
 
     def on_operator_list_filter_asked(self) -> None:
         order = self.catalogue.marks
-        self._filter(order[(order.index(self.filters.marked) + 1) % len(order)])
-
-    def on_filters_filter_picked(self, event: Filters.FilterPicked) -> None:
-        self._filter(event.marked)
+        self.filter(order[(order.index(self.filters.marked) + 1) % len(order)])
 
     def on_mount(self) -> None:
         self.set_timer(_CHECKED_AFTER, self._check)
@@ -232,7 +213,7 @@ class Operators(Vertical):
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
         self.filters.note_checking(True)
-        self._background().start(original_findings(self.session), self._checked, self._not_checked, _untold)
+        self._background().start(original_findings(self.session), self._checked, self._not_checked)
 
     def _checked(self, findings: Found) -> None:
         self._original = findings
@@ -255,7 +236,7 @@ class Operators(Vertical):
             self.call_after_refresh(self._mark_findings)
 
     def _repaint(self) -> None:
-        self.filters.refresh()
+        self.filters.on_resize()
         self.list.marks_changed()
         self.filters.note_near(self.list.near)
 
@@ -276,7 +257,7 @@ class Operators(Vertical):
                     self._mark_findings()
 
             self.filters.note_checking(True)
-            self._background().start(lambda _: search(), done, self._not_checked, _untold)
+            self._background().start(lambda _: search(), done, self._not_checked)
             return
         self._show_findings(with_changes(self._original, effect))
 
@@ -293,7 +274,8 @@ class Operators(Vertical):
             self._work = Background(self)
         return self._work
 
-    def _filter(self, marked: Marked) -> None:
+    def filter(self, marked: Marked) -> None:
+        """List only operators that are so marked."""
         self.filters.marked = marked
-        self.filters.refresh()
+        self.filters.on_resize()
         self._search(marked)

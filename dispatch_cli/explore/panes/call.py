@@ -12,16 +12,13 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from dispatch_cli.explore.answers.call import (
-    CallAnswered,
     Draft,
     call_answer,
-    call_before,
     first_draft,
     keys_answer,
     most_tensors,
 )
 from dispatch_cli.explore.answers.call_blocks import (
-    CHANGED,
     CallTarget,
     call_blocks,
     key_blocks,
@@ -31,7 +28,6 @@ from dispatch_cli.explore.answers.call_blocks import (
 )
 from dispatch_cli.explore.panes.call_line import PARTS, CallLine, call_of, completions, line_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.bars import copy_command
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.explore.views.pane import Pane
@@ -49,7 +45,6 @@ class CallPane(Pane):
     """A call that is typed, and its answer: the end, the steps, the keys, the thread and the mask."""
 
     TITLE = "Calls"
-    MARKS = ((CHANGED, "the call without the changes on trial, where that is another one"),)
     DEFAULT_CSS = """
     CallPane > #call-words { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     CallPane > #call-answer { height: 1fr; }
@@ -59,8 +54,6 @@ class CallPane(Pane):
         Binding("c", "add('--context')", "Add context", tooltip="Add a context to the call, such as inference_mode"),
         Binding("t", "type", "Type", tooltip="Type the call, or paste a command line of resolve"),
         Binding("s", "switch", "Key set/call", tooltip="Show the key set of the call, or the call"),
-        Binding("Y", "copy_other", "Copy the command line of the other: of the key set, or of the call", show=False),
-        Binding("r", "again", "Start again with the operator's first call", show=False),
         Binding("f", "full", "Show error texts whole, or short", show=False),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
     ]
@@ -75,7 +68,6 @@ class CallPane(Pane):
         self._drafts: dict[Spot, Draft] = {}
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
-        self._before: CallAnswered | tuple[Problem, ...] | None = None
         self.line = CallLine(session.state.dispatcher.universe)
         self.words = Static(id="call-words", markup=False)
         self.shown = Blocks(id="call-answer")
@@ -167,10 +159,6 @@ class CallPane(Pane):
         self.line.focus()
         self.line.action_end()
 
-    def action_again(self) -> None:
-        """Begin with the operator's first call."""
-        self._take(first_draft(self.session.state, self.spot))
-
     # the answer
 
     @property
@@ -186,7 +174,6 @@ class CallPane(Pane):
             return
         self.problems = ()
         self._valid = None if answer is None else (self.spot, self._asks_keys, self.draft, answer)
-        self._before = None if self._asks_keys else call_before(self.session, self.spot, self.draft)
         self._show()
 
     def _refuse(self, problems: tuple[Problem, ...]) -> None:
@@ -209,7 +196,7 @@ class CallPane(Pane):
         if valid is not None and valid[1]:
             yield from key_blocks(state, valid[3].report, width)
         elif valid is not None:
-            yield from call_blocks(state, valid[3].report, self._before, self.is_full)
+            yield from call_blocks(state, valid[3].report, self.is_full)
         elif not self.problems:
             yield from nothing_asked()
 
@@ -230,11 +217,3 @@ class CallPane(Pane):
         """Show long error texts whole, or short again."""
         self.is_full = not self.is_full
         self.shown.show(self._blocks, target_of, keep=True)
-
-    def action_copy_other(self) -> None:
-        """Copy the command of what is not shown: the call, or its key set."""
-        try:
-            other = self._answer(not self._asks_keys) if self.spot != Spot() else None
-        except InputError:
-            other = None
-        copy_command(self.app, other)

@@ -131,7 +131,7 @@ class ChangesPane(Pane):
             self._diff = wanted.answer(self.session.original, self.session.state)
         elif wanted is not None:
             copies = tried.copies()
-            self._comparing.start(lambda _: wanted.answer(*copies()), self._compared, self._not_done, lambda _: None)
+            self._comparing.start(lambda _: wanted.answer(*copies()), self._compared, self._not_done)
 
     def _compared(self, answer: PaneAnswer) -> None:
         self._diff = answer
@@ -149,7 +149,7 @@ class ChangesPane(Pane):
             if self.session.whatif.take(changes, effect):
                 self._show(keep=True)
 
-        self._searching.start(lambda _: search(), done, self._not_done, lambda _: None)
+        self._searching.start(lambda _: search(), done, self._not_done)
 
     def _not_done(self, error: Exception) -> None:
         self.notify(f"{type(error).__name__}: {error}", title="error", severity="error")

@@ -79,7 +79,7 @@ class FindingsPane(ListPane):
                 tried.take(changes, result[1])
                 self._found(*result)
 
-            self._work.start(work, done, self._failed, lambda text: self.say(text))
+            self._work.start(work, done, self._failed, self.say)
         elif moved and self._this:
             self._look_closer()
 
@@ -116,7 +116,7 @@ class FindingsPane(ListPane):
             self._list()
 
         search = operator_search(self.session, self.spot)
-        self._closer_work.start(lambda step: search(_progress(step)), done, self._failed, lambda _: None)
+        self._closer_work.start(lambda step: search(_progress(step)), done, self._failed)
 
     def _list(self, keep: bool = True) -> None:
         report = self._report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -30,9 +30,6 @@ from dispatch_cli.explore.views.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.render.document import Block, Paragraph
 from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.text_safety import safe
-
-if TYPE_CHECKING:
-    from dispatch_cli.explore.switch import WhichOff
 
 _NEXT = {Resolver.CPP: Resolver.DIFFERENCES, Resolver.DIFFERENCES: Resolver.CPP}
 
@@ -221,26 +218,14 @@ class TablePane(Pane):
             self.post_message(self.Went(self._spot, pane))
 
     def action_switch(self) -> None:
-        """Switch the registration off that fills the slot under the cursor; where a row has several, it is asked."""
-        from dispatch_cli.explore.switch import all_filling, filling, ways_off
+        """Switch the registration off that fills the slot where the user is."""
+        from dispatch_cli.explore.switch import filling
 
-        registrations = () if self.place is None else all_filling(self.session, self._spot, self.place.keys)
-        if len(registrations) > 1:
-            from dispatch_cli.explore.views.screens import Choose
-
-            ways = ways_off(registrations)
-            registration = filling(self.session, self._spot)
-            here = next((way for way in ways.rows if registration is not None and way.words == registration.key), None)
-            asked = Choose("Which registration is to be switched off?", ways, here)
-            self.app.push_screen(asked, partial(self._switch, self._spot))
-        elif registrations:
-            self.switch_off(self._spot, *registrations)
-        else:
+        registration = filling(self.session, self._spot)
+        if registration is None:
             self.notify("There is no registration here to switch off.")
-
-    def _switch(self, spot: Spot, which: WhichOff | None) -> None:
-        if which is not None:
-            self.switch_off(spot, *which.ones)
+        else:
+            self.switch_off(self._spot, registration)
 
     def action_edit(self) -> None:
         """See the place of the kernel under the cursor in the editor."""

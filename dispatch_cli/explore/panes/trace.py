@@ -87,7 +87,7 @@ class TracePane(ListPane):
         def work(step: Step) -> ShownCalls | None:
             return calls_answer(self.session, asked, step)
 
-        self._work.start(work, self._found, self._failed, lambda text: self.say(text))
+        self._work.start(work, self._found, self._failed, self.say)
 
     def _found(self, shown: ShownCalls | None) -> None:
         self._shown = shown

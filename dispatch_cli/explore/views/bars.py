@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.events import Click, Resize
-from textual.message import Message
-from textual.widget import Widget
+from textual.events import Resize
+from textual.style import Style
 from textual.widgets import Input, Static
 
 from dispatch_cli.explore.panes import PaneEntry
@@ -27,18 +26,26 @@ _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
 
 
-class Tabs(Widget):
-    """The views with their keys; those in front are marked, and of these the one that the command line is of."""
+class LinkLine(Static):
+    """A line of texts, each of which a click acts on."""
 
-    DEFAULT_CSS = "Tabs { height: 1; background: $panel; color: $foreground; }"
+    DEFAULT_CSS = "LinkLine { height: 1; }"
     ALLOW_SELECT = False
 
-    class TabPicked(Message):
-        """A view was clicked."""
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self.auto_links = False  # they look as other texts
 
-        def __init__(self, pane: str) -> None:
-            super().__init__()
-            self.pane = pane
+    def show_links(self, links: Iterable[tuple[str, str, str]]) -> None:
+        """Show texts, each with its style and the action of a click."""
+        parts = ((text, Style.parse(style) + Style.from_meta({"@click": action})) for text, style, action in links)
+        self.update(Content.assemble(*parts), layout=False)
+
+
+class Tabs(LinkLine):
+    """The views with their keys; those in front are marked, and of these the one that the command line is of."""
+
+    DEFAULT_CSS = "Tabs { background: $panel; color: $foreground; }"
 
     def __init__(self, entries: Sequence[PaneEntry]) -> None:
         super().__init__()
@@ -49,52 +56,41 @@ class Tabs(Widget):
     def show(self, fronts: tuple[str, ...]) -> None:
         """Mark the views in front."""
         self.fronts = fronts
-        self.refresh()
+        self._show_all()
 
     def lead(self, front: str) -> None:
         """Mark this view, of those in front, as the one that has the command line."""
         if front != self.front:
             self.front = front
-            self.refresh()
+            self._show_all()
 
-    def render(self) -> Content:
-        parts: list[tuple[str, str]] = []
-        for entry, label in self._labels():
-            front = "bold reverse" if entry.id == self.front else "bold underline"
-            parts.append((label, front if entry.id in self.fronts else ""))
-        return Content.assemble(*parts)
+    def _show_all(self) -> None:
+        styles = dict.fromkeys(self.fronts, "bold underline") | {self.front: "bold reverse"}
+        self.show_links(
+            (label, styles[entry.id] if entry.id in self.fronts else "", f"app.pane('{entry.id}')")
+            for entry, label in zip(self.entries, self._labels(), strict=True)
+        )
 
-    def _labels(self) -> list[tuple[PaneEntry, str]]:
-        """Tabs that fit: their names close together where needed, then cut, but for those in front."""
-        room, names = self.size.width, [f" {entry.key} {entry.title}" for entry in self.entries]
-        if sum(map(len, names)) + len(names) <= room:
-            names = [f"{name} " for name in names]
-        for most in range(max(map(len, names)), _LEAST, -1):
-            if sum(map(len, names)) <= room:
-                break
-            names = self._cut(names, partial(_shortened, most))
-        if sum(map(len, names)) > room:
-            names = self._cut(names, lambda name: name[:2])
-        return [*zip(self.entries, names, strict=True)]
-
-    def _cut(self, names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
-        """Names that are cut, but for those of the views in front."""
-        return [name if entry.id in self.fronts else cut(name) for entry, name in zip(self.entries, names, strict=True)]
+    def _labels(self) -> list[str]:
+        """Labels that fit: cut where needed, but for those of the views in front."""
+        room, names = self.size.width, [f" {entry.key} {entry.title} " for entry in self.entries]
+        if sum(map(len, names)) <= room:
+            return names
+        in_front = [entry.id in self.fronts for entry in self.entries]
+        taken = sum(len(name) - 1 for name, is_front in zip(names, in_front, strict=True) if is_front)
+        most = (room - taken) // max(1, in_front.count(False))
+        return [
+            name[:-1] if is_front else _cut(name[:-1], most) for name, is_front in zip(names, in_front, strict=True)
+        ]
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
-        self.refresh()
-
-    def on_click(self, event: Click) -> None:
-        end = 0
-        for entry, label in self._labels():
-            end += len(label)
-            if event.x < end:
-                self.post_message(self.TabPicked(entry.id))
-                return
+        self._show_all()
 
 
-def _shortened(most: int, name: str) -> str:
-    return f"{name[: most - 1]}…" if len(name) > most else name
+def _cut(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    return f"{name[: most - 1]}…" if most > _LEAST else name[:2]
 
 
 class Crumb(Static):
@@ -161,11 +157,10 @@ class CommandBar(Static):
         return Content.assemble(*parts)
 
 
-class KeyBar(Widget):
+class KeyBar(LinkLine):
     """The keys that do something here. A click presses one."""
 
-    DEFAULT_CSS = "KeyBar { height: 1; padding: 0 1; background: $panel; color: $foreground; }"
-    ALLOW_SELECT = False
+    DEFAULT_CSS = "KeyBar { padding: 0 1; background: $panel; color: $foreground; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +175,15 @@ class KeyBar(Widget):
         keys = self._keys() if self.screen is self.app.screen else self.keys
         if keys != self.keys:
             self.keys = keys
-            self.refresh()
+            self.on_resize()
+
+    def on_resize(self) -> None:
+        """Show those for which there is room."""
+        links = []
+        for key, shown, text in self._fitting():
+            press = f"app.simulate_key('{key}')"
+            links += [(shown, "bold", press), (f" {text}  ", "", press)]
+        self.show_links(links)
 
     def _keys(self) -> list[tuple[str, str, str]]:
         """Keys, their display and description: those of the view first, those that are the same everywhere last."""
@@ -208,20 +211,6 @@ class KeyBar(Widget):
                 room -= width
                 there.append(key)
         return [key for key in keys if key in there]
-
-    def render(self) -> Content:
-        parts: list[tuple[str, str]] = []
-        for _, shown, text in self._fitting():
-            parts += [(shown, "bold"), (f" {text}  ", "")]
-        return Content.assemble(*parts)
-
-    def on_click(self, event: Click) -> None:
-        at, end = event.get_content_offset(self), 0
-        for key, shown, text in self._fitting():
-            end += len(shown) + len(text) + 3
-            if at is not None and at.x < end:
-                self.app.simulate_key(key)
-                return
 
 
 _LAST = ("question_mark", "q")

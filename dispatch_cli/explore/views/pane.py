@@ -113,12 +113,13 @@ class Pane(Vertical):
         self.post_message(self.Edited())
         return True
 
-    def switch_off(self, spot: Spot, *ones: Concerned) -> None:
-        """Leave registrations out on trial, and say so where these are several, or where it concerns all operators."""
+    def switch_off(self, spot: Spot, concerned: Concerned) -> None:
+        """Leave a registration out on trial, and say so where it concerns all operators."""
         from dispatch_cli.explore import switch
 
-        if self.try_out(lambda: switch.switch_off(self.session, spot, ones)) and (notice := switch.notice_of(ones)):
-            self.notify(notice)
+        if self.try_out(lambda: switch.switch_off(self.session, spot, concerned)) and concerned.backend_fallback:
+            slots = "4 shows the slots that it filled. u switches it on again."
+            self.notify(f"The backend fallback at {concerned.key} is off for all operators; {slots}")
 
     def try_advice(self, edits: Iterable[Edit], more: str = "") -> None:
         """Make advised changes on trial. more: to be said then."""
