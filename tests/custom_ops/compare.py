@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.universe import TorchLibrary
+from tests import in_pytorch
 from tests.capture.support import live_universe
 from tests.custom_ops.declared import IMPLICIT, USER, Entry, Operator, entries
 
@@ -275,13 +275,13 @@ def _ran(call: Call, operator: DispatcherOperator) -> list[str]:
 
 
 ROOT = Path(__file__).parent.parent.parent
+RECORD = "import sys; from tests.recordings.record_custom_ops import main; main(sys.argv[1])"
 
 
 def live_comparison(python: str, operators: Sequence[Operator], scratch: Path) -> Comparison:
     """Answers of a live PyTorch to the operators. scratch: a directory for files."""
     out = scratch / "recorded.json"
-    command = [python, "-m", "tests.recordings.record_custom_ops", str(out)]
-    subprocess.run(command, input=json.dumps(operators), check=True, cwd=ROOT, capture_output=True, text=True)
+    in_pytorch.run([python, "-c", RECORD, str(out)], json.dumps(operators), folder=ROOT)
     recording = json.loads(out.read_text(encoding="utf-8"))
     universe = scratch / "universe.json"
     universe.write_text(json.dumps(live_universe(python)), encoding="utf-8")

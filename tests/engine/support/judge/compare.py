@@ -14,6 +14,7 @@ from dispatch_cli.engine.support.cell import Cell, Column, Verdict
 from dispatch_cli.engine.support.support import support_rows
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.support import SupportContext
+from tests import in_pytorch
 
 BACKENDS = {"cpu": "CPU", "meta": "Meta"}
 LOST = ("gradient", "wrong")
@@ -76,8 +77,7 @@ def version_of(python: str) -> tuple[int, ...]:
 
 def answers_of(python: str, operators: Sequence[Any]) -> list[Any]:
     """Output of `live.py` for operators."""
-    command = [python, str(Path(__file__).with_name("live.py"))]
-    done = subprocess.run(command, input=json.dumps(operators), check=True, stdout=subprocess.PIPE, text=True)
+    done = in_pytorch.run([python, str(Path(__file__).with_name("live.py"))], json.dumps(operators))
     # some versions of PyTorch print to it, too
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
 
