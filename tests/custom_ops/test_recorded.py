@@ -13,7 +13,7 @@ from tests.capture.support import live_sample, torch_python
 from tests.custom_ops.compare import Comparison, compared, live_comparison
 from tests.support import load_recording
 
-COUNT = 60
+COUNT = 30
 
 
 @pytest.mark.live
