@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 
-from dispatch_cli.checks.cells import Cell, Cells
 from dispatch_cli.checks.expectations import (
+    OF_BROKEN,
     OF_CALLS,
+    OF_COMPARED,
+    OF_HOP,
+    OF_OPERATOR,
     OF_SLOTS,
+    OF_TEXT,
     BrokenOperator,
+    Cell,
+    Cells,
     Ended,
+    GuardBudget,
     Held,
     Violation,
     call_ends,
     holds,
 )
-from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_HOP, OF_OPERATOR, OF_TEXT, GuardBudget
 from dispatch_cli.checks.text import (
     call_words,
     end_words,

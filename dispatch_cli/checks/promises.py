@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice, product
 from typing import NamedTuple
 
-from dispatch_cli.checks.guarding_budget import OF_CELL, OF_TEXT, GuardBudget
+from dispatch_cli.checks.expectations import OF_CELL, OF_TEXT, GuardBudget
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
 from dispatch_cli.engine.support.support import support_columns, support_rows

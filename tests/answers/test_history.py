@@ -12,7 +12,7 @@ import pytest
 
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import HeldKind, history_report
-from dispatch_cli.engine.comparison.renames import Likeness, Rename, renames
+from dispatch_cli.engine.comparison.operators import Likeness, Rename, renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State

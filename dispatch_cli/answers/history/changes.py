@@ -21,18 +21,17 @@ from dispatch_cli.answers.history.rows import (
     VersionKernel,
 )
 from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
-from dispatch_cli.engine.comparison.causes import CauseKind, SlotCause
 from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.comparison.sides import OperatorView, Side
-from dispatch_cli.engine.comparison.slots import SlotComparison
+from dispatch_cli.engine.comparison.slots import CauseKind, SlotCause, SlotComparison
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
-    from dispatch_cli.engine.comparison.renames import Rename
+    from dispatch_cli.engine.comparison.operators import Rename
     from dispatch_cli.engine.comparison.slots import SlotChange
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.schema_part import SchemaPartChange
@@ -77,7 +76,7 @@ class Versions:
 
     def renames(self, number: int, name: str) -> tuple[Rename, ...]:
         """Probable renames of an operator that only one of a version and the one before has."""
-        from dispatch_cli.engine.comparison.renames import renames
+        from dispatch_cli.engine.comparison.operators import renames
 
         return renames(self.side(number - 1), self.side(number), name)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.history.changes import Versions, changes_in, concerning, is_empty, kernel_row, limited
 from dispatch_cli.answers.history.rows import CauseRow, VersionChanges, VersionKernel
-from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.comparison.identity import ChangeKind
-from dispatch_cli.engine.comparison.renames import Rename
+from dispatch_cli.engine.comparison.operators import Rename
+from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 

@@ -6,9 +6,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.answers.shared.folding import KeyRuns
-from dispatch_cli.engine.comparison.causes import CauseKind
 from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.operators import PythonChange
+from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.schema_part import SchemaPartChange
 

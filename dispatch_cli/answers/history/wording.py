@@ -8,7 +8,7 @@ from typing import Protocol
 from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory
 from dispatch_cli.answers.history.rows import CauseRow, VersionAnswer, VersionKernel
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.engine.comparison.causes import CauseKind
+from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.debug_text import is_python_without_place
 from dispatch_cli.render.words import plural, short_kernel

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.engine.table.hazards import bypassed, unreachable_without_tensors
-from dispatch_cli.engine.table.table import Table, TableEntry
+from dispatch_cli.engine.table.table import Table, TableEntry, bypassed, unreachable_without_tensors
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, CATCH_ALL, UNDEFINED, Universe
 
 _TENSOR = re.compile(r"\bTensor\b")

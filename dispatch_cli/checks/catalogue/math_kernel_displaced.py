@@ -50,7 +50,7 @@ from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.engine.table.hazards import displaced
+from dispatch_cli.engine.table.table import displaced
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT, META

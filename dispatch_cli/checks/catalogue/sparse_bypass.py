@@ -49,7 +49,7 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.table.hazards import bypassed
+from dispatch_cli.engine.table.table import bypassed
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL
 
