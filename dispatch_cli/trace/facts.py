@@ -7,7 +7,7 @@ from enum import Enum
 
 from dispatch_cli import bases
 from dispatch_cli.engine.call.chain import runs_python
-from dispatch_cli.engine.call.gradient import LostGradient, autograd_keys, lost_gradient
+from dispatch_cli.engine.call.gradient import LostGradient, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
 from dispatch_cli.engine.call.schema_facts import arguments_of
@@ -19,7 +19,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import writes
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.trace.calls import NONE, CallEnd
 from dispatch_cli.trace.explained import Explained, Explainer
 
@@ -181,7 +181,7 @@ def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, Fa
     for hop in hops:
         if hop.live.rule is not Rule.FALLBACK or hop.python is not None:
             continue
-        if hop.slot in autograd_keys(universe):
+        if hop.slot in universe.covered_by(AUTOGRAD):
             yield hop, FallbackKind.AUTOGRAD
         elif hop.slot in (BATCHED, BATCHED_NESTED):
             yield hop, FallbackKind.VMAP
@@ -212,7 +212,7 @@ def is_for_inference(operator: str, universe: Universe) -> bool:
         kernels = source.header(operator).kernels
     except KeyError:
         return False  # it is the user's
-    autograd = {*autograd_keys(universe)}
+    autograd = {*universe.covered_by(AUTOGRAD)}
     gives = autograd | {alias for alias, keys in universe.aliases.items() if not autograd.isdisjoint(keys)}
     return not any(key in gives and not falls_through for key, (_, falls_through) in kernels.items())
 

@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import raised_by_kernel
-from dispatch_cli.engine.call.kernels.entry import COMPOSITES, backend_keys
+from dispatch_cli.engine.call.kernels.entry import COMPOSITES
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.call import EndKind

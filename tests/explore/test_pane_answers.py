@@ -13,7 +13,7 @@ from dispatch_cli import api
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.options import SourceOptions
-from dispatch_cli.engine.coverage.answers import backend_keys
+from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
 from dispatch_cli.explore.answers.differences import (
     ComparedStates,

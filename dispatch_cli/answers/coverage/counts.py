@@ -18,12 +18,12 @@ from dispatch_cli.engine.coverage.answers import (
     Passage,
     Service,
     Training,
-    backend_keys,
     backend_named,
     backend_of,
 )
 from dispatch_cli.engine.coverage.coverage import Classifier, CoveredShape
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.model.names import OperatorName
 
 

@@ -103,9 +103,9 @@ from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.pattern import Pattern
-from dispatch_cli.checks.text import backend_keys, kernel_words, keys_text
+from dispatch_cli.checks.text import kernel_words, keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.edit import Action, Edit, Function

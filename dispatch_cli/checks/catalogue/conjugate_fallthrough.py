@@ -43,8 +43,9 @@ from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES
-from dispatch_cli.checks.text import backend_keys, keys_text
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.edit import Action, Edit
 from dispatch_cli.model.names import OperatorName

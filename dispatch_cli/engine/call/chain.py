@@ -127,7 +127,7 @@ class KernelChain:
     def _at_slot(self, at: _At) -> KernelStep:
         slot = slot_of(at.keyset)
         entry = self._operator.live[slot]
-        if slot == PYTHON_DISPATCHER and self._dispatcher_of_python_runs(entry):
+        if slot == PYTHON_DISPATCHER and kernels.is_core_fallback(self._dispatcher.universe, entry):
             return self._by_python(at, entry)
         step = self._kernel(at, slot, entry, at.keyset)
         self._hop(at, slot, entry, at.keyset, step)
@@ -143,9 +143,6 @@ class KernelChain:
             self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._options, self._tags
         )
         return kernels.run(moment, self._dispatcher)
-
-    def _dispatcher_of_python_runs(self, entry: TableEntry) -> bool:
-        return kernels.is_core_fallback(self._dispatcher.universe, entry)
 
     def _by_python(self, at: _At, entry: TableEntry) -> KernelStep:
         """The fallback at PythonDispatcher: Python chooses the kernel for the rest of the set.

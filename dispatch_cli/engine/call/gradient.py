@@ -37,11 +37,6 @@ class LostGradient(NamedTuple):
     loss: GradientLoss
 
 
-def autograd_keys(universe: Universe) -> tuple[str, ...]:
-    """The keys at which autograd kernels are."""
-    return universe.aliases.get(AUTOGRAD, ())
-
-
 def lost_in_call(call: Call, universe: Universe, schema: FunctionSchema | None) -> LostGradient | None:
     """Loss of the gradient in a simulated call; None where nothing is lost, and where the call raises."""
     records = call.end.kind is not EndKind.ERROR and records_gradients(call, universe)
@@ -72,7 +67,7 @@ def lost_gradient(hops: Sequence[Hop], universe: Universe) -> LostGradient | Non
     selection = hops[0].selection if hops else None
     if selection is None:
         return None
-    keys = autograd_keys(universe)
+    keys = universe.covered_by(AUTOGRAD)
     at = [hop for hop in hops if hop.slot in keys]
     raises = next((hop for hop in at if hop.python is None and has_no_backward(hop.live.kernel)), None)
     if raises is not None:

@@ -166,7 +166,7 @@ class TensorMaker:
         the first.
         """
         backend = self.backend_of(keyset)
-        autocast = self.autocast_key(backend) if backend else None
+        autocast = autocast_key_of(self.universe, backend) if backend else None
         if autocast is not None:
             keyset = keyset.add(autocast)
         if inference:
@@ -183,10 +183,6 @@ class TensorMaker:
         covered = self.universe.aliases[AUTOGRAD]
         refreshed = self.universe.refreshed_by(backend) if backend else ()
         return next((key for key in refreshed if key in covered), AUTOGRAD_OTHER)
-
-    def autocast_key(self, backend: str) -> str | None:
-        """The autocast key of a backend, where the universe has one."""
-        return autocast_key_of(self.universe, backend)
 
     @property
     def autograd_keys(self) -> DispatchKeySet:
@@ -282,6 +278,6 @@ class TensorMaker:
         if not self._has_kinds(spec.device, device_key):
             return without
         index = self.universe.backends.index(device_key)
-        autocast = self.autocast_key(device_key)
+        autocast = autocast_key_of(self.universe, device_key)
         exchanged = DispatchKeySet(keyset.layout, without.bits | 1 << index)
         return exchanged.add(autocast) if autocast else exchanged

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
+from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import CallError, Context, ContextKind
 from dispatch_cli.model.suggest import suggestion
@@ -177,9 +178,9 @@ class Contexts:
 
     def _autocast(self, thread: Thread, context: Context) -> Thread:
         device_key = self.maker.device_key(context.device, str(context))
-        key = self.maker.autocast_key(device_key)
+        key = autocast_key_of(self.universe, device_key)
         if key is None:
-            devices = [name for name, other in self.universe.devices.items() if self.maker.autocast_key(other)]
+            devices = [name for name, other in self.universe.devices.items() if autocast_key_of(self.universe, other)]
             message = f"the universe {self.universe.name} has no autocast for {context.device!r}"
             raise CallError(f"{message} (it has autocast for {', '.join(devices)})", str(context))
         excluded = thread.keys.excluded

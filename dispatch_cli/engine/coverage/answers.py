@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.autograd import autocast_key_of, autograd_key_of
+from dispatch_cli.engine.keys.autograd import autocast_key_of, autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 
@@ -160,7 +160,7 @@ class CoveredBackend(NamedTuple):
 def backend_named(universe: Universe, text: str) -> CoveredBackend | None:
     """The backend that a dispatch key or a device type means, in any case; None where it means none."""
     key = universe.devices.get(text.lower()) or universe.key_named(text)
-    return backend_of(universe, key) if is_backend(universe, key) else None
+    return backend_of(universe, key) if key in backend_keys(universe) else None
 
 
 def backend_of(universe: Universe, key: str) -> CoveredBackend:
@@ -169,16 +169,6 @@ def backend_of(universe: Universe, key: str) -> CoveredBackend:
     _, component = universe.runtime_parts[key]
     autocast = None if component is None else autocast_key_of(universe, component)
     return CoveredBackend(key, device, autograd_key_of(universe, key), autocast)
-
-
-def backend_keys(universe: Universe) -> list[str]:
-    """The keys that can be asked for: those that tensors bring and that have an autograd key above them."""
-    return [key for key in universe.runtime if is_backend(universe, key)]
-
-
-def is_backend(universe: Universe, key: str) -> bool:
-    """True if calls with tensors end at *key*."""
-    return autograd_key_of(universe, key) is not None
 
 
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")

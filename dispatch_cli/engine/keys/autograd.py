@@ -51,3 +51,12 @@ def autocast_backend(universe: Universe, key: str) -> str | None:
     """The backend whose tensors carry an autocast key; None for other keys."""
     backend = key.removeprefix(_AUTOCAST)
     return backend if key != backend and backend in universe.backends and key in universe.slot else None
+
+
+@lru_cache(maxsize=16)
+def backend_keys(universe: Universe) -> tuple[str, ...]:
+    """The keys where calls with tensors end, in table order: a tensor brings one of them, and nothing is below it.
+
+    The keys of each backend but for its autograd key, and the backends that share AutogradOther.
+    """
+    return tuple(key for key in universe.runtime if autograd_keys_of(universe, key))

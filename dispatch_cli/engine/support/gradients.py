@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import runs_python
-from dispatch_cli.engine.call.gradient import GradientLoss, autograd_keys, has_no_backward, lost_gradient
+from dispatch_cli.engine.call.gradient import GradientLoss, has_no_backward, lost_gradient
 from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.schema_facts import has_aliases, takes_tensor_list
@@ -24,7 +24,7 @@ from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable, writes
-from dispatch_cli.model.universe import BACK, Universe
+from dispatch_cli.model.universe import AUTOGRAD, BACK, Universe
 
 FOLDER = Path(__file__).parent
 DERIVATIVES, CALLS = "derivatives.txt", "calls.txt"
@@ -133,7 +133,7 @@ class Gradients:
         self.universe = universe
         self.name = name
         self.schema = schema
-        self._keys = autograd_keys(universe)
+        self._keys = universe.covered_by(AUTOGRAD)
 
     def trained(self, hops: Sequence[Hop]) -> Judgment:
         """The judgment of a call with tensors that require a gradient."""

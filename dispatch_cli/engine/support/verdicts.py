@@ -11,7 +11,7 @@ from functools import cached_property
 from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import records_gradients
-from dispatch_cli.engine.call.kernels.entry import backend_keys, has_kernels_below
+from dispatch_cli.engine.call.kernels.entry import has_kernels_below
 from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.schema_facts import has_aliases
@@ -19,7 +19,7 @@ from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.autograd import autocast_key_of
+from dispatch_cli.engine.keys.autograd import autocast_key_of, backend_keys
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict

@@ -27,8 +27,9 @@ from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow, co
 from dispatch_cli.answers.coverage.wording import served_by, served_share
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_keys, backend_named, backend_of
+from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks, open_cell
 from dispatch_cli.explore.views.lines_view import LinesView

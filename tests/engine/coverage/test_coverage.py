@@ -13,12 +13,12 @@ from dispatch_cli.engine.coverage.answers import (
     Reach,
     Service,
     Training,
-    backend_keys,
     backend_named,
     backend_of,
 )
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema

@@ -9,7 +9,6 @@ PyTorch's own kernels that do not redispatch by convention are told by what a ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, not_implemented, refused
@@ -24,6 +23,7 @@ from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
@@ -297,7 +297,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
             return fallback(moment)
     if entry.rule in COMPOSITES:
         return decomposes(Why.COMPOSITE)
-    if moment.slot == UNDEFINED or moment.slot in backend_keys(universe):
+    if moment.slot == UNDEFINED or autograd_key_of(universe, moment.slot) is not None:
         return at_backend(moment)
     if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
         return decomposes(Why.CONVENTION)
@@ -320,8 +320,8 @@ def has_kernels_below(universe: Universe, keys: Iterable[str]) -> bool:
 
     A kernel at Meta, which computes nothing, does not count.
     """
-    computing = backend_keys(universe)
-    return any(key in computing or key.startswith("Composite") for key in keys if key != META)
+    computing = (key for key in keys if key != META)
+    return any(key.startswith("Composite") or autograd_key_of(universe, key) is not None for key in computing)
 
 
 def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
@@ -330,11 +330,3 @@ def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
     if entry.rule is not Rule.FALLBACK or registration is None:
         return False
     return universe.own_fallbacks.get(registration.key) == registration.kernel.debug
-
-
-@lru_cache(maxsize=16)
-def backend_keys(universe: Universe) -> frozenset[str]:
-    """The keys whose kernels compute: those of the functionalities below BackendSelect, which wraps all of them."""
-    names = universe.functionalities
-    computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else ()
-    return frozenset(key for key, (functionality, _) in universe.runtime_parts.items() if functionality in computing)
