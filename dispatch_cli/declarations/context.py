@@ -10,7 +10,6 @@ from typing import NamedTuple
 from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.python_functions import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
 from dispatch_cli.model.change import HistoryChange, RegistrationName
@@ -32,7 +31,7 @@ from dispatch_cli.model.declarations import (
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.settings import CheckSettings, Suppression
@@ -52,12 +51,13 @@ class DefinedOperator(NamedTuple):
 class ReadSoFar:
     """Content of all files that are read so far, as far as later entries depend on it.
 
-    functions: how functions go on with a call. operators: those that are defined.
+    redispatches: how functions go on with a call, by the names of kernels: those of one name are one function.
+    operators: those that are defined.
     python_keys: the operators and keys with a kernel that was registered from Python, and the conditions of each.
     conditions: by their texts.
     """
 
-    functions: Functions = field(default_factory=Functions)
+    redispatches: dict[str, Redispatch] = field(default_factory=dict)
     operators: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
     python_keys: dict[tuple[OperatorName, str], list[tuple[Condition, ...]]] = field(default_factory=dict)
     conditions: dict[str, Condition] = field(default_factory=dict)
@@ -84,7 +84,8 @@ class FileContext:
     """One file that is being read, and what it has said so far.
 
     known: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
-    extracted: it was written by ``extract``. when: the conditions of what is being read.
+    extracted: it was written by ``extract``. through: the entries of ``extends`` that led to it. inherited: others
+    extend it, and the user did not name it. when: the conditions of what is being read.
     """
 
     problems: Problems
@@ -93,6 +94,8 @@ class FileContext:
     snapshot: bool = False
     by: Registrant = Registrant.USER
     extracted: bool = False
+    through: tuple[Span, ...] = ()
+    inherited: bool = False
     when: tuple[Condition, ...] = ()
     core_fallbacks: bool = True
     steps: list[Step] = field(default_factory=list)

@@ -74,7 +74,7 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     if problems.count == before and ops and wants:
         reason = text_of(problems, values.get("reason"))
         span = problems.span(node)
-        context.guards.append(Guard(ops, keys, wants, call, reason, span, places=places, excepted=excepted))
+        context.guards.append(Guard(ops, keys, wants, call, reason, span, context.through, places, excepted))
 
 
 def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectation]:
@@ -180,7 +180,9 @@ def read_promises(context: FileContext, section: Node) -> None:
         contexts = dict.fromkeys(_promised_contexts(problems, values.get("contexts")))
         reason = text_of(problems, values.get("reason"))
         if problems.count == before and ops and backends and contexts:
-            context.promises.append(Promise(ops, tuple(backends), tuple(contexts), reason, problems.span(node)))
+            context.promises.append(
+                Promise(ops, tuple(backends), tuple(contexts), reason, problems.span(node), context.through)
+            )
 
 
 def _promised_backends(context: FileContext, node: Node | None) -> Iterator[str]:

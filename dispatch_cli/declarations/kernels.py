@@ -94,7 +94,7 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     if unboxed is None:
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
-        context.known.functions.note(problems, name, redispatches, values["redispatches"] or node)
+        context.known.redispatches.setdefault(name, redispatches)
     wraps = read_wraps(problems, values.get("wraps"))
     body = read_body(problems, values.get("body"))
     boxed = boxed is not False

@@ -40,6 +40,7 @@ from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
     Declarations,
     Define,
+    Fallback,
     Implement,
     LibraryKind,
     NameNote,
@@ -49,6 +50,7 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.garbage import no_collection
+from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
@@ -239,13 +241,23 @@ class _Loader:
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         known = ReadSoFar()
         contexts = [
-            FileContext(file.problems, readers[snapshot], known, snapshot, _registrant(file), _is_extracted(file))
-            for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
+            FileContext(
+                file.problems,
+                readers[_is_snapshot(file)],
+                known,
+                _is_snapshot(file),
+                _registrant(file),
+                _is_extracted(file),
+                file.through,
+                file.identity not in named,
+            )
+            for file in self._history
         ]
         for file, context in zip(self._history, contexts, strict=True):
             _read_sections(file, context)
-        for context in contexts:
-            context.steps = known.functions.completed(context.steps)
+        if known.redispatches:
+            for context in contexts:
+                context.steps = [_completed(step, known.redispatches) for step in context.steps]
         declarations = None if universe is None else self._declarations(universe, contexts, named)
         if declarations is not None and any(context.changes for context in contexts):
             of_state = self._captured(), self._continued.steps
@@ -303,19 +315,11 @@ class _Loader:
             ),
             modes=tuple(mode for context in contexts for mode in context.modes),
             fake_rules=tuple(rules for context in contexts for rules in context.fake_rules),
-            guards=tuple(
-                guard._replace(through=file.through)
-                for file, context in zip(self._history, contexts, strict=True)
-                for guard in context.guards
-            ),
-            promises=tuple(
-                promise._replace(through=file.through)
-                for file, context in zip(self._history, contexts, strict=True)
-                for promise in context.promises
-            ),
+            guards=tuple(guard for context in contexts for guard in context.guards),
+            promises=tuple(promise for context in contexts for promise in context.promises),
             suppressions=tuple(
-                suppression._replace(inherited=file.identity not in named)
-                for file, context in zip(self._history, contexts, strict=True)
+                suppression._replace(inherited=context.inherited)
+                for context in contexts
                 for suppression in context.suppressions
             ),
             settings=tuple(settings for context in contexts for settings in context.settings),
@@ -535,6 +539,14 @@ def _read_sections(file: _File, context: FileContext) -> None:
         file.problems.add("too-large", over.message, _START, over.hint)
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
+
+
+def _completed(step: Step, redispatches: Mapping[str, Redispatch]) -> Step:
+    """A step with what another one says of its function."""
+    if not isinstance(step, Implement | Fallback) or step.kernel.redispatches is not None:
+        return step
+    kernel = step.kernel._replace(redispatches=redispatches.get(step.kernel.function or ""))
+    return step._replace(kernel=kernel)
 
 
 def _refusal(problem: Problem) -> RefusedDeclaration:

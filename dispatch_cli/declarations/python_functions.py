@@ -29,10 +29,8 @@ from dispatch_cli.declarations.kernel_format import (
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
-from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
-from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
@@ -82,36 +80,6 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
         if text_of(problems, item, "a dispatch key") is not None:
             names += keys.in_sets(problems, item)
     return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(names)), problems.span(node)) if names else None
-
-
-class Functions:
-    """Declared redispatches of functions, by the names of kernels: kernels of one name are one function."""
-
-    def __init__(self) -> None:
-        self._said: dict[str, Redispatch] = {}
-
-    def note(self, problems: Problems, name: str, redispatch: Redispatch, node: Node) -> None:
-        """Note what is said of a function; it is a problem when something else was said before."""
-        first = self._said.setdefault(name, redispatch)
-        if first.says_the_same(redispatch) or first.span is None:
-            return
-        message = f"kernels with the same name are the same function, but another declaration of {name} differs"
-        related = (Related(f"here it has redispatches: {first}", first.span),)
-        problems.add(
-            "redispatches-conflict", message, node, "rename one of them, or make the declarations equal", related
-        )
-
-    def completed(self, steps: list[Step]) -> list[Step]:
-        """The steps, with what is said of a function at every kernel of its name."""
-        return [self._completed(step) for step in steps] if self._said else steps
-
-    def _completed(self, step: Step) -> Step:
-        if not isinstance(step, (Implement, Fallback)) or step.kernel.function is None:
-            return step
-        redispatch = self._said.get(step.kernel.function)
-        if redispatch is None or step.kernel.redispatches is not None:
-            return step
-        return step._replace(kernel=step.kernel._replace(redispatches=redispatch))
 
 
 _NAME = ("the name of a Python function", "remove the field if there is no function")

@@ -17,11 +17,15 @@ MAX_REQUIREMENTS = 100
 """Requirements of one file that differ, and clauses of one."""
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
-_CLAUSES = r"(?:\s*\[[\w,. -]*\])?\s*(?P<spec>(?:[<>=!~]=|===|[<>^])\s*[0-9][^\"';#\n]*)"
-_IN_STRING = re.compile(rf"[\"']torch{_CLAUSES}")
-_OF_POETRY = re.compile(r"^torch\s*=\s*[\"'](?P<spec>[<>=!~^][^\"'\n]*)", re.MULTILINE)
-_ON_A_LINE = re.compile(rf"^torch{_CLAUSES}", re.MULTILINE)
-_IN_CFG = re.compile(rf"^(?:[ \t]+|\w+[ \t]*=[ \t]*)(?P<name>torch){_CLAUSES}", re.MULTILINE)
+_REQUIREMENT = re.compile(
+    r"""
+    (?: ^[ \t]* | ["'] | =[ \t]* )
+    (?P<name>torch) (?: \s*\[[\w,. -]*\] )? (?: \s*=\s*["'] )?
+    \s* (?P<spec> (?:[<>=!~]=|===|[<>^]) \s* [0-9] [^"';#\n]* )
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""A requirement on a line of its own, in a string, behind ``install_requires =``, or as Poetry has it."""
 _CLAUSE = re.compile(r"\s*(===|[<>=!~]=|[<>^])\s*([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(\.\*)?[\w.+-]*\s*")
 _PATCHES = range(10)
 """Patch releases that a minor version is taken to have."""
@@ -88,19 +92,17 @@ def _requirements_in(folder: str, project: str) -> Iterator[Requirement]:
             text = read_plain(path, MAX_PROJECT_BYTES, project or None).decode("utf-8-sig", "replace")
         except SourceError:
             continue
-        patterns = (_ON_A_LINE,) if name in listed else (_IN_CFG,) if name == "setup.cfg" else (_IN_STRING, _OF_POETRY)
-        for pattern in patterns:
-            yield from _requirements_of(pattern, text, paths.shown(path))
+        yield from _requirements_of(text, paths.shown(path))
 
 
-def _requirements_of(pattern: re.Pattern[str], text: str, file: str) -> Iterator[Requirement]:
+def _requirements_of(text: str, file: str) -> Iterator[Requirement]:
     """The requirements of a file that differ, each at its first place."""
     known: set[str] = set()
-    for match in pattern.finditer(text):
+    for match in _REQUIREMENT.finditer(text):
         spec = match["spec"].strip()
         if spec in known or not _clauses(spec):
             continue
-        start = match.start(match.re.groupindex.get("name", 0))
+        start = match.start("name")
         line_start = text.rfind("\n", 0, start) + 1
         if text.find("#", line_start, start) >= 0:
             continue

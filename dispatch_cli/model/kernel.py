@@ -52,10 +52,6 @@ class Redispatch(NamedTuple):
     keys: tuple[str, ...] = ()
     span: Span | None = None
 
-    def says_the_same(self, other: Redispatch) -> bool:
-        """True if two declarations mean the same, wherever they are; keys are a set."""
-        return self.kind is other.kind and set(self.keys) == set(other.keys)
-
     @property
     def data(self) -> Data:
         """The value in a declaration."""
