@@ -39,7 +39,11 @@ _PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
 
 
 class ExtensionNames:
-    """The names that stand for ``TORCH_EXTENSION_NAME``. Those that were asked for are noted in the run's sources."""
+    """The names that stand for ``TORCH_EXTENSION_NAME``. Those that were asked for are noted in the run's sources.
+
+    Sources register in the namespace of that name. Where no definition of it is known, a name stands in: one for each
+    package, so that extensions in one tree stay apart, and the same one in C++ and in Python.
+    """
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources

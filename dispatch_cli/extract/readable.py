@@ -37,7 +37,10 @@ _When = tuple[Condition, ...]
 
 
 def with_answers(extractions: Sequence[Extraction]) -> list[Extraction]:
-    """Answer questions by the conditions of an operator's definitions, where these are the same."""
+    """Answer questions by the conditions of an operator's definitions, where these are the same.
+
+    ``if hasattr(torch.ops.my, "add"):`` asks for what C++ files define, in the builds in which they do.
+    """
     definitions: dict[str, set[_When]] = {}
     for extraction in extractions:
         for item in extraction.found:

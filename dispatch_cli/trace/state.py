@@ -1,4 +1,8 @@
-"""The state that a recording was made in: what the program's own PyTorch had registered when it ended."""
+"""The state that a recording was made in: what the program's own PyTorch had registered, at its end and at a call.
+
+PyTorch computes only some slots anew when a kernel is registered, so that what the others hold depends on an order of
+registrations which nobody knows afterwards. The recorder has seen what they hold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Findings once all modules are read: branches that agree are joined, and missing names are counted."""
+"""Findings once all modules are read.
+
+Branches that agree are joined, missing names are counted, functions that register something when they are called are
+told apart, and so are libraries that end before.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +110,7 @@ Registrations = Sequence[tuple[str, Extracted]]
 def without_rivals(
     things: Registrations, functions: Mapping[Extracted, FunctionValue]
 ) -> tuple[Registrations, Mapping[Extracted, FunctionValue]]:
-    """The registrations, and those of functions whose file registers the same elsewhere.
+    """The registrations, and those of functions whose file registers the same elsewhere: only one can be called.
 
     functions: of what is registered only when a function is called, that function.
     """
@@ -173,7 +177,11 @@ def may_keep(value: Value) -> bool:
 
 
 def kept_libraries(roots: Iterable[Value]) -> set[LibraryValue]:
-    """The libraries that values refer to, directly or through others."""
+    """The libraries that values refer to, directly or through others.
+
+    PyTorch removes what a library has registered when nothing refers to the object any more. What is given to something
+    that is not known is taken to be kept.
+    """
     kept: set[LibraryValue] = set()
     seen: set[int] = set()
     pending = [root for root in roots if may_keep(root)]

@@ -294,6 +294,10 @@ PARTS = 16
 def size_of(value: Value, spend: Callable[[int], None]) -> int:
     """Parts of a value as a tree, `MAX_PARTS` + 1 for more, and for a value that contains itself.
 
+    It is what it costs to compare, hash, print or copy the value. Python does all of these in C, where no signal
+    arrives, and visits a part that is shared as often as it is referred to: ``x = [x, x]`` sixty times makes a list
+    that is compared in 2⁶⁰ steps. So each of them is paid for beforehand.
+
     Each part is visited once. spend: called with the amount of work.
     """
     parts = _parts(value)

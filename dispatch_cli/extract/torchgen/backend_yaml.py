@@ -1,4 +1,7 @@
-"""The YAML of a backend outside PyTorch: the kernels that ``gen_backend_stubs.py`` registers for it."""
+"""The YAML of a backend outside PyTorch: the kernels that ``gen_backend_stubs.py`` registers for it.
+
+Source: ``parse_backend_yaml`` in ``torchgen/gen_backend_stubs.py``.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """``native_functions.yaml`` with its ``derivatives.yaml``: the definitions and kernels that torchgen makes of them.
 
-Source: ``packaged/autograd/gen_variable_type.py``, ``gen_inplace_or_view_type.py`` and ``gen_trace_type.py`` for the
+Source: ``torchgen/dest/register_dispatch_key.py``, and ``needs_backend_select`` in ``torchgen/gen.py``;
+``packaged/autograd/gen_variable_type.py``, ``gen_inplace_or_view_type.py`` and ``gen_trace_type.py`` for the
 kernels of autograd, ``torchgen/gen_functionalization_type.py`` for those at Functionalize.
 """
 
@@ -16,6 +17,9 @@ from dispatch_cli.extract.torchgen.derivatives import DEFAULT, Derivatives
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
 from dispatch_cli.extract.torchgen.native_function import EntryProblem, FunctionReader, NativeFunction, Point
 from dispatch_cli.extract.torchgen.schema import SchemaKind
+
+# Operators that torchgen's generators treat by name. Where versions of PyTorch differ, the names of all of them are
+# here: a name that a version does not treat specially is not one of its operators.
 
 
 def _words(text: str) -> frozenset[str]:
