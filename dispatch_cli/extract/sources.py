@@ -121,7 +121,6 @@ class Sources:
 
     files: the files to extract from, by kind, in order. headers: files that may be included besides (their paths).
     include: the directories of ``-I``. settings: how a file is read, by its name.
-    within: the directory that all files have to be in; None for any.
     named: the files that the user names. builds: build files, of CMake.
     digests: of the content of files, as they were looked at first. progress: is told each file that is read.
 
@@ -134,7 +133,6 @@ class Sources:
     headers: frozenset[str] = frozenset()
     include: tuple[str, ...] = ()
     settings: Callable[[str], ReadSettings] = lambda _: ReadSettings()
-    within: str | None = None
     named: frozenset[str] = frozenset()
     builds: tuple[str, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -148,7 +146,7 @@ class Sources:
         """The text of a file; bytes that are not UTF-8 are replaced. Errors: SourceError."""
         if self.progress is not None:
             self.progress(name)
-        data = source.read_plain(name, MAX_SOURCE_BYTES, self.within)
+        data = source.read_plain(name, MAX_SOURCE_BYTES)
         self.work.note(name, len(data))
         content_digest = digest(data)
         if self.digests.get(name, content_digest) != content_digest:

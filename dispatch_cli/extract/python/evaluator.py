@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.values import FunctionValue, Scope, Value, ValueOption
@@ -55,46 +54,27 @@ class Flow:
     leaves: str = ""
 
 
-class Evaluator(Protocol):
-    """Evaluates expressions and goes through statements. run: what all modules share."""
+class Evaluator:
+    """The parts of the reader, as they see each other.
+
+    run: what all modules share. value: of an expression. truth: of a test, or the condition under which it holds;
+    truth_of: that of a value. look_up: the value of a name; known: of one that a scope has; attribute: of an attribute
+    of a value. module: the names of a module, by its file. call: the value of a call; apply: calls a value; decorate:
+    applies a decorator to a function or class; run_function: goes through the body of a function. assign: binds a name,
+    the parts of a tuple, an attribute or an item. block: goes through statements in order.
+    """
 
     run: PythonRun
-
-    def value(self, node: ast.expr, scope: Scope) -> Value:
-        """The value of an expression."""
-
-    def truth(self, node: ast.expr, scope: Scope) -> bool | Condition:
-        """Truth of a test, or the condition under which it holds."""
-
-    def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
-        """Truth of a value, or the condition under which it is true."""
-
-    def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
-        """Value of a name."""
-
-    def known(self, home: Scope, name: str) -> Value:
-        """Value of a name of a scope."""
-
-    def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
-        """Value of an attribute of a value."""
-
-    def module(self, file: str) -> Scope:
-        """The names of a module."""
-
-    def call(self, node: ast.Call, scope: Scope) -> Value:
-        """The value of a call."""
-
-    def apply(self, function: Value, call: Call) -> Value:
-        """Call a value."""
-
-    def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
-        """Apply a decorator to a function or class."""
-
-    def run_function(self, function: FunctionValue, call: Call) -> Value:
-        """Go through the body of a function."""
-
-    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """Bind a name, the parts of a tuple, an attribute or an item."""
-
-    def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow:
-        """Go through statements in order."""
+    value: Callable[[ast.expr, Scope], Value]
+    truth: Callable[[ast.expr, Scope], bool | Condition]
+    truth_of: Callable[[Value, ast.AST], bool | Condition]
+    look_up: Callable[[str, ast.AST, Scope], Value]
+    known: Callable[[Scope, str], Value]
+    attribute: Callable[[Value, str, ast.AST, Scope], Value]
+    module: Callable[[str], Scope]
+    call: Callable[[ast.Call, Scope], Value]
+    apply: Callable[[Value, Call], Value]
+    decorate: Callable[[Value, Value, ast.AST, Scope], Value]
+    run_function: Callable[[FunctionValue, Call], Value]
+    assign: Callable[[ast.expr, Value, Scope], None]
+    block: Callable[[Sequence[ast.stmt], Scope, list[ValueOption]], Flow]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from dispatch_cli.extract.python.evaluator import Evaluator
-from dispatch_cli.extract.python.methods import MAX_CHARACTERS, MAX_ITEMS, format_constant
+from dispatch_cli.extract.python.methods import MAX_ITEMS, format_constant
 from dispatch_cli.extract.python.operations import Operations
 from dispatch_cli.extract.python.options import MAX_ATOMS, MAX_DEPTH, all_of, atom, is_small, is_type
 from dispatch_cli.extract.python.values import (
@@ -134,51 +134,29 @@ class Expressions:
         return Opaque(node)
 
     def _joined(self, node: ast.JoinedStr, scope: Scope) -> Value:
-        parts: list[str] = []
-        length = 0
-        for piece in node.values:
-            if isinstance(piece, ast.Constant):
-                parts.append(str(piece.value))
-                length += len(parts[-1])
-                continue
-            assert isinstance(piece, ast.FormattedValue)
-            value = self.value(piece.value, scope)
-            if isinstance(value, Alternatives):
-                return Opaque(node) if len(node.values) > 20 else self._joined_each(node, scope)
-            text = format_constant(value, piece, lambda part: self.value(part, scope))
-            if text is None:
-                return Opaque(node)
-            parts.append(text)
-            length += len(text)
-            if length > MAX_CHARACTERS:
-                return Opaque(node)
-        return self._operations.bounded("".join(parts), node)
-
-    def _joined_each(self, node: ast.JoinedStr, scope: Scope) -> Value:
+        """The text of an f-string, for each of the values that its parts may have."""
         result: Value = ""
         for piece in node.values:
-            if isinstance(piece, ast.Constant):
-                piece_value: Value = str(piece.value)
-            else:
-                assert isinstance(piece, ast.FormattedValue)
-                of_piece = piece
-                piece_value = self._run.each(
-                    self.value(piece.value, scope),
-                    lambda item, of=of_piece: (
-                        Opaque(of)  # type: ignore[misc]
-                        if (text := format_constant(item, of, lambda part: self.value(part, scope))) is None
-                        else text
-                    ),
-                )
-            result = self._run.pairs(result, piece_value, lambda left, right: self._added(left, right, node))
+            text = self._formatted(piece, scope) if isinstance(piece, ast.FormattedValue) else _text_of(piece)
+            result = self._run.pairs(result, text, lambda left, right: self._added(left, right, node))
+            if isinstance(result, Opaque):
+                return Opaque(node)
         return result
 
+    def _formatted(self, piece: ast.FormattedValue, scope: Scope) -> Value:
+        """The text of a part in braces."""
+
+        def text(value: Value) -> Value:
+            formatted = format_constant(value, piece, lambda part: self.value(part, scope))
+            return Opaque(piece) if formatted is None else formatted
+
+        return self._run.each(self.value(piece.value, scope), text)
+
     def _added(self, left: Value, right: Value, node: ast.AST) -> Value:
-        return (
-            self._operations.bounded(left + right, node)
-            if isinstance(left, str) and isinstance(right, str)
-            else Opaque(node)
-        )
+        if not (isinstance(left, str) and isinstance(right, str)):
+            return Opaque(node)
+        self._run.spend(len(left) // PARTS)
+        return self._operations.bounded(left + right, node)
 
     def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
         values: list[Value] = []
@@ -282,3 +260,8 @@ class Expressions:
             return tuple(dict.fromkeys(values)) if isinstance(node, ast.SetComp) else values
         except TypeError:
             return Opaque(node)
+
+
+def _text_of(piece: ast.expr) -> str:
+    """The text of an f-string between its parts in braces."""
+    return str(piece.value) if isinstance(piece, ast.Constant) else ""

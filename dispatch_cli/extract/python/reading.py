@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.binding import Bindings, Imports
 from dispatch_cli.extract.python.calls import Calls
-from dispatch_cli.extract.python.evaluator import Call
+from dispatch_cli.extract.python.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.expressions import Expressions
 from dispatch_cli.extract.python.functions import PythonFunctions
 from dispatch_cli.extract.python.keys import CALLED, HARMLESS, UNMISTAKABLE
@@ -112,13 +112,14 @@ MAX_MODULES_DEEP = 25
 """Modules that import each other, one inside the other."""
 
 
-class PythonReader:
+class PythonReader(Evaluator):
     """Reads modules, each once."""
 
     def __init__(self, run: PythonRun) -> None:
         self.run = run
         self._modules: dict[str, Scope] = {}
         self._reading = 0
+        self.module = self._module
         classes, imports = Classes(self), Imports(run)
         lookups = Lookups(self, classes)
         self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
@@ -132,7 +133,7 @@ class PythonReader:
         self.assign = bindings.assign
         self.block = Statements(self, bindings, imports).block
 
-    def module(self, file: str) -> Scope:
+    def _module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
         if file in self._modules:
             return self._modules[file]
