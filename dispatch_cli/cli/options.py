@@ -338,9 +338,9 @@ def at_setting(error: InputError, backend: Named | None) -> InputError:
 
     if backend is None:
         return error
-    of_name = [problem.code == "backend-name" and problem.span is None for problem in error.problems]
     placed = (
-        one._replace(span=backend.span) if here else one for one, here in zip(error.problems, of_name, strict=True)
+        problem._replace(span=backend.span) if problem.code == "backend-name" and problem.span is None else problem
+        for problem in error.problems
     )
     return InputError(tuple(placed))
 

@@ -59,7 +59,7 @@ class Shapes:
     """The shapes of a picture, as they are drawn from the top. bottom, right: how far they go."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self.elements: list[str] = []
         self.bottom: float = EDGE
         self.right: float = 0
 
@@ -67,7 +67,7 @@ class Shapes:
         """A text that begins at a place; a long one is cut, and has a title then."""
         shown = _shortened(text)
         title = f"<title>{escaped(text)}</title>" if shown != text else ""
-        self.found.append(f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{title}{escaped(shown)}</text>\n')
+        self.elements.append(f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{title}{escaped(shown)}</text>\n')
         if not more:
             self.right = max(self.right, x + SIGN * width_of(safe(shown)))
 
@@ -83,7 +83,7 @@ class Shapes:
         marks = tuple(marks)
         tone = marks[0].tone.value if marks else "plain"
         text = "".join(f'<tspan class="{mark.tone.value}">{escaped(mark.text)}</tspan>' for mark in marks)
-        self.found.append(
+        self.elements.append(
             f"<g><title>{escaped(title)}</title>"
             f'<rect x="{x:g}" y="{y:g}" width="{width - 2:g}" height="{LINE - 2}" rx="3" class="ground {tone}"/>'
             f'<text x="{x + width / 2 - 1:g}" y="{y + LINE - 6:g}" text-anchor="middle">{text}</text></g>\n'
@@ -123,7 +123,7 @@ def svg(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
         f"<style>{_STYLE} {_looks(LIGHT)} @media (prefers-color-scheme: dark) {{ {_looks(DARK)} }}</style>\n"
         '<rect width="100%" height="100%" class="page"/>\n'
     )
-    yield from shapes.found
+    yield from shapes.elements
     yield "</svg>\n"
 
 
@@ -131,7 +131,7 @@ def drawn(path: DrawnPath) -> str:
     """A way alone, as a part of a page that has the style: see `IN_PAGE`."""
     shapes = Shapes()
     _path(path, shapes)
-    return f"{_opening(shapes, path.words)}{''.join(shapes.found)}</svg>\n"
+    return f"{_opening(shapes, path.words)}{''.join(shapes.elements)}</svg>\n"
 
 
 IN_PAGE = (
@@ -177,7 +177,7 @@ def _matrix(matrix: Matrix, shapes: Shapes) -> None:
         if group:
             shapes.text(x, top + LINE - 8, group, "text head")
             line = f'<rect x="{x:g}" y="{top + LINE - 2:g}" width="{width - 2:g}" height="1" class="line"/>\n'
-            shapes.found.append(line)
+            shapes.elements.append(line)
         starts += [x + sum(cells[at : at + number]) for number in range(count)]
         x, at = x + width + (10 if grouped else 0), at + count
     top += LINE if grouped else 0
@@ -217,7 +217,7 @@ def _path(path: DrawnPath, shapes: Shapes) -> None:
         lines = "".join(f'<rect x="{at:g}" y="{y:g}" width="{wide:g}" height="1.5"/>' for at, y, wide in bars)
         lines += f'<rect x="{x:g}" y="{min(start, end):g}" width="1.5" height="{abs(end - start):g}"/>'
         lines += f'<path d="M{left - 7:g} {end - 3:g}l6 3.75l-6 3.75z"/>'
-        shapes.found.append(f'<g class="text"><title>{escaped(arrow.title)}</title>{lines}</g>\n')
+        shapes.elements.append(f'<g class="text"><title>{escaped(arrow.title)}</title>{lines}</g>\n')
     shapes.bottom = top + ROW * len(path.rows)
 
 

@@ -1,5 +1,5 @@
 "use strict";
-/* What a page knows: its data, decoded, and the answers that are made of it. There is no document here, so that all of it
+/* Data of a page, decoded, and the answers that are made of it. There is no document here, so that all of it
    runs in tests. What an answer has are the fields of the JSON that the command of that name prints.
    OWN, NO_KEY: in the place of a key: that of the slot itself, and none. */
 const OWN = -1;
@@ -21,7 +21,7 @@ class Page {
     this.slots = data.key_names.slice(0, data.slots);
     this.slotOf = new Map(this.slots.map((key, slot) => [key, slot]));
     this.aliases = new Map(data.keys.aliases.map((alias) => [alias.alias, alias]));
-    this.fallbackAt = new Map(data.fallbacks.map((one) => [one.key, one]));
+    this.fallbackAt = new Map(data.fallbacks.map((fallback) => [fallback.key, fallback]));
     this.numbers = new Map(data.operators.name.map((name, number) => [name, number]));
     this.overloaded = new Set(data.operators.name.flatMap(withoutOverload));
     this.higherOrders = new Map(data.higher_order.operators);
@@ -34,10 +34,10 @@ class Page {
     this.changes = {
       has_base: data.about.has_base,
       operators: every
-        .filter((one) => !one.higher_order && (one.changed || one.new))
-        .map((one) => ({ operator: one.name, new: one.new, slots: one.changed })),
+        .filter((entry) => !entry.higher_order && (entry.changed || entry.new))
+        .map((entry) => ({ operator: entry.name, new: entry.new, slots: entry.changed })),
     };
-    this.backends = data.coverage.backends.map((one) => one.backend);
+    this.backends = data.coverage.backends.map((backend) => backend.backend);
     this.about.counts = this.counted();
   }
 
@@ -45,36 +45,35 @@ class Page {
   listed() {
     const { name, marks, before, changes } = this.data.operators;
     const live = this.data.operators.live;
-    const found = (name) => this.foundBy(name);
-    const entry = (one, higher, marked, changed, stale) => ({
-      name: one, higher_order: higher, own: (marked & 1) !== 0, new: (marked & 2) !== 0, changed, stale, ...found(one),
+    const entry = (operator, higher, marked, changed, stale) => ({
+      name: operator, higher_order: higher, own: (marked & 1) !== 0, new: (marked & 2) !== 0, changed, stale, ...this.findingCounts(operator),
     });
     const own = new Set(this.data.higher_order.own);
     return [
-      ...name.map((one, number) =>
-        entry(one, false, marks[number], changes[before[number]].length, (live[number] || []).length)),
-      ...this.data.higher_order.operators.map(([one]) => entry(one, true, own.has(one) ? 1 : 0, 0, 0)),
+      ...name.map((operator, number) =>
+        entry(operator, false, marks[number], changes[before[number]].length, (live[number] || []).length)),
+      ...this.data.higher_order.operators.map(([operator]) => entry(operator, true, own.has(operator) ? 1 : 0, 0, 0)),
     ];
   }
 
-  /* How many findings an operator has, listed or not, and the worst severity of them. */
-  foundBy(name) {
+  /* Number of findings of an operator, listed or not, and the worst severity of them. */
+  findingCounts(name) {
     const counts = this.affected.get(name) ?? {};
     const worst = SEVERITIES.find((severity) => counts[severity] > 0) ?? null;
-    return { findings: Object.values(counts).reduce((total, one) => total + one, 0), worst };
+    return { findings: Object.values(counts).reduce((total, count) => total + count, 0), worst };
   }
 
   counted() {
-    const sum = (of) => this.entries.reduce((total, one) => total + of(one), 0);
+    const sum = (of) => this.entries.reduce((total, entry) => total + of(entry), 0);
     return {
       operators: this.numbers.size,
       higher_order_operators: this.higherOrders.size,
       slots: this.numbers.size * this.slots.length,
       findings: this.findings.counts,
-      changed_operators: sum((one) => (one.changed ? 1 : 0)),
-      changed_slots: sum((one) => one.changed),
-      new_operators: sum((one) => (one.new ? 1 : 0)),
-      stale_slots: sum((one) => one.stale),
+      changed_operators: sum((entry) => (entry.changed ? 1 : 0)),
+      changed_slots: sum((entry) => entry.changed),
+      new_operators: sum((entry) => (entry.new ? 1 : 0)),
+      stale_slots: sum((entry) => entry.stale),
     };
   }
 
@@ -84,22 +83,22 @@ class Page {
 
   /* The findings, worst first, then by place: as the command lists them. */
   rankedFindings() {
-    return SEVERITIES.flatMap((severity) => this.findings.findings.filter((one) => one.severity === severity));
+    return SEVERITIES.flatMap((severity) => this.findings.findings.filter((finding) => finding.severity === severity));
   }
 
   findingsOf(name, key = null) {
-    return this.findings.findings.filter((one) => one.operator === name && (key === null || one.key === key));
+    return this.findings.findings.filter((finding) => finding.operator === name && (key === null || finding.key === key));
   }
 
-  /* How many findings of an operator are counted and not listed. */
+  /* Number of findings of an operator that are counted and not listed. */
   unlistedOf(name) {
-    return this.foundBy(name).findings - this.findingsOf(name).length;
+    return this.findingCounts(name).findings - this.findingsOf(name).length;
   }
 
   /* The same of a check; of all without one. */
   unlisted(check = "") {
-    const rows = this.findings.unlisted.filter((one) => check === "" || one.check === check);
-    return rows.reduce((total, one) => total + one.findings, 0);
+    const rows = this.findings.unlisted.filter((row) => check === "" || row.check === check);
+    return rows.reduce((total, row) => total + row.findings, 0);
   }
 
   /* Control, direction and invisible characters spelled out. */
@@ -109,10 +108,10 @@ class Page {
 
   /* A kernel's text for a narrow place: of PyTorch's own, only the file; else the place. */
   shortKernel(text) {
-    const found = this.registered.exec(text);
-    if (found === null) return text;
-    const isTheirs = this.ofPyTorch.test(found.groups.place.replaceAll("\\", "/"));
-    return (isTheirs ? found.groups.file : found.groups.place) + text.slice(found[0].length);
+    const match = this.registered.exec(text);
+    if (match === null) return text;
+    const isTheirs = this.ofPyTorch.test(match.groups.place.replaceAll("\\", "/"));
+    return (isTheirs ? match.groups.file : match.groups.place) + text.slice(match[0].length);
   }
 
   /* A place; of PyTorch's own sources only the file. */
@@ -125,15 +124,15 @@ class Page {
   /* The address of a place in the project's repository; null where it is not known to be in that. */
   placeUrl({ file, line }) {
     const { source_url: url, files } = this.about;
-    const isInside = files.some((one) => one.name === file) && !/^[/\\~]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(file);
+    const isInside = files.some((known) => known.name === file) && !/^[/\\~]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(file);
     return url && isInside ? `${url}/blob/main/${addressOf(file)}#L${line}` : null;
   }
 
   /* The address of the place in a kernel's text, where that is a file of PyTorch's repository: not one that its build made. */
   kernelUrl(text) {
-    const found = /[/ ](?:__w\/pytorch\/pytorch|site-packages)\/((?:aten|torch|c10)\/(?!csrc\/autograd\/generated\/)[\w./-]+):(\d+)/.exec(text);
+    const match = /[/ ](?:__w\/pytorch\/pytorch|site-packages)\/((?:aten|torch|c10)\/(?!csrc\/autograd\/generated\/)[\w./-]+):(\d+)/.exec(text);
     const [version] = /^\d+\.\d+\.\d+/.exec(this.about.torch ?? "") ?? [];
-    return found && version ? `https://github.com/pytorch/pytorch/blob/v${version}/${addressOf(found[1])}#L${found[2]}` : null;
+    return match && version ? `https://github.com/pytorch/pytorch/blob/v${version}/${addressOf(match[1])}#L${match[2]}` : null;
   }
 
   // the parts of answers
@@ -156,14 +155,14 @@ class Page {
   registrations(number) {
     const { kernels, attributes } = this.data.operators;
     const row = kernels[number];
-    const found = new Map();
+    const byKey = new Map();
     for (let at = 0; at < row.length; at += 4) {
       const key = this.data.key_names[row[at]];
-      const one = { key, kernel: this.text(row[at + 1]), declared_at: this.place(row[at + 3]), of: attributes[row[at + 2]] };
-      if (found.has(key)) found.get(key).push(one);
-      else found.set(key, [one]);
+      const registration = { key, kernel: this.text(row[at + 1]), declared_at: this.place(row[at + 3]), of: attributes[row[at + 2]] };
+      if (byKey.has(key)) byKey.get(key).push(registration);
+      else byKey.set(key, [registration]);
     }
-    return found;
+    return byKey;
   }
 
   header(number) {

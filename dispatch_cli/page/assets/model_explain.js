@@ -23,7 +23,7 @@ Object.assign(Page.prototype, {
       key,
       answer: rows[slot],
       rules: lines.map((line) => this.ruleLine(line, key)),
-      registrations: concerned.flatMap((one) => this.concerned(one, key, registrations)),
+      registrations: concerned.flatMap((entry) => this.concerned(entry, key, registrations)),
       next: this.next(plan[2 * slot], next, overridden, key, registrations),
       live: behind === undefined ? null : behind[1],
       stale: behind === undefined ? null : behind[2],
@@ -36,28 +36,28 @@ Object.assign(Page.prototype, {
 
   ruleLine(number, key) {
     const line = this.data.lines[number];
-    const own = (keys) => keys.map((one) => (one === "" ? key : one));
+    const own = (keys) => keys.map((name) => (name === "" ? key : name));
     return { ...line, looks_at: own(line.looks_at), blockers: own(line.blockers) };
   },
 
   concerned([number, role, place, andOverridden], key, registrations) {
-    const one = (found, as, isFallback) => ({
+    const described = (registration, as, isFallback) => ({
       rule_number: number,
       role: as,
-      key: found.key,
-      kernel: found.kernel,
-      fallthrough: found.of.fallthrough,
+      key: registration.key,
+      kernel: registration.kernel,
+      fallthrough: registration.of.fallthrough,
       backend_fallback: isFallback,
-      core_fallback: isFallback && found.declared_at === null,
-      declared_at: found.declared_at,
-      ...this.origin(found.of),
-      when: found.of.when,
+      core_fallback: isFallback && registration.declared_at === null,
+      declared_at: registration.declared_at,
+      ...this.origin(registration.of),
+      when: registration.of.when,
       text: this.words.roles[as],
       tone: this.words.role_tones[as],
     });
-    if (place === NO_KEY) return [one(this.registrationFor("fallback", null, key), role, true)];
+    if (place === NO_KEY) return [described(this.registrationFor("fallback", null, key), role, true)];
     const [active, ...others] = registrations.get(this.keyAt(place, key));
-    return [one(active, role, false), ...(andOverridden ? others.map((other) => one(other, "overridden", false)) : [])];
+    return [described(active, role, false), ...(andOverridden ? others.map((other) => described(other, "overridden", false)) : [])];
   },
 
   next(decision, next, overridden, key, registrations) {
@@ -65,11 +65,11 @@ Object.assign(Page.prototype, {
     return next < 0 ? null : this.row(key, next, registrations);
   },
 
-  /* What would help, and the same in sentences; null where the page does not have it. */
+  /* Advice, as data and in sentences; null where the page does not have it. */
   adviceFor(number, slot) {
     const { operators, values } = this.data.advice;
-    const found = operators[number] ?? [];
-    for (let at = 0; at < found.length; at += 2) if (found[at] === slot) return values[found[at + 1]];
+    const pairs = operators[number] ?? [];
+    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === slot) return values[pairs[at + 1]];
     return null;
   },
 });

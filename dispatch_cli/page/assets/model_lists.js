@@ -1,19 +1,19 @@
 "use strict";
 /* Coverage, links, and the command lines that print what the page shows. */
 Object.assign(Page.prototype, {
-  /* What serves each operator on a backend; null for another key. */
+  /* Service of each operator on a backend; null for another key. */
   coverage(key) {
     const { backends, answers, class: classes } = this.data.coverage;
-    const row = backends.find((one) => one.backend.key === key);
-    return row === undefined ? null : classes.map((one, number) => this.covered(number, answers[row.answers[one]]));
+    const row = backends.find((backend) => backend.backend.key === key);
+    return row === undefined ? null : classes.map((kind, number) => this.covered(number, answers[row.answers[kind]]));
   },
 
-  /* What there is to say of a backend that the embedded build lacks; null for another key. */
+  /* Note on a backend that the embedded build lacks; null for another key. */
   notBuilt(key) {
-    return this.data.coverage.backends.find((one) => one.backend.key === key)?.not_built ?? null;
+    return this.data.coverage.backends.find((backend) => backend.backend.key === key)?.not_built ?? null;
   },
 
-  /* Whether an operator is in a group: all, a namespace, such as aten::*, or a tag. */
+  /* True if an operator is in a group: all, a namespace, such as aten::*, or a tag. */
   isIn(name, group) {
     if (!group || group.endsWith("::*")) return name.startsWith(group.slice(0, -1));
     const { groups, group_lists: lists } = this.data.coverage;
@@ -43,7 +43,7 @@ Object.assign(Page.prototype, {
     return `#!${linked(view)}${argument === null ? "" : `/${linked(argument)}`}`;
   },
 
-  /* What a link leads to; null for what leads nowhere. beyond: what a view has no part for. */
+  /* Target of a link; null for a link that leads nowhere. beyond: a part that the view does not have. */
   target(hash) {
     const isView = hash.startsWith("#!");
     const [first, second = null, ...others] = hash.slice(isView ? 2 : 1).split("/").map(unlinked);
@@ -81,10 +81,10 @@ Object.assign(Page.prototype, {
       support: () => ["support", ...source],
       call: (name, call) => ["resolve", name, ...source, ...givenTo(call)],
     };
-    return ["dispatch-cli", ...commands[view](...args)].map((one) => this.quoted(one)).join(" ");
+    return ["dispatch-cli", ...commands[view](...args)].map((word) => this.quoted(word)).join(" ");
   },
 
-  /* What chooses an operator with --op, and no other. */
+  /* Value of --op that chooses an operator, and no other. */
   operatorGlob(name) {
     const exact = this.whole(name).replace(/[[*?]/g, "[$&]");
     return this.overloaded.has(name) ? `${exact}.default` : exact;
@@ -95,7 +95,7 @@ Object.assign(Page.prototype, {
     return this.entry(name)?.higher_order ? `higher_order::${name}` : name;
   },
 
-  /* What `keys` needs for the universe of the page: the one that was named, and the name of the backend at PrivateUse1. */
+  /* Options of `keys` for the universe of the page: its name, and that of the backend at PrivateUse1. */
   universeArguments() {
     const { universe_argument: universe, privateuse1 } = this.about;
     return ["--universe", universe, ...(privateuse1 === "privateuseone" ? [] : ["--privateuse1", privateuse1])];
@@ -109,12 +109,12 @@ Object.assign(Page.prototype, {
   },
 });
 
-/* What chooses a group of operators. */
+/* Options that choose a group of operators. */
 function grouped(group) {
   return group ? [group.endsWith("::*") ? "--op" : "--tag", group] : [];
 }
 
-/* What `resolve` is told of a call. */
+/* Options of `resolve` for a call. */
 function givenTo({ tensors, contexts, arguments: others }) {
   const given = { "--tensor": tensors, "--context": contexts, "--argument": others };
   return Object.entries(given).flatMap(([option, values]) => values.flatMap((value) => [option, value]));

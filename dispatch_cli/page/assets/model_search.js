@@ -41,7 +41,7 @@ function searchedWords(query) {
   return text.replace(/^(aten|prims|higher_order)\./, "$1::").replace(/^higher_order::/, "").replace(/\.default$/, "").split(/\s+/).filter(Boolean);
 }
 
-/* How well a word fits a name; 0 is the best, null is not at all. */
+/* Cost of a word in a name: 0 for the best fit, null for none. */
 function wordCost(name, word) {
   const places = letterPlaces(name, word);
   if (places === null) return null;
@@ -53,7 +53,7 @@ function wordCost(name, word) {
   return "_.".includes(name[at - 1]) ? 2 : 3;
 }
 
-/* Where the letters of a word are in a name: in one piece if they can be, the best one; null where they are not. */
+/* Places of the letters of a word in a name: in one piece if they can be, the best one; null where they are not. */
 function letterPlaces(name, word) {
   const starts = [name.startsWith(word) ? 0 : -1, name.indexOf(`::${word}`) + 2, name.indexOf(`_${word}`) + 1, name.indexOf(`.${word}`) + 1, name.indexOf(word)];
   const start = starts.find((at) => at >= 0 && name.startsWith(word, at));

@@ -34,23 +34,23 @@ Object.assign(Page.prototype, {
   /* One slot. decision: its number. registered: a registration that is not the active one. */
   row(key, decision, registrations, live, before = null, registered = null) {
     const [rule, number, source, blockers, otherwise] = this.data.decisions[decision];
-    const found = registered ?? this.registrationFor(rule, this.keyAt(source, key), key, registrations);
-    const kernel = rule === "ambiguous" ? this.data.ambiguous : found === null ? null : found.kernel;
+    const registration = registered ?? this.registrationFor(rule, this.keyAt(source, key), key, registrations);
+    const kernel = rule === "ambiguous" ? this.data.ambiguous : registration === null ? null : registration.kernel;
     return {
       key,
       rule,
       rule_number: number,
       kernel,
-      fallthrough: found !== null && found.of.fallthrough,
+      fallthrough: registration !== null && registration.of.fallthrough,
       source: this.keyAt(source, key),
-      blockers: blockers.map((one) => this.data.key_names[one]),
-      core_fallback: rule === "fallback" && found !== null && found.declared_at === null,
-      declared_at: found === null ? null : found.declared_at,
+      blockers: blockers.map((blocker) => this.data.key_names[blocker]),
+      core_fallback: rule === "fallback" && registration !== null && registration.declared_at === null,
+      declared_at: registration === null ? null : registration.declared_at,
       stale: live !== undefined,
       live_kernel: live === undefined ? kernel : live.kernel,
       before,
-      ...this.origin(found === null ? {} : found.of),
-      when: found === null ? null : found.of.when,
+      ...this.origin(registration === null ? {} : registration.of),
+      when: registration === null ? null : registration.of.when,
       otherwise: otherwise === undefined ? null : this.otherwise(otherwise, key, registrations),
     };
   },
@@ -64,14 +64,14 @@ Object.assign(Page.prototype, {
   },
 
   otherwise([rule, number, source], key, registrations) {
-    const found = this.registrationFor(rule, this.keyAt(source, key), key, registrations);
+    const registration = this.registrationFor(rule, this.keyAt(source, key), key, registrations);
     return {
       rule,
       rule_number: number,
-      kernel: rule === "ambiguous" ? this.data.ambiguous : found === null ? null : found.kernel,
-      fallthrough: found !== null && found.of.fallthrough,
+      kernel: rule === "ambiguous" ? this.data.ambiguous : registration === null ? null : registration.kernel,
+      fallthrough: registration !== null && registration.of.fallthrough,
       source: this.keyAt(source, key),
-      declared_at: found === null ? null : found.declared_at,
+      declared_at: registration === null ? null : registration.declared_at,
     };
   },
 
@@ -91,15 +91,15 @@ Object.assign(Page.prototype, {
   grid(table) {
     const rows = new Map(table.entries.map((row) => [row.key, row]));
     const { backends, functionalities } = this.keys;
-    const names = backends.map((one) => one.backend);
-    const expanded = functionalities.filter((one) => one.per_backend).reverse();
-    const label = (one) => one.keys[0].slice(0, one.keys[0].length - (one.keys[0].endsWith(names[0]) ? names[0].length : 0));
-    const among = new Set(expanded.flatMap((one) => one.keys));
+    const names = backends.map((row) => row.backend);
+    const expanded = functionalities.filter((row) => row.per_backend).reverse();
+    const label = (row) => row.keys[0].slice(0, row.keys[0].length - (row.keys[0].endsWith(names[0]) ? names[0].length : 0));
+    const among = new Set(expanded.flatMap((row) => row.keys));
     return {
       backends: names,
-      lines: expanded.map((one) => ({
-        label: label(one) || one.functionality,
-        cells: one.keys.map((key) => rows.get(key) ?? null),
+      lines: expanded.map((row) => ({
+        label: label(row) || row.functionality,
+        cells: row.keys.map((key) => rows.get(key) ?? null),
       })),
       others: table.entries.filter((row) => !among.has(row.key)),
     };
@@ -117,7 +117,7 @@ Object.assign(Page.prototype, {
     const counts = new Map();
     for (const { letter, meaning, tone, mark, markMeaning, markTone } of table.entries.map((row) => this.code(row))) {
       const used = [[letter, tone, meaning], ...(mark ? [[mark, markTone, markMeaning]] : [])];
-      for (const sign of used.map((one) => JSON.stringify(one))) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+      for (const sign of used.map((code) => JSON.stringify(code))) counts.set(sign, (counts.get(sign) ?? 0) + 1);
     }
     return [...counts].map(([sign, slots]) => [...JSON.parse(sign), slots]);
   },
@@ -129,15 +129,15 @@ Object.assign(Page.prototype, {
     const plan = this.data.plans[plans[number]];
     const sources = this.slots.map((key, slot) => this.keyAt(this.data.decisions[plan[2 * slot]][2], key));
     const { alias_analysis, tags } = this.header(number);
-    const kernels = [...this.registrations(number)].flatMap(([key, registered]) => registered.map((one, position) => ({
+    const kernels = [...this.registrations(number)].flatMap(([key, registered]) => registered.map((registration, position) => ({
       key,
       alias: this.aliases.has(key),
-      kernel: one.kernel,
+      kernel: registration.kernel,
       active: position === 0,
       fills: position ? 0 : sources.filter((source) => source === key).length,
       covers: this.covers(key),
-      declared_at: one.declared_at,
-      ...one.of,
+      declared_at: registration.declared_at,
+      ...registration.of,
     })));
     const pythonKernels = python[number].map(([key, kernel, place, when]) => ({
       key: this.data.key_names[key], kernel, declared_at: this.place(place), when,
@@ -145,7 +145,7 @@ Object.assign(Page.prototype, {
     return { alias_analysis, tags, kernels, python_kernels: pythonKernels };
   },
 
-  /* How many slots a kernel at a key reaches. */
+  /* Number of slots that a kernel at a key reaches. */
   covers(key) {
     const alias = this.aliases.get(key);
     if (alias === undefined) return this.slotOf.has(key) ? 1 : 0;

@@ -1,13 +1,13 @@
 "use strict";
-/* What is shown, and when: the address decides, so that links, back and forward work. */
+/* The view that is shown: the address decides, so that links, back and forward work. */
 
 /** The state that is shown, once it has been read: what model.js makes of the data. */
 let page = null;
 
-/** What was shown last: the target of its address. */
+/** Target of the address that was shown last. */
 let shownTarget = null;
 
-/** Whether the address is a new step: not one that back, forward or a reload leads to again. */
+/** True if the address is a new step, not one that back, forward or a reload leads to again. */
 let isNewStep = true;
 
 const VIEWS = {
@@ -22,7 +22,7 @@ const VIEWS = {
   support: supportView,
 };
 
-/** What the address asks for; nothing in it is the start. */
+/** Target of the address; an empty one is the start. */
 function wanted() {
   const [address] = location.hash.split("?");
   if (address.length < 2 || address === "#!start") return { view: "start" };
@@ -30,7 +30,7 @@ function wanted() {
   return !target.entry && Object.hasOwn(VIEWS, target.name ?? "") ? page.target(`#!${address.slice(1)}`) : target;
 }
 
-/** What is chosen in a view: behind the "?" of the address, which no name in it has as it is. */
+/** Choice in a view: behind the "?" of the address, which no name in it has as it is. */
 function chosenIn(name) {
   return new URLSearchParams(location.hash.split("?")[1] ?? "").get(name);
 }
@@ -102,25 +102,25 @@ function show() {
   isNewStep = history.state === null;
   const target = wanted();
   if (target.name !== undefined && showAnotherSlot(target)) return;
-  let found;
+  let view;
   try {
-    found = viewOf(target);
+    view = viewOf(target);
   } catch (error) {
-    found = { title: "This view has an error", parts: [paragraph(`${error}`), paragraph("The other views work.")] };
+    view = { title: "This view has an error", parts: [paragraph(`${error}`), paragraph("The other views work.")] };
   }
-  const heading = make("h1", { tabindex: "-1" }, ...[found.heading ?? found.title].flat());
-  const parts = [found.command && commandLine(found.command), ...found.parts];
+  const heading = make("h1", { tabindex: "-1" }, ...[view.heading ?? view.title].flat());
+  const parts = [view.command && commandLine(view.command), ...view.parts];
   byId("main").replaceChildren(...nodes([heading, ...parts]));
   const first = shownTarget === null;
-  arrive(target, found.title);
+  arrive(target, view.title);
   if (!first) {
     window.scrollTo(0, 0);
     if (!document.activeElement || !byId("query").matches(":focus")) heading.focus({ preventScroll: true });
   }
-  found.arrived?.();
+  view.arrived?.();
 }
 
-/** Where the reader is now: in the window's title, in the list of views, for styles and for those who listen. */
+/** Show the place of the reader: in the window's title, in the list of views, for styles and for those who listen. */
 function arrive(target, title) {
   shownTarget = target;
   takeQuery();

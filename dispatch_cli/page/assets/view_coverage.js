@@ -1,21 +1,21 @@
-/* What serves the operators: groups of them on all backends as a picture, and each operator on one backend. */
+/* Coverage: groups of operators on all backends as a picture, and each operator on one backend. */
 
 function coverageView(argument) {
   if (argument === null) return { title: "What serves the operators", command: page.command("overview"), parts: overviewParts(false) };
-  const keys = page.backends.map((one) => one.key);
+  const keys = page.backends.map((backend) => backend.key);
   if (!keys.includes(argument)) {
     return { title: "No such backend", parts: [paragraph("Coverage is asked for a backend; ", make("code", {}, argument), " is none."), backendChoice(keys, "", "")] };
   }
   const key = argument;
   const all = overviewGroups(key);
-  const { group, title } = all.find((one) => one.group === chosenIn("group")) ?? { group: "" };
-  const row = page.data.coverage.backends.find((one) => one.backend.key === key);
-  const operators = page.coverage(key).filter((one) => page.isIn(one.operator, group));
+  const { group, title } = all.find((item) => item.group === chosenIn("group")) ?? { group: "" };
+  const row = page.data.coverage.backends.find((backend) => backend.backend.key === key);
+  const operators = page.coverage(key).filter((operator) => page.isIn(operator.operator, group));
   const [line, body] = [make("div", {}), make("div", {})];
-  const served = (service) => operators.filter((one) => one.service === service);
-  const services = row.counts.services.map((one) => one.service).filter((service) => served(service).length > 0);
-  const options = [["", counted("all", operators.length)], ...services.map((one) => [one, counted(page.words.services[one], served(one).length)])];
-  const first = services.find((one) => one === chosenIn("served")) ?? "";
+  const served = (service) => operators.filter((operator) => operator.service === service);
+  const services = row.counts.services.map((count) => count.service).filter((service) => served(service).length > 0);
+  const options = [["", counted("all", operators.length)], ...services.map((service) => [service, counted(page.words.services[service], served(service).length)])];
+  const first = services.find((service) => service === chosenIn("served")) ?? "";
   const draw = (service) => {
     keepChoice("served", service || null);
     const chosen = service ? served(service) : operators;
@@ -30,7 +30,7 @@ function coverageView(argument) {
     parts: [
       line,
       backendChoice(keys, key, group),
-      all.length > 0 && selection("group", "Group of operators", [["", "all"], ...all.map((one) => [one.group, one.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
+      all.length > 0 && selection("group", "Group of operators", [["", "all"], ...all.map((item) => [item.group, item.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
       make("p", { class: "lead" }, title ?? share),
       !group && servedBy && paragraph(`${capital(servedBy)}.`),
       page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
@@ -50,14 +50,14 @@ function coverageView(argument) {
 /** The groups of operators on all backends: each cell opens the list of its operators. short: the first groups alone. */
 function overviewParts(short) {
   const { title, matrices } = page.data.coverage.overview;
-  const choice = backendChoice(page.backends.map((one) => one.key), "", "");
+  const choice = backendChoice(page.backends.map((backend) => backend.key), "", "");
   if (matrices.length === 0) return [paragraph("No backend has kernels of its own."), choice];
-  const shownOnes = short ? matrices.slice(0, 2).map(({ rows, ...one }) => ({ ...one, rows: rows.slice(0, 8) })) : matrices;
+  const shownMatrices = short ? matrices.slice(0, 2).map(({ rows, ...drawn }) => ({ ...drawn, rows: rows.slice(0, 8) })) : matrices;
   return [
     make("p", { class: "lead" }, title),
     !short && choice,
     legend(matrices[0].legend),
-    shownOnes.map((one) => blockMatrix(one.head || "All operators", one, ([key, options]) => coverageLink(key, groupOf(options)))),
+    shownMatrices.map((drawn) => blockMatrix(drawn.head || "All operators", drawn, ([key, options]) => coverageLink(key, groupOf(options)))),
     short && paragraph(make("a", { href: page.linkTo("coverage") }, "All groups, by namespace, tag and kind of schema")),
   ];
 }
@@ -69,7 +69,7 @@ function groupOf(options) {
 
 /** The groups of the picture, with what it says of each on a backend. */
 function overviewGroups(key) {
-  const rows = page.data.coverage.overview.matrices.flatMap((one) => one.rows);
+  const rows = page.data.coverage.overview.matrices.flatMap((drawn) => drawn.rows);
   const cells = rows.flatMap(([, ...all]) => all.filter(([, , [backend]]) => backend === key));
   return cells.map(([, title, [, options]]) => ({ group: groupOf(options), title })).filter(({ group }) => group);
 }
@@ -80,7 +80,7 @@ function coverageLink(key, group, served) {
 }
 
 function backendChoice(keys, key, group) {
-  const options = page.backends.map((one) => [one.key, one.device ? `${one.key} (${one.device})` : one.key]);
+  const options = page.backends.map((backend) => [backend.key, backend.device ? `${backend.key} (${backend.device})` : backend.key]);
   const all = keys.includes(key) ? options : [["", "choose one"], ...options];
   return selection("backend", "Backend", all, key, (chosen) => { location.hash = coverageLink(chosen, group, chosenIn("served")); });
 }

@@ -22,8 +22,7 @@ function nodes(children) {
     .flatMap((child) => (child instanceof Node ? child : breakable(shown(child))));
 }
 
-/** Where a name or a path goes on in another line: behind its separators; in a long word before a capital, and somewhere where there
- * is none. */
+/** Breaks of a name or a path: behind its separators; in a long word before a capital, or after 40 letters. */
 const SEPARATED = /(?<=::|[/_.])(?=\p{L})/u;
 const LONG_WORD = /\S{24,}/u;
 const IN_LONG_WORD = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=^.{40}|^.{80}|^.{120}|^.{160})/u;
@@ -48,7 +47,7 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-/** Whether an address is that of a file in the project's repository, or in PyTorch's. */
+/** True for the address of a file in the project's repository, or in PyTorch's. */
 function isOfRepository(address) {
   const repositories = [page?.about.source_url, "https://github.com/pytorch/pytorch"].filter(Boolean);
   return repositories.some((url) => url.startsWith("https://") && address.startsWith(`${url}/blob/`));
@@ -70,8 +69,8 @@ function list(items) {
 
 /** Labels and what there is to say of each; those with nothing are left out. */
 function facts(rows) {
-  const said = rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
-  return said.length > 0 && make("dl", { class: "facts" }, said.map(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
+  const kept = rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
+  return kept.length > 0 && make("dl", { class: "facts" }, kept.map(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
 }
 
 /** A number with its noun: ``1 slot``, ``1,024 slots``. */

@@ -3,7 +3,7 @@
 /** Rows that are made above and below those in sight. */
 const SPARE = 10;
 
-const hits = { found: [], at: -1, height: 28, drawn: "" };
+const hits = { entries: [], at: -1, height: 28, drawn: "" };
 
 function startSearch() {
   const query = byId("query");
@@ -41,26 +41,26 @@ function closeHits() {
 function search() {
   const text = byId("query").value;
   keepChoice("q", text || null);
-  const found = page.search(text);
-  Object.assign(hits, { found, at: text && found.length > 0 ? 0 : -1, drawn: "" });
-  byId("found").textContent = foundText(text, found);
+  const entries = page.search(text);
+  Object.assign(hits, { entries, at: text && entries.length > 0 ? 0 : -1, drawn: "" });
+  byId("found").textContent = countText(text, entries);
   byId("hits").scrollTop = 0;
   drawHits();
   if (!text) showOpenHit();
 }
 
-/** How many operators are listed; higher-order ones are counted apart, as everywhere. */
-function foundText(text, found) {
-  if (found.length === 0) return `No operator is like ${shown(text)}`;
-  const higher = found.filter((entry) => entry.higher_order).length;
-  const counts = [found.length > higher && plural(found.length - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
-  return `${counts.filter(Boolean).join(", ")}${text ? ` ${found.length === 1 ? "matches" : "match"}` : ""}`;
+/** Number of operators in the list; higher-order ones have a count of their own, as everywhere. */
+function countText(text, entries) {
+  if (entries.length === 0) return `No operator is like ${shown(text)}`;
+  const higher = entries.filter((entry) => entry.higher_order).length;
+  const counts = [entries.length > higher && plural(entries.length - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
+  return `${counts.filter(Boolean).join(", ")}${text ? ` ${entries.length === 1 ? "matches" : "match"}` : ""}`;
 }
 
 /** The operator that is open is the chosen one of the list, and in sight. */
 function showOpenHit() {
   const open = shownTarget?.entry;
-  const at = open ? hits.found.indexOf(open) : -1;
+  const at = open ? hits.entries.indexOf(open) : -1;
   if (at < 0) return;
   const box = byId("hits");
   const top = at * hits.height;
@@ -74,7 +74,7 @@ function focusSearch() {
 }
 
 function searchKey(event) {
-  const last = hits.found.length - 1;
+  const last = hits.entries.length - 1;
   const inSight = Math.max(1, Math.floor(byId("hits").clientHeight / hits.height) - 1);
   const to = {
     ArrowDown: Math.min(last, hits.at + 1),
@@ -102,7 +102,7 @@ function leaveSearch() {
 }
 
 function chooseHit(at) {
-  if (hits.found.length === 0) return;
+  if (hits.entries.length === 0) return;
   hits.at = at;
   const box = byId("hits");
   const top = at * hits.height;
@@ -112,7 +112,7 @@ function chooseHit(at) {
 }
 
 function openHit(at) {
-  const entry = hits.found[at];
+  const entry = hits.entries[at];
   if (!entry) return;
   hits.at = at;
   drawHits();
@@ -132,13 +132,13 @@ function redrawHits() {
 function drawHits() {
   const box = byId("hits");
   const first = Math.max(0, Math.floor(box.scrollTop / hits.height) - SPARE);
-  const end = Math.min(hits.found.length, Math.ceil((box.scrollTop + box.clientHeight) / hits.height) + SPARE);
+  const end = Math.min(hits.entries.length, Math.ceil((box.scrollTop + box.clientHeight) / hits.height) + SPARE);
   const drawn = `${first} ${end} ${hits.at}`;
   if (drawn === hits.drawn) return;
   hits.drawn = drawn;
-  const rows = hits.found.slice(first, end).map((entry, position) => hitRow(entry, first + position));
+  const rows = hits.entries.slice(first, end).map((entry, position) => hitRow(entry, first + position));
   const floor = make("div", { "aria-hidden": "true" }); // the height of all rows
-  floor.style.height = `${hits.found.length * hits.height}px`;
+  floor.style.height = `${hits.entries.length * hits.height}px`;
   box.replaceChildren(floor, ...rows);
   const chosen = hits.at >= first && hits.at < end ? `hit-${hits.at}` : "";
   if (chosen) byId("query").setAttribute("aria-activedescendant", chosen);
@@ -149,7 +149,7 @@ function hitRow(entry, at) {
   const marks = entryMarks(entry);
   const attributes = {
     class: shownTarget?.name === entry.name ? "hit here" : "hit", role: "option", id: `hit-${at}`, "data-at": at, "aria-selected": String(at === hits.at),
-    "aria-setsize": hits.found.length, "aria-posinset": at + 1, title: [entry.name, ...marks.map(([, text]) => text)].join(", "),
+    "aria-setsize": hits.entries.length, "aria-posinset": at + 1, title: [entry.name, ...marks.map(([, text]) => text)].join(", "),
   };
   const row = make("div", attributes,
     marks.map(([mark, text, tone]) => make("span", { class: `marks ${tone}` }, make("span", { "aria-hidden": "true" }, mark), make("span", { class: "unseen" }, ` (${text}) `))),
@@ -161,15 +161,15 @@ function hitRow(entry, at) {
 
 /** Marks of an operator in a list: the sign, what it says, its tone. */
 function entryMarks(entry) {
-  const found = [];
-  if (entry.findings > 0) found.push([entry.worst[0].toUpperCase(), plural(entry.findings, "finding"), page.words.severity_tones[entry.worst]]);
-  if (entry.stale > 0) found.push(["!", plural(entry.stale, "stale slot"), "bad"]);
-  if (entry.own && page.changes.has_base) found.push(["+", ownText(entry), "alias"]);
-  if (entry.higher_order) found.push(["h", "higher-order operator", "dim"]);
-  return found;
+  const marks = [];
+  if (entry.findings > 0) marks.push([entry.worst[0].toUpperCase(), plural(entry.findings, "finding"), page.words.severity_tones[entry.worst]]);
+  if (entry.stale > 0) marks.push(["!", plural(entry.stale, "stale slot"), "bad"]);
+  if (entry.own && page.changes.has_base) marks.push(["+", ownText(entry), "alias"]);
+  if (entry.higher_order) marks.push(["h", "higher-order operator", "dim"]);
+  return marks;
 }
 
-/** What the files do to an operator that they register or change. */
+/** Effect of the files on an operator that they register or change. */
 function ownText(entry) {
   if (entry.new) return "new";
   return entry.changed > 0 ? `${plural(entry.changed, "slot")} changed` : "of the files";

@@ -7,7 +7,7 @@ function findingsView() {
   const body = make("div", {});
   const draw = (check) => {
     keepChoice("check", check || null);
-    const chosen = check ? all.filter((one) => one.check === check) : all;
+    const chosen = check ? all.filter((finding) => finding.check === check) : all;
     const more = page.unlisted(check);
     const note = more > 0 && [paragraph(`${plural(more, "more finding")} ${more === 1 ? "is" : "are"} not listed on this page. This command lists all:`), commandLine(page.command("all-findings"))];
     body.replaceChildren(...nodes([note, findingCards(chosen, 100)]));
@@ -30,7 +30,7 @@ function findingsView() {
   };
 }
 
-/** Where the page does not list all findings of an operator: how many more there are, and what lists them. */
+/** Number of findings of an operator that the page does not list, and the command that lists them. */
 function unlistedNote(name) {
   const more = page.unlistedOf(name);
   return more > 0 && [
@@ -54,7 +54,7 @@ function severityRun(severity) {
   return make("span", { class: page.words.severity_tones[severity] }, severity);
 }
 
-/** How many there are of each severity, of those that there are. */
+/** Number of findings of each severity that occurs. */
 function severityCounts({ error, warning, info }) {
   const counts = [error > 0 && plural(error, "error"), warning > 0 && plural(warning, "warning"), info > 0 && `${info.toLocaleString("en-US")} info`];
   return counts.filter(Boolean).join(", ") || "none";
@@ -65,22 +65,22 @@ function findingCards(findings, step) {
   return inSteps(cards, cards, findings, step, findingCard);
 }
 
-function findingCard(one) {
-  const about = one.operator && page.entry(one.operator);
-  const related = one.related.map((other) => ["Note", [`${other.message} `, placeOf(other)]]);
-  return make("article", { class: `card ${one.severity}` },
-    paragraph(severityRun(one.severity), " ", make("code", {}, `${one.code} ${one.check}`)),
-    paragraph(one.message),
+function findingCard(finding) {
+  const about = finding.operator && page.entry(finding.operator);
+  const related = finding.related.map((other) => ["Note", [`${other.message} `, placeOf(other)]]);
+  return make("article", { class: `card ${finding.severity}` },
+    paragraph(severityRun(finding.severity), " ", make("code", {}, `${finding.code} ${finding.check}`)),
+    paragraph(finding.message),
     facts([
-      ["Slot", about && one.key && make("a", { href: page.link(one.operator, one.key) }, `${one.operator} at ${one.key}`)],
-      ["Operator", about && !one.key && make("a", { href: page.link(one.operator) }, one.operator)],
-      ["Declared at", placeOf(one)],
-      ["When", one.when],
-      ...Object.entries(one.details).map(([label, value]) => [capital(label), value]),
+      ["Slot", about && finding.key && make("a", { href: page.link(finding.operator, finding.key) }, `${finding.operator} at ${finding.key}`)],
+      ["Operator", about && !finding.key && make("a", { href: page.link(finding.operator) }, finding.operator)],
+      ["Declared at", placeOf(finding)],
+      ["When", finding.when],
+      ...Object.entries(finding.details).map(([label, value]) => [capital(label), value]),
       ...related,
-      ["Tip", one.tip],
+      ["Tip", finding.tip],
     ]),
-    fixOf(one));
+    fixOf(finding));
 }
 
 /** The fix of a finding, as the declarations that the command proposes. */

@@ -1,6 +1,6 @@
 /* An operator: its schema, its slots as a grid or as rows, its registrations and findings; beside it, one slot. */
 
-/** How slots are shown; kept from one operator to the next, and in the address. */
+/** Views of slots; the choice is kept from one operator to the next, and in the address. */
 const SLOTS_AS = ["grid", "rows", "all"];
 let slotsAs = SLOTS_AS[0];
 
@@ -9,21 +9,21 @@ function keepSlotsAs(chosen) {
   keepChoice("as", chosen === SLOTS_AS[0] ? null : chosen);
 }
 
-/** How slots are to be shown: as the address says, or as before. */
+/** View of the slots: as the address says, or as before. */
 function wantedSlotsAs() {
-  return SLOTS_AS.find((one) => one === chosenOn("as", slotsAs)) ?? SLOTS_AS[0];
+  return SLOTS_AS.find((way) => way === chosenOn("as", slotsAs)) ?? SLOTS_AS[0];
 }
 
 function operatorView({ name, key }) {
-  const found = page.table(name);
+  const operatorTable = page.table(name);
   const slot = key !== null ? slotView(name, key) : null;
   return {
     title: key === null ? name : `${name} at ${key}`,
     heading: headingOf(name, key),
     parts: [
-      found.schema ? make("p", { class: "schema mono" }, found.schema) : paragraph("No schema is declared: it is registered, but not defined."),
+      operatorTable.schema ? make("p", { class: "schema mono" }, operatorTable.schema) : paragraph("No schema is declared: it is registered, but not defined."),
       make("div", { class: slot ? "beside two" : "beside", id: "beside" },
-        make("div", { class: "operator-view" }, operatorParts(found)),
+        make("div", { class: "operator-view" }, operatorParts(operatorTable)),
         slot),
     ],
   };
@@ -56,41 +56,41 @@ function showAnotherSlot(target) {
   return true;
 }
 
-/** Whether a slot stands beside its operator; the same width as in page.css. */
+/** True if a slot stands beside its operator; the same width as in page.css. */
 function isWide() {
   return matchMedia("(min-width: 100rem)").matches;
 }
 
-function operatorParts(found) {
-  const entry = page.entry(found.operator);
-  const registered = page.register(found.operator);
+function operatorParts(operatorTable) {
+  const entry = page.entry(operatorTable.operator);
+  const registered = page.register(operatorTable.operator);
   const facing = [
-    ["Declared at", placeOf(found)],
+    ["Declared at", placeOf(operatorTable)],
     ["Alias analysis", registered.alias_analysis],
     ["Tags", registered.tags.join(", ")],
-    ["The files change", found.new ? "all: the operator is new" : entry.changed > 0 && `${plural(entry.changed, "slot")}`],
+    ["The files change", operatorTable.new ? "all: the operator is new" : entry.changed > 0 && `${plural(entry.changed, "slot")}`],
     ["Findings", entry.findings > 0 && make("span", { class: page.words.severity_tones[entry.worst] }, `${entry.findings}, below`)],
     ["Stale", entry.stale > 0 && plural(entry.stale, "slot")],
   ];
-  const findings = page.findingsOf(found.operator);
+  const findings = page.findingsOf(operatorTable.operator);
   return [
     facts(facing),
-    slotsSection(found),
-    entry.findings > 0 && section("Findings", findings.length > 0 && findingCards(findings, 10), unlistedNote(found.operator)),
-    registrationsSection(found.operator, registered),
-    elsewhereSection(found),
+    slotsSection(operatorTable),
+    entry.findings > 0 && section("Findings", findings.length > 0 && findingCards(findings, 10), unlistedNote(operatorTable.operator)),
+    registrationsSection(operatorTable.operator, registered),
+    elsewhereSection(operatorTable),
   ];
 }
 
-function slotsSection(found) {
+function slotsSection(operatorTable) {
   const part = section("Dispatch table");
   const body = make("div", {});
   const draw = (chosen) => {
     keepSlotsAs(chosen);
     const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"], ["all", "All rows", "a"]], slotsAs, redraw);
-    const command = page.command({ grid: "grid", rows: "table", all: "all-rows" }[slotsAs], found.operator);
-    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(found) : slotRows(found, slotsAs === "all"), noteLines(found)]));
-    markSlot(body, shownSlotOf(found.operator));
+    const command = page.command({ grid: "grid", rows: "table", all: "all-rows" }[slotsAs], operatorTable.operator);
+    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable, slotsAs === "all"), noteLines(operatorTable)]));
+    markSlot(body, shownSlotOf(operatorTable.operator));
   };
   const redraw = (chosen) => {
     draw(chosen);
@@ -101,7 +101,7 @@ function slotsSection(found) {
   return part;
 }
 
-/** What a page of one state cannot have, with the commands that do. */
+/** Answers that a page of one state does not have, with their commands. */
 function elsewhereSection({ operator, new: isNew }) {
   return section("What this page does not have",
     paragraph("Slots for which Python (", make("code", {}, "torch._ops.resolve_key"), ") chooses another key, as under a mode and in torch.compile:"), commandLine(page.command("python", operator)),
@@ -116,8 +116,8 @@ function shownSlotOf(name) {
   return target.name === name ? target.key : null;
 }
 
-function noteLines(found) {
-  return found.notes.map((note) => make("p", { class: "note" }, note.text));
+function noteLines(operatorTable) {
+  return operatorTable.notes.map((note) => make("p", { class: "note" }, note.text));
 }
 
 /** Mark the slot that is shown, in the grid or the rows. */
@@ -132,13 +132,13 @@ function markSlot(container, key) {
 
 function registrationsSection(name, registered) {
   const columns = [
-    ["Key", (one) => (one.alias ? [one.key, make("span", { class: "dim" }, " [alias]")] : make("a", { href: page.link(name, one.key) }, one.key))],
-    ["Kernel", (one) => [make("span", { title: one.kernel }, page.shortKernel(one.kernel)), one.wraps ? ` wraps ${wrapped(one.wraps)}` : ""], "long"],
-    ["Signature", (one) => one.signature ?? "", "long"],
-    ["State", (one) => (one.active ? "active" : "overridden")],
-    ["Fills", (one) => filled(one), "number"],
-    ["When", (one) => one.when ?? ""],
-    ["Declared at", (one) => placeOf(one)],
+    ["Key", (row) => (row.alias ? [row.key, make("span", { class: "dim" }, " [alias]")] : make("a", { href: page.link(name, row.key) }, row.key))],
+    ["Kernel", (row) => [make("span", { title: row.kernel }, page.shortKernel(row.kernel)), row.wraps ? ` wraps ${wrapped(row.wraps)}` : ""], "long"],
+    ["Signature", (row) => row.signature ?? "", "long"],
+    ["State", (row) => (row.active ? "active" : "overridden")],
+    ["Fills", (row) => filled(row), "number"],
+    ["When", (row) => row.when ?? ""],
+    ["Declared at", (row) => placeOf(row)],
   ];
   return section("Registrations",
     commandLine(page.command("register", name)),
@@ -148,13 +148,13 @@ function registrationsSection(name, registered) {
     registered.python_kernels.length > 0 && pythonKernels(registered.python_kernels));
 }
 
-/** Where the Python dispatcher runs a kernel of its own. */
+/** Kernels of the Python dispatcher. */
 function pythonKernels(kernels) {
   const columns = [
-    ["Python dispatcher key", (one) => one.key],
-    ["Kernel", (one) => one.kernel],
-    ["When", (one) => one.when ?? ""],
-    ["Declared at", (one) => placeOf(one)],
+    ["Python dispatcher key", (row) => row.key],
+    ["Kernel", (row) => row.kernel],
+    ["When", (row) => row.when ?? ""],
+    ["Declared at", (row) => placeOf(row)],
   ];
   return table(plural(kernels.length, "Python kernel"), columns, kernels);
 }
@@ -163,12 +163,12 @@ function wrapped(wraps) {
   return typeof wraps === "string" ? wraps : Object.values(wraps).filter((value) => typeof value === "string").join(" ");
 }
 
-function filled(one) {
-  if (!one.active) return "";
-  return one.alias ? `${one.fills} of ${plural(one.covers, "slot")}` : plural(one.fills, "slot");
+function filled(row) {
+  if (!row.active) return "";
+  return row.alias ? `${row.fills} of ${plural(row.covers, "slot")}` : plural(row.fills, "slot");
 }
 
-/** Where something is declared: a place in a file, or the embedded state that has it. */
+/** Place of a declaration in a file, or the embedded state that has it. */
 function placeOf(thing) {
   const place = thing.declared_at;
   if (place) return sourceLink(page.placeUrl(place), page.placeText(place), `${place.file}:${place.line}:${place.column}`);

@@ -1,26 +1,26 @@
 /* One slot: what it holds and why, by the rules in turn and the registrations that matter. */
 
 function slotView(name, key) {
-  const found = page.explain(name, key);
+  const explained = page.explain(name, key);
   const part = make("section", { class: "slot-view", "aria-label": `${name} at ${key}` });
-  if (!found) {
+  if (!explained) {
     part.append(...nodes([make("h2", {}, "No such slot"), paragraph(`No dispatch key of ${page.about.universe} that is a slot is called `, make("code", {}, key), ".")]));
     return part;
   }
-  const code = page.code(found.answer);
+  const code = page.code(explained.answer);
   part.append(...nodes([
     make("h2", {}, make("span", { class: code.tone }, capital(code.meaning))),
     commandLine(page.command("explain", name, key)),
-    found.stale && make("p", { class: "bad" }, found.stale),
-    found.answer.rule !== "kernel" && found.advice === null && page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
-    facts(slotFacts(name, found)),
+    explained.stale && make("p", { class: "bad" }, explained.stale),
+    explained.answer.rule !== "kernel" && explained.advice === null && page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
+    facts(slotFacts(name, explained)),
     page.findingsOf(name, key).map(findingCard),
     unlistedNote(name),
-    adviceParts(found.advice),
+    adviceParts(explained.advice),
     make("h3", {}, "The rules in turn"),
-    rulesTable(found),
+    rulesTable(explained),
     make("h3", {}, "Registrations that matter here"),
-    found.registrations.length > 0 ? slotRegistrations(found) : paragraph("Nothing is registered that covers this key."),
+    explained.registrations.length > 0 ? slotRegistrations(explained) : paragraph("Nothing is registered that covers this key."),
   ]));
   return part;
 }
@@ -42,14 +42,14 @@ function slotFacts(name, { answer, live, next, above, below, in_base: inBase }) 
   ];
 }
 
-/** What a slot holds and its kernel, in a few words; what the one says the other does not say again. */
+/** Meaning of a slot and its kernel, in a few words. */
 function heldAround(row) {
   if (row.fallthrough) return kernelText(row);
   const kernel = row.core_fallback ? page.shortKernel(row.kernel) : kernelText(row);
   return [page.code(row).meaning, kernel].filter(Boolean).join(", ");
 }
 
-/** What would help, as `explain` says it; where the page does not have it, who says it. */
+/** Advice, as `explain` gives it; where the page does not have it, a pointer to the command. */
 function adviceParts(advice) {
   if (advice === null) return make("p", { class: "dim" }, "This page has no advice for this slot. There may be some: the command above prints it.");
   return advice.lines.map(([label, ...texts], at) => [
@@ -58,14 +58,14 @@ function adviceParts(advice) {
   ]);
 }
 
-function rulesTable(found) {
+function rulesTable(explained) {
   const columns = [
-    ["#", (rule) => [fired(rule, found) && make("span", { class: "kernel" }, "\u25b6 "), String(rule.rule_number)], "number"],
+    ["#", (rule) => [fired(rule, explained) && make("span", { class: "kernel" }, "\u25b6 "), String(rule.rule_number)], "number"],
     ["Rule", (rule) => rule.name],
     ["Looks at", (rule) => rule.looks_at.join(", ")],
     ["Outcome", (rule) => make("span", { class: rule.reached ? "" : "dim" }, rule.text)],
   ];
-  return table("Ten rules; the first that applies fills the slot", columns, found.rules, { chosen: (rule) => fired(rule, found) });
+  return table("Ten rules; the first that applies fills the slot", columns, explained.rules, { chosen: (rule) => fired(rule, explained) });
 }
 
 function fired(rule, { answer }) {
@@ -74,11 +74,11 @@ function fired(rule, { answer }) {
 
 function slotRegistrations({ operator, registrations }) {
   const columns = [
-    ["Registered at", (one) => one.key],
-    ["Kernel", (one) => kernelText(one) || "none"],
-    ["What it does", (one) => one.text],
-    ["When", (one) => one.when ?? ""],
-    ["Declared at", (one) => placeOf(one)],
+    ["Registered at", (row) => row.key],
+    ["Kernel", (row) => kernelText(row) || "none"],
+    ["What it does", (row) => row.text],
+    ["When", (row) => row.when ?? ""],
+    ["Declared at", (row) => placeOf(row)],
   ];
-  return table(`For ${operator}`, columns, registrations, { chosen: (one) => one.role === "fills" });
+  return table(`For ${operator}`, columns, registrations, { chosen: (row) => row.role === "fills" });
 }

@@ -1,6 +1,6 @@
 /* The slots of a table: as a grid of functionalities and backends, or as rows. */
 
-/** What a slot holds, in words: for lists, for those who do not see the grid. */
+/** Content of a slot in words: for lists, for those who do not see the grid. */
 function kernelText(row) {
   if (row.kernel === null) return "";
   const name = page.shortKernel(row.kernel);
@@ -22,13 +22,13 @@ function slotLink(name, row, named) {
 }
 
 /** The grid: one tab stop, then arrows from slot to slot. */
-function slotGrid(found) {
-  const grid = page.grid(found);
-  const name = found.operator;
+function slotGrid(operatorTable) {
+  const grid = page.grid(operatorTable);
+  const name = operatorTable.operator;
   const lines = grid.lines.map(({ label, cells }) => ({ label, cells: cells.map((row) => row && slotLink(name, row, false)) }));
   const caption = "Functionalities that are per backend; each cell is a slot";
   return [
-    legend(page.legend(found).map(([sign, tone, meaning, slots]) => [sign, tone, `${meaning}, ${slots.toLocaleString("en-US")}`])),
+    legend(page.legend(operatorTable).map(([sign, tone, meaning, slots]) => [sign, tone, `${meaning}, ${slots.toLocaleString("en-US")}`])),
     lines.length > 0 && matrix(caption, "Functionality", grid.backends.map((backend) => ({ name: backend })), lines),
     make("h3", {}, "Keys that are not per backend"),
     make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
@@ -84,9 +84,9 @@ function gridKey(event) {
 }
 
 /** Rows: runs of keys with the same answer, or one for each key. */
-function slotRows(found, all) {
-  const rows = all ? found.entries.map((row) => ({ keys: [row.key], answer: row })) : page.fold(found.entries);
-  return rowsTable(plural(found.entries.length, "slot"), found.operator, rows);
+function slotRows(operatorTable, all) {
+  const rows = all ? operatorTable.entries.map((row) => ({ keys: [row.key], answer: row })) : page.fold(operatorTable.entries);
+  return rowsTable(plural(operatorTable.entries.length, "slot"), operatorTable.operator, rows);
 }
 
 function rowsTable(caption, name, rows) {

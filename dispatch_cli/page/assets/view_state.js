@@ -26,7 +26,7 @@ function startView() {
   };
 }
 
-/** Whether there is a state below the files that they can be compared with. */
+/** True if there is a state below the files that they can be compared with. */
 function hasChanges() {
   return page.changes.has_base && page.about.names.length > 0;
 }
@@ -45,7 +45,7 @@ function ownOperators() {
 
 /** Three to begin with: of the files, those with findings first; else well-known ones. */
 function firstOperators() {
-  const own = page.entries.filter((entry) => entry.own && !entry.higher_order).sort((one, other) => other.findings - one.findings);
+  const own = page.entries.filter((entry) => entry.own && !entry.higher_order).sort((entry, other) => other.findings - entry.findings);
   const known = ["aten::add.Tensor", "aten::linear", "aten::to.dtype"].map((name) => page.entry(name)).filter(Boolean);
   return [...new Set([...own, ...known, ...page.entries].map((entry) => entry.name))].slice(0, 3);
 }
@@ -62,11 +62,11 @@ function entriesTable(entries) {
   return table(plural(entries.length, "operator"), columns, entries);
 }
 
-/** How much the files change, in the words of the command; of a state that `diff` cannot compare, the slots alone. */
+/** Size of the changes, in the words of the command; of a state that `diff` cannot compare, the slots alone. */
 function changesText() {
   if (page.about.diff !== null) return page.about.diff.outcome;
-  const changed = page.changes.operators.filter((one) => !one.new);
-  const slots = changed.reduce((sum, one) => sum + one.slots, 0);
+  const changed = page.changes.operators.filter((change) => !change.new);
+  const slots = changed.reduce((sum, change) => sum + change.slots, 0);
   const added = page.changes.operators.length - changed.length;
   const parts = [changed.length > 0 && `${plural(slots, "slot")} of ${plural(changed.length, "operator")}`, added > 0 && plural(added, "new operator")];
   return parts.filter(Boolean).join(", ") || "nothing";
@@ -91,11 +91,11 @@ function changesView() {
 function changedRegistrations() {
   const { registrations = [], more_registrations: more = 0 } = page.about.diff ?? {};
   const columns = [
-    ["Operator", (one) => make("a", { href: page.link(one.operator) }, one.operator)],
-    ["Key", (one) => one.key],
-    ["Change", (one) => one.change],
-    ["Kernel", (one) => one.kernel],
-    ["Declared at", (one) => placeOf(one)],
+    ["Operator", (row) => make("a", { href: page.link(row.operator) }, row.operator)],
+    ["Key", (row) => row.key],
+    ["Change", (row) => row.change],
+    ["Kernel", (row) => row.kernel],
+    ["Declared at", (row) => placeOf(row)],
   ];
   return registrations.length > 0 && [
     table(`${plural(registrations.length + more, "registration")} changed`, columns, registrations),
@@ -103,12 +103,12 @@ function changedRegistrations() {
   ];
 }
 
-function changeCard(one) {
-  const found = page.table(one.operator);
-  const title = make("h2", {}, make("a", { href: page.link(one.operator) }, one.operator), one.new ? " (new)" : "");
-  if (!found) return make("article", { class: "card" }, title, paragraph(plural(one.slots, "slot")));
-  const rows = page.fold(found.entries.filter((row) => one.new || row.before));
-  return make("article", { class: "card" }, title, rowsTable(plural(one.new ? found.entries.length : one.slots, "slot"), one.operator, rows));
+function changeCard(change) {
+  const operatorTable = page.table(change.operator);
+  const title = make("h2", {}, make("a", { href: page.link(change.operator) }, change.operator), change.new ? " (new)" : "");
+  if (!operatorTable) return make("article", { class: "card" }, title, paragraph(plural(change.slots, "slot")));
+  const rows = page.fold(operatorTable.entries.filter((row) => change.new || row.before));
+  return make("article", { class: "card" }, title, rowsTable(plural(change.new ? operatorTable.entries.length : change.slots, "slot"), change.operator, rows));
 }
 
 function aboutView() {

@@ -1,21 +1,21 @@
-/* Where the operators of the files work: a picture, of which each cell opens its call. */
+/* Support matrix of the operators of the files: each cell opens its call. */
 
 /** One cell, or all. argument: the number of a column, a comma, and the operator. */
 function supportView(argument) {
-  const found = page.data.support;
-  if (found === null) return { title: "Support", parts: [paragraph("The files have no operators, or too many for a matrix on a page.")] };
+  const support = page.data.support;
+  if (support === null) return { title: "Support", parts: [paragraph("The files have no operators, or too many for a matrix on a page.")] };
   const [at, name] = argument === null ? [null, null] : [Number(argument.split(",", 1)[0]), argument.slice(argument.indexOf(",") + 1)];
-  const row = found.rows.find(([operator]) => operator === name);
-  if (argument === null || row === undefined || !found.heads[at]) {
+  const row = support.rows.find(([operator]) => operator === name);
+  if (argument === null || row === undefined || !support.heads[at]) {
     return { title: "Where the operators work", command: page.command("support"), parts: supportParts(null) };
   }
-  const [backend, context] = found.heads[at];
-  const cell = found.answers[row[at + 1]];
+  const [backend, context] = support.heads[at];
+  const cell = support.answers[row[at + 1]];
   return {
     title: `${name} on ${backend}, ${context}`,
     command: cell.call === null ? page.command("support") : page.command("call", name, cell.call),
     parts: [
-      make("p", { class: `lead ${found.marks[cell.verdict][1]}` }, capital(cell.words)),
+      make("p", { class: `lead ${support.marks[cell.verdict][1]}` }, capital(cell.words)),
       facts([
         ["Operator", make("a", { href: page.link(name) }, name)],
         ["Kernel", cell.kernel && page.shortKernel(cell.kernel)],
@@ -40,12 +40,12 @@ function supportParts(chosen) {
     return make("a", attributes, text, make("span", { class: "unseen" }, ` ${title}`));
   };
   const columns = [
-    ["Outcome", (one) => make("span", { class: marks[one.verdict][1] }, marks[one.verdict][2])],
-    ["Why", (one) => one.text],
-    ["Operators", (one) => one.operators],
-    ["Count", (one) => one.count.toLocaleString("en-US"), "number"],
-    ["On", (one) => one.columns],
-    ["What helps", (one) => one.help ?? ""],
+    ["Outcome", (reason) => make("span", { class: marks[reason.verdict][1] }, marks[reason.verdict][2])],
+    ["Why", (reason) => reason.text],
+    ["Operators", (reason) => reason.operators],
+    ["Count", (reason) => reason.count.toLocaleString("en-US"), "number"],
+    ["On", (reason) => reason.columns],
+    ["What helps", (reason) => reason.help ?? ""],
   ];
   return [
     make("p", { class: "lead" }, verdict),
@@ -60,7 +60,7 @@ function supportParts(chosen) {
   ];
 }
 
-/** What marks mean: ``[text, tone, meaning]`` each. */
+/** Legend of marks: ``[text, tone, meaning]`` each. */
 function legend(marks) {
   return make("p", { class: "legend" }, marks.map(([text, tone, meaning]) =>
     make("span", {}, make("span", { class: `slot ${tone}` }, text), ` ${meaning}`)));

@@ -25,7 +25,7 @@ function higherOrderOperatorView({ name }) {
   };
 }
 
-/** How each kind of block is shown; what is not among them is a paragraph. */
+/** Look of each kind of block; all others are paragraphs. */
 const WRITTEN = {
   title: (text) => make("p", { class: "lead" }, text),
   code: (text) => make("pre", {}, codeLines(text)),
