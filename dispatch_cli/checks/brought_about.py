@@ -21,6 +21,8 @@ from dispatch_cli.model.universe import Universe
 
 MILDEST = len(Severity)
 """A rank that is milder than those of all severities."""
+MOST_NOTES = 3
+"""Further changes that a finding names."""
 
 
 def find(check: Check, view: View) -> Iterator[Finding]:
@@ -80,10 +82,6 @@ class ChangeIndex:
         covered, at_keys = self._universe.covered_by, frozenset(keys)
         at_key = [those for at, those in candidates if not at_keys.isdisjoint((at, *covered(at)))]
         return [change for those in at_key or [those for _, those in candidates] for change in those[: MOST_NOTES + 1]]
-
-
-MOST_NOTES = 3
-"""Further changes that a finding names."""
 
 
 def _placed(finding: Finding, changes: ChangeIndex) -> Finding:

@@ -21,6 +21,8 @@ from dispatch_cli.model.span import Span
 
 MOST_CONDITIONS = 100
 """Conditions of an operator that are looked at to say when a finding holds."""
+_ALSO = "the same holds for the registration here, under other conditions"
+_ByPlace = dict[Span | None, tuple[Finding, set[int]]]
 
 
 class OtherVariant(NamedTuple):
@@ -84,10 +86,6 @@ def _conditional(finding: Finding, when: str | None) -> Finding:
 
 def _unit(finding: Finding) -> str:
     return FALLBACKS if finding.operator is None else OperatorName.parse(finding.operator).name
-
-
-_ALSO = "the same holds for the registration here, under other conditions"
-_ByPlace = dict[Span | None, tuple[Finding, set[int]]]
 
 
 class _HeldFindings:

@@ -34,6 +34,20 @@ OF_SLOTS = frozenset(
     }
 )
 OF_CALLS = (GuardField.END, GuardField.RAN, GuardField.AT, GuardField.ERROR)
+MAX_WORK = 3_000_000
+"""Units of work of one run, of about a microsecond each."""
+OF_OPERATOR = 6
+"""Cost of an operator that is compared with a guard, slot by slot."""
+OF_BROKEN = 20
+"""Additional cost of an operator that is not as the guard wants it."""
+OF_COMPARED = 100
+"""The same, where slots are compared with another slot (`same_as`)."""
+OF_HOP = 100
+"""Cost of a kernel that a simulated call reaches."""
+OF_CELL = 50
+"""Cost of a cell that is promised; it takes some calls."""
+OF_TEXT = 1
+"""Cost of a text that is compared with a glob."""
 
 
 def matches(text: str, globs: tuple[str, ...]) -> bool:
@@ -146,22 +160,6 @@ class BrokenOperator(NamedTuple):
 
     operator: OperatorName
     violations: tuple[Violation, ...]
-
-
-MAX_WORK = 3_000_000
-"""Units of work of one run, of about a microsecond each."""
-OF_OPERATOR = 6
-"""Cost of an operator that is compared with a guard, slot by slot."""
-OF_BROKEN = 20
-"""Additional cost of an operator that is not as the guard wants it."""
-OF_COMPARED = 100
-"""The same, where slots are compared with another slot (`same_as`)."""
-OF_HOP = 100
-"""Cost of a kernel that a simulated call reaches."""
-OF_CELL = 50
-"""Cost of a cell that is promised; it takes some calls."""
-OF_TEXT = 1
-"""Cost of a text that is compared with a glob."""
 
 
 class GuardBudget:

@@ -29,6 +29,9 @@ from dispatch_cli.model.suggest import OneEditAway
 
 CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
+_CAPTURES: WeakKeyDictionary[State, Captures] = WeakKeyDictionary()
+MIN_LETTERS = 3
+"""The length of the shortest namespace that another one can be a misspelling of; many are near a shorter one."""
 
 
 class Captures:
@@ -61,9 +64,6 @@ class Captures:
             for step in steps
             if not isinstance(step, Settle) and step.block.by is not Registrant.USER
         )
-
-
-_CAPTURES: WeakKeyDictionary[State, Captures] = WeakKeyDictionary()
 
 
 def captures_of(state: State) -> Captures:
@@ -198,10 +198,6 @@ def _places(steps: Iterable[Step]) -> Iterator[Span]:
             yield step.kernel.span
         elif isinstance(step, Define) and step.span is not None:
             yield step.span
-
-
-MIN_LETTERS = 3
-"""The length of the shortest namespace that another one can be a misspelling of; many are near a shorter one."""
 
 
 class NamespaceOwner(Enum):

@@ -46,6 +46,8 @@ from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplP
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.span import Span
 
+AnyOperator = OperatorName | HigherOrderOperator
+
 
 def held_at(state: State, operator: HigherOrderOperator, place: ImplPlace) -> Held:
     """Content of a place. At a dispatch key the rule is that of ``resolve_key``; elsewhere, kernel or missing."""
@@ -76,9 +78,6 @@ def broken_places(guard: Guard, keys: Iterable[str], at: Callable[[ImplPlace], H
             by_reason.setdefault((wanted, held.words, held.span), []).append(place.name)
     for (wanted, words, span), names in by_reason.items():
         yield Violation(tuple(names), wanted, words, None, span)
-
-
-AnyOperator = OperatorName | HigherOrderOperator
 
 
 class GuardedCalls:

@@ -19,6 +19,11 @@ from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
+Progress = Callable[[Check, int, int], None]
+"""Told of each check before it runs: the check, how many ran before it, and how many there are."""
+IsNew = Callable[[str, str | None, str | None, str], bool]
+"""Says of a finding, by check, operator, key and subject, whether it counts; asked once of each."""
+
 
 class FunctionIndex:
     """Functions by the places of what they register."""
@@ -36,13 +41,6 @@ class FunctionIndex:
             return finding
         note = Related(f"registered in {function.name}(), when that is called", function.at)
         return finding._replace(related=(*finding.related, note))
-
-
-Progress = Callable[[Check, int, int], None]
-"""Told of each check before it runs: the check, how many ran before it, and how many there are."""
-
-IsNew = Callable[[str, str | None, str | None, str], bool]
-"""Says of a finding, by check, operator, key and subject, whether it counts; asked once of each."""
 
 
 class Suppressed(NamedTuple):

@@ -14,18 +14,17 @@ from enum import Enum
 from dispatch_cli.model.declarations import Undecided, UnreadStatement
 from dispatch_cli.model.names import OperatorName
 
+DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
+_DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)?)\s*\(", re.ASCII)
+"""A definition by a library that is an expression: ``lib.define("name(…``."""
+_NO_KERNELS = frozenset({"block", "definition", "fallback"})
+
 
 class MissingPart(Enum):
     """A part that an operator lacks where a check finds something; an undecided registration may be that."""
 
     DEFINITION = "definition"
     KERNEL = "kernel"
-
-
-DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
-_DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)?)\s*\(", re.ASCII)
-"""A definition by a library that is an expression: ``lib.define("name(…``."""
-_NO_KERNELS = frozenset({"block", "definition", "fallback"})
 
 
 class UndecidedIndex:

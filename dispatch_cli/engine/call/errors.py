@@ -34,6 +34,10 @@ _LAYOUT_NAMES = {layout: layout.value for layout in Layout} | {
     Layout.SPARSE_BSC: "SparseBsc",
 }
 """Layouts as PyTorch's errors print them."""
+BRIEF = 300
+"""Characters of an error's text that are read at a glance."""
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+"""Between two sentences."""
 
 
 def internal_assert(condition: str, file: str, message: str = "") -> str:
@@ -177,12 +181,6 @@ def python_unresolved(name: OperatorName, key: str, rule: Rule) -> Error:
     is_ambiguous = rule is Rule.AMBIGUOUS
     kind, error = (ErrorKind.AMBIGUOUS, RUNTIME) if is_ambiguous else (ErrorKind.PYTHON, NOT_IMPLEMENTED)
     return Error(kind, error, error_text(name, key, rule))
-
-
-BRIEF = 300
-"""Characters of an error's text that are read at a glance."""
-_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
-"""Between two sentences."""
 
 
 def brief(text: str) -> str:

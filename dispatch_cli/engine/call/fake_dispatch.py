@@ -45,6 +45,20 @@ NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("
 """Functions of the mode that return NotImplemented for sparse tensors."""
 NOT_FOR_TWO_DEVICES = frozenset({"torch._subclasses.fake_impls.embedding"})
 """Functions of the mode that return NotImplemented for tensors of different devices."""
+MAX_GENERATED = 4
+"""Maximum number of generated kernels that call one another."""
+Result = tuple[FakeOutcome, Error | None]
+Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value, ...]], Mismatch | None]
+"""Says whether tensors of different devices fail."""
+FBGEMM = "fbgemm::gmm"
+"""An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
+FOREACH = "aten::_foreach_"
+"""Prefix of the operators whose results go to the devices of their lists (``fake_impls.py``)."""
+CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
+FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
+DEVICE, META_DEVICE = "device", "meta"
+DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
+_SPARSE = (Layout.SPARSE, Layout.SPARSE_CSR, Layout.SPARSE_CSC, Layout.SPARSE_BSR, Layout.SPARSE_BSC)
 
 
 def gives_up(function: str, universe: Universe, values: Sequence[Value]) -> bool:
@@ -88,23 +102,6 @@ def like_result(schema: FunctionSchema | None, values: tuple[Value, ...], option
         if argument is not None and argument.kwarg_only and writes(argument) and value.spec is not None:
             return options._replace(device=value.spec.device, layout=value.spec.layout.value)
     return options
-
-
-MAX_GENERATED = 4
-"""Maximum number of generated kernels that call one another."""
-Result = tuple[FakeOutcome, Error | None]
-Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value, ...]], Mismatch | None]
-"""Says whether tensors of different devices fail."""
-
-FBGEMM = "fbgemm::gmm"
-"""An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
-FOREACH = "aten::_foreach_"
-"""Prefix of the operators whose results go to the devices of their lists (``fake_impls.py``)."""
-CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
-FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
-DEVICE, META_DEVICE = "device", "meta"
-DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
-_SPARSE = (Layout.SPARSE, Layout.SPARSE_CSR, Layout.SPARSE_CSC, Layout.SPARSE_BSR, Layout.SPARSE_BSC)
 
 
 class FakeCall(NamedTuple):

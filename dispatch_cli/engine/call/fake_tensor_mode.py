@@ -40,6 +40,7 @@ NUMBERS_AS_TENSORS = frozenset(f"{name}{end}" for name in _ARITHMETIC for end in
 
 Source: ``should_allow_numbers_as_tensors`` in ``torch/csrc/utils/python_arg_parser.cpp``.
 """
+CPU, META = "cpu", "meta"
 
 
 class Callee(NamedTuple):
@@ -117,9 +118,6 @@ def _error(fake: str | None, callee: Callee, position: int) -> Error:
             f"'allow_non_fake_inputs'. Found in {callee.shown}"
         )
     return Error(ErrorKind.MODES, "AssertionError", text, whole=False, tensor=position)
-
-
-CPU, META = "cpu", "meta"
 
 
 class Mismatch(NamedTuple):

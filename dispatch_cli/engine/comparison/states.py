@@ -15,6 +15,8 @@ from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplPlace
 
+_PLACE = re.compile(r"\S*:\d+")
+
 
 class FallbackChange(NamedTuple):
     """A backend fallback, at a key that both universes have, that came, went or is another one."""
@@ -101,9 +103,6 @@ def _fallbacks(old: Side, new: Side, shared: Iterable[str]) -> tuple[FallbackCha
         elif not same_kernel(before, after):
             changes.append(FallbackChange(key, before, after))
     return tuple(changes)
-
-
-_PLACE = re.compile(r"\S*:\d+")
 
 
 class RefusedChange(NamedTuple):

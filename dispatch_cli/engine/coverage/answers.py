@@ -10,6 +10,10 @@ from dispatch_cli.engine.keys.autograd import autocast_key_of, autograd_key_of, 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 
+_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
+_IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")
+_ALIAS = re.compile(r"Tensor\(\w+\)")
+
 
 class Service(Enum):
     """Outcome of a call on the backend.
@@ -169,11 +173,6 @@ def backend_of(universe: Universe, key: str) -> CoveredBackend:
     _, component = universe.runtime_parts[key]
     autocast = None if component is None else autocast_key_of(universe, component)
     return CoveredBackend(key, device, autograd_key_of(universe, key), autocast)
-
-
-_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
-_IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")
-_ALIAS = re.compile(r"Tensor\(\w+\)")
 
 
 class SchemaKind(Enum):

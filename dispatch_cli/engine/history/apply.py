@@ -51,6 +51,14 @@ MAX_REFUSALS = 100
 
 BlockStep = OpenBlock | Define | Implement | Fallback
 """The steps that belong to a block."""
+_CORE_HINT = "PyTorch itself registers a fallback at this key; leave this one out, or set core_fallbacks: false"
+_EARLIER = {
+    Definition: "the operator is defined here",
+    Registration: "the earlier registration is here",
+    LibraryHold: "the namespace is taken here",
+}
+_KINDS = {refusal.value: refusal for refusal in Refusal}
+_UNDONE: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
 class Applied(NamedTuple):
@@ -200,16 +208,6 @@ def _problem(step: BlockStep, refused: Refused) -> Problem:
     return Problem(refused.kind.value, str(refused), span, hint=hint, related=related)
 
 
-_CORE_HINT = "PyTorch itself registers a fallback at this key; leave this one out, or set core_fallbacks: false"
-
-
-_EARLIER = {
-    Definition: "the operator is defined here",
-    Registration: "the earlier registration is here",
-    LibraryHold: "the namespace is taken here",
-}
-
-
 def _place(earlier: Registration | Definition | LibraryHold | None) -> Span | None:
     if earlier is None:
         return None
@@ -265,9 +263,6 @@ def _refused_in_python(declarations: Declarations, source: StateSource | None) -
         yield from of_higher_order(declarations.higher_order_operators, captured)
 
 
-_KINDS = {refusal.value: refusal for refusal in Refusal}
-
-
 def rerun(state: State, new: Declarations) -> State:
     """The state that other declarations lead to, over the same captured state. Errors: Refused, with PyTorch's text."""
     variants = Variants(new, state.variants.chosen) if state.variants is not None and has_conditions(new) else None
@@ -279,9 +274,6 @@ def rerun(state: State, new: Declarations) -> State:
     after.variants = variants
     after.over_assumed = state.over_assumed
     return after
-
-
-_UNDONE: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
 def note_without_changes(state: State, before: State) -> None:

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
+_AUTOCAST = "Autocast"
+
 
 def autograd_key_of(universe: Universe, key: str) -> str | None:
     """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
@@ -33,9 +35,6 @@ def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
     own = [autograd_key for autograd_key, backends in universe.autograd_backends.items() if key in backends]
     _, backend = universe.runtime_parts.get(key, (key, None))
     return (own[0], *(autograd_keys_of(universe, backend) if backend not in (None, key) else ())) if own else ()
-
-
-_AUTOCAST = "Autocast"
 
 
 def autocast_key_of(universe: Universe, backend: str) -> str | None:

@@ -33,6 +33,11 @@ from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 
+UNION = "DispatchKeySet"
+"""The printed form of a key set, with keys between its brackets, is an expression too."""
+_Read = TypeVar("_Read")
+_JOIN = "join keys by | (or), & (and) or - (without)"
+
 
 class ExpressionNoteKind(Enum):
     """Kind of surprise in an expression."""
@@ -89,10 +94,6 @@ def notes_of_loose_bits(keys: DispatchKeySet) -> Iterator[ExpressionNote]:
         yield ExpressionNote(ExpressionNoteKind.NO_BACKEND, per_backend)
 
 
-UNION = "DispatchKeySet"
-"""The printed form of a key set, with keys between its brackets, is an expression too."""
-
-
 class KeyExpression(NamedTuple):
     """An expression that was read.
 
@@ -103,10 +104,6 @@ class KeyExpression(NamedTuple):
     reading: str
     keys: DispatchKeySet
     notes: tuple[ExpressionNote, ...]
-
-
-_Read = TypeVar("_Read")
-_JOIN = "join keys by | (or), & (and) or - (without)"
 
 
 class _ExpressionPart(NamedTuple):

@@ -13,6 +13,9 @@ from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
+COMPONENT = "Bit"
+"""A backend component is named by its Dense key and this, as C++ does: ``CPUBit``."""
+
 
 @dataclass(frozen=True, slots=True)
 class DispatchKeySet:
@@ -109,10 +112,6 @@ class DispatchKeySet:
 
     def __str__(self) -> str:
         return f"DispatchKeySet({', '.join(self)})"
-
-
-COMPONENT = "Bit"
-"""A backend component is named by its Dense key and this, as C++ does: ``CPUBit``."""
 
 
 def functionalities_of(keys: DispatchKeySet) -> tuple[str, ...]:

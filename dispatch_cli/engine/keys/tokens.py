@@ -25,6 +25,13 @@ _TOKEN = re.compile(
     r"|(?P<sign>[|&(),-])",
     re.ASCII,
 )
+_OTHER_SIGNS = {
+    "+": "write | for the union",
+    "~": "write FULL - KEY for everything but a key",
+    "^": "there is no symmetric difference; PyTorch has |, & and -",
+    "{": "write DispatchKeySet(A, B), or A | B",
+    "[": "write DispatchKeySet(A, B), or A | B",
+}
 
 
 class TokenKind(Enum):
@@ -81,15 +88,6 @@ def tokens(text: str, origin: str) -> Iterator[Token]:
         if match.lastgroup != "blank":
             yield Token(TokenKind(match.lastgroup), match.group(), match.start())
     yield Token(TokenKind.END, "", len(text))
-
-
-_OTHER_SIGNS = {
-    "+": "write | for the union",
-    "~": "write FULL - KEY for everything but a key",
-    "^": "there is no symmetric difference; PyTorch has |, & and -",
-    "{": "write DispatchKeySet(A, B), or A | B",
-    "[": "write DispatchKeySet(A, B), or A | B",
-}
 
 
 def bare(name: str) -> str:

@@ -35,6 +35,25 @@ FORWARD_OF_SOME = frozenset({"aten::norm.Scalar", "aten::normal.Tensor_Tensor", 
 
 It gives a tangent of another size, or takes an undefined one for a tensor.
 """
+OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
+LEGACY_AUTOGRAD = "autograd_kernel_indirection"
+"""The autograd kernel of ``torch._custom_ops``, which raises unless the user has given a backward; it is not read."""
+_GENERATED = "VariableType"
+"""Part of the names of the source files of PyTorch's generated autograd kernels."""
+_OF_RULE = {
+    Rule.KERNEL: Verdict.OWN,
+    Rule.AUTOGRAD: Verdict.OWN,
+    Rule.DEFAULT: Verdict.COMPOSITE,
+    Rule.MATH: Verdict.COMPOSITE,
+    Rule.NESTED: Verdict.COMPOSITE,
+    Rule.BATCHED: Verdict.DECOMPOSITION,
+    Rule.FALLBACK: Verdict.FALLBACK,
+}
+_LOST = {
+    GradientLoss.RAISES: Reason.NO_BACKWARD,
+    GradientLoss.WARNS: Reason.BACKWARD_WARNS,
+    GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
+}
 
 
 class Derivative(Enum):
@@ -84,27 +103,6 @@ def _table(file: str) -> dict[str, list[str]]:
         else:
             values.append(f"{_OWN}{word}")
     return table
-
-
-OUT_TEXT = "functions with out=... arguments don't support automatic differentiation"
-LEGACY_AUTOGRAD = "autograd_kernel_indirection"
-"""The autograd kernel of ``torch._custom_ops``, which raises unless the user has given a backward; it is not read."""
-_GENERATED = "VariableType"
-"""Part of the names of the source files of PyTorch's generated autograd kernels."""
-_OF_RULE = {
-    Rule.KERNEL: Verdict.OWN,
-    Rule.AUTOGRAD: Verdict.OWN,
-    Rule.DEFAULT: Verdict.COMPOSITE,
-    Rule.MATH: Verdict.COMPOSITE,
-    Rule.NESTED: Verdict.COMPOSITE,
-    Rule.BATCHED: Verdict.DECOMPOSITION,
-    Rule.FALLBACK: Verdict.FALLBACK,
-}
-_LOST = {
-    GradientLoss.RAISES: Reason.NO_BACKWARD,
-    GradientLoss.WARNS: Reason.BACKWARD_WARNS,
-    GradientLoss.DROPPED: Reason.GRADIENT_DROPPED,
-}
 
 
 class Judgment(NamedTuple):

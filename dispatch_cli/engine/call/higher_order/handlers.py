@@ -35,6 +35,7 @@ _WRAPPER_OF = {
     ContextKind.FUNCTIONALIZE: WrapperKind.FUNCTIONAL,
 }
 FUNCTIONAL_CLASS = "FunctionalTensor"
+ACTIVE, INPUT = "active fake mode", "fake tensor input"
 
 
 class Handling(NamedTuple):
@@ -234,9 +235,6 @@ def without(thread: Thread, mode: Mode, maker: TensorMaker) -> Thread:
     """The thread while *mode* is taken off; with the last mode the Python keys go, too."""
     rest = thread._replace(modes=tuple(other for other in thread.modes if other != mode))
     return rest if rest.modes else rest.without_included(maker.known(*PYTHON_KEYS))
-
-
-ACTIVE, INPUT = "active fake mode", "fake tensor input"
 
 
 def conflicting(thread: Thread, tensors: Sequence[TensorSpec]) -> FakeModes | None:

@@ -18,6 +18,8 @@ from dispatch_cli.engine.rules import Decision
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ImplPlace, ModeType
 from dispatch_cli.model.universe import FRONT, PRE_DISPATCH, PYTHON
 
+_MASK = "non_fallthrough_keys"
+
 
 class DispatchStep(Enum):
     """A step of a call; the value is the name in machine formats."""
@@ -103,9 +105,6 @@ def _lines(
     if left is not None:
         lines.append(DispatchLine(*left, StepOutcome.NOT_REACHED))
     return tuple(lines)
-
-
-_MASK = "non_fallthrough_keys"
 
 
 def _masked(table: HigherOrderTable, place: ImplPlace, key: str, next_step: tuple[DispatchStep, str]) -> PlaceAnswer:

@@ -30,6 +30,7 @@ from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, U
 
 MAX_HOPS = 512
 """More than any stack of modes and transforms that a user can write needs."""
+_MODES = (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
 
 
 def simulate_higher_order(
@@ -247,9 +248,6 @@ def _requires_grad(value: Value) -> bool:
     if value.wrapper is not None and value.wrapper.kind is WrapperKind.GRAD and value.wrapper.level is not None:
         return True
     return value.spec is not None and value.spec.requires_grad
-
-
-_MODES = (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
 
 
 def device_of(state: State, operator: HigherOrderOperator) -> str | None:

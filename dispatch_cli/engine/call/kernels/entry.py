@@ -45,6 +45,9 @@ from dispatch_cli.model.universe import (
 
 _OLDER = "LegacyBatchingRegistrations"
 _NONE = TensorSpec(absent=Absent.NONE)
+Way = Callable[[Moment, Does, Dispatcher], KernelStep]
+"""Step of a kernel that does something of its own."""
+COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
 def batching_rule(moment: Moment, own: Does) -> KernelStep:
@@ -108,10 +111,6 @@ def _dynamic_shape(moment: Moment) -> Error:
         f"{moment.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
     )
     return refused(ErrorKind.TRANSFORM, text)
-
-
-Way = Callable[[Moment, Does, Dispatcher], KernelStep]
-"""Step of a kernel that does something of its own."""
 
 
 def at_backend(moment: Moment) -> KernelStep:
@@ -271,9 +270,6 @@ def as_declared(moment: Moment, declared: Redispatch) -> KernelStep:
             return decomposes(why)
         case RedispatchKind.RAISES:
             return raises(errors.raised_by_kernel(), why)
-
-
-COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
 def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:

@@ -28,6 +28,7 @@ _CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
 """Lines where ``torch.library.custom_op`` registers the kernels that it makes of a user's functions."""
 _LIBRARY = re.compile(r"[/\\]torch[/\\]library\.py:[0-9]+")
 """Lines where ``torch.library.register_autograd`` does so, and ``torch.library.impl`` for functions as they are."""
+_START = "Fallback ADInplaceOrView kernel"
 
 
 def of_custom_op(kernel: Kernel | None) -> bool:
@@ -149,9 +150,6 @@ def _needs_gradient(value: Value) -> bool:
     if value.wrapper is not None:
         return value.needs_gradient
     return value.spec is not None and value.spec.requires_grad
-
-
-_START = "Fallback ADInplaceOrView kernel"
 
 
 def in_place_or_view(moment: Moment, why: Why) -> KernelStep:

@@ -31,6 +31,27 @@ _NUMBER = re.compile(r"_[0-9]+$")
 """Number that torchgen appends to the name of a file when it writes several of them."""
 _PYTHON = re.compile(r"[/\\]torch[/\\](_prims|_functorch)[/\\]\w+\.py:[0-9]+")
 """Folders with Python code that registers kernels for PyTorch's operators."""
+CALLS, RAISES = "calls", "raises"
+"""Kinds of effect: a composite kernel calls other operators; a kernel only raises."""
+_COMPOSITE = re.compile(r"\bRegisterCompositeExplicitAutograd(?:NonFunctional)?(?:_[0-9]+)?\.cpp:[0-9]+$")
+GENERATED, VIEW_COPY = "generated", "view_copy"
+"""Tags: the operator is not in ``native_functions.yaml``; it copies the view that another one makes."""
+_OUT = "out"
+_COPY = "_copy"
+_FOREACH = "_foreach_"
+_OF_EACH = {
+    "": ("",),
+    "List": ("Tensor", "Tensor_Tensor"),
+    "Scalar": ("Tensor_Scalar", "Scalar", ""),
+    "ScalarList": ("Tensor_Scalar", "Scalar", ""),
+    "ScalarAndTensor": ("Scalar",),
+}
+"""The overload of an operator of lists, and those that the operator of one tensor may have for it."""
+_ONE_OF = {"maximum": "clamp_min", "minimum": "clamp_max"}
+"""The operators of lists whose kernels call an operator of another name for each tensor."""
+_EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+"""The alias keys at which a kernel may call other operators, below autograd."""
+_IN_CPP = re.compile(r"\.(?:cpp|h|cc|cu):[0-9]+$")
 
 
 class Does(NamedTuple):
@@ -42,8 +63,6 @@ class Does(NamedTuple):
 
 
 NOTHING_KNOWN = Does("")
-CALLS, RAISES = "calls", "raises"
-"""Kinds of effect: a composite kernel calls other operators; a kernel only raises."""
 
 
 class KernelRow(NamedTuple):
@@ -105,26 +124,6 @@ def _rows(text: str) -> Iterator[KernelRow]:
             yield KernelRow(Does(what, how, more.strip()), source, key, names)
 
 
-_COMPOSITE = re.compile(r"\bRegisterCompositeExplicitAutograd(?:NonFunctional)?(?:_[0-9]+)?\.cpp:[0-9]+$")
-GENERATED, VIEW_COPY = "generated", "view_copy"
-"""Tags: the operator is not in ``native_functions.yaml``; it copies the view that another one makes."""
-_OUT = "out"
-_COPY = "_copy"
-_FOREACH = "_foreach_"
-_OF_EACH = {
-    "": ("",),
-    "List": ("Tensor", "Tensor_Tensor"),
-    "Scalar": ("Tensor_Scalar", "Scalar", ""),
-    "ScalarList": ("Tensor_Scalar", "Scalar", ""),
-    "ScalarAndTensor": ("Scalar",),
-}
-"""The overload of an operator of lists, and those that the operator of one tensor may have for it."""
-_ONE_OF = {"maximum": "clamp_min", "minimum": "clamp_max"}
-"""The operators of lists whose kernels call an operator of another name for each tensor."""
-_EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-"""The alias keys at which a kernel may call other operators, below autograd."""
-
-
 def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...], debug: str) -> OperatorName | None:
     """The operator that such a kernel calls; None for another kernel. debug: the kernel's text."""
     if _COMPOSITE.search(debug) is None:
@@ -155,9 +154,6 @@ def calls_hidden(slot: str, entry: TableEntry) -> bool:
     if slot == META or registration is None or kernel is None or kernel.redispatches is not None:
         return False
     return registration.key in _EXPLICIT and _IN_CPP.search(kernel.debug) is not None
-
-
-_IN_CPP = re.compile(r"\.(?:cpp|h|cc|cu):[0-9]+$")
 
 
 def _takes_number(name: OperatorName) -> bool:
