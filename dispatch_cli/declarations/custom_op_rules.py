@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, TypeKind
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor_list, takes_tensors, writes
 from dispatch_cli.model.universe import TorchLibrary
 
 OUT = "out"
@@ -33,10 +33,7 @@ def is_functional(schema: FunctionSchema, allow_view: bool) -> bool:
 
 def keyword_tensors(schema: FunctionSchema) -> bool:
     """``has_kwarg_only_tensors``."""
-    return any(
-        argument.kwarg_only and (is_tensor(argument.type) or is_tensor_list(argument.type))
-        for argument in schema.arguments
-    )
+    return any(argument.kwarg_only and takes_tensors(argument) for argument in schema.arguments)
 
 
 def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[FunctionSchema, str | None]:
@@ -64,7 +61,7 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
             "mutates_args should contain the names of all args that the custom op mutates"
         )
     for name in mutates:
-        if not _is_tensors(known[name]):
+        if not takes_tensors(known[name]):
             return schema, (
                 f"Parameter {name} is in mutable_args but only Tensors or collections of Tensors can be mutated"
             )
@@ -72,10 +69,6 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
         _written(item, index) if item.name in mutates else item for index, item in enumerate(schema.arguments)
     )
     return replace(schema, arguments=arguments), None
-
-
-def _is_tensors(argument: Argument) -> bool:
-    return is_tensor(argument.type) or is_tensor_list(argument.type)
 
 
 def _written(argument: Argument, index: int) -> Argument:

@@ -25,7 +25,7 @@ from dispatch_cli.declarations.tree import Node, Sequence
 from dispatch_cli.model.declarations import Block, Define
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
 
@@ -80,9 +80,7 @@ def _written(context: FileContext, schema: FunctionSchema, values: Values) -> Fu
         return schema
     names = tuple(text_of(problems, scalar) or "" for scalar in scalars(problems, node, "the name of an argument"))
     if names == (_UNKNOWN,):
-        names = tuple(
-            argument.name for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)
-        )
+        names = tuple(argument.name for argument in schema.arguments if takes_tensors(argument))
     written_schema, message = rules.written(schema, names)
     if message is not None:
         problems.add(CODE, message, node, f"the arguments are {', '.join(a.name for a in schema.arguments)}")

@@ -32,7 +32,7 @@ from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.undecided import read_functions, read_not_understood, read_undecided
-from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
+from dispatch_cli.declarations.universe_file import UniverseName, load_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
@@ -392,17 +392,48 @@ class _Loader:
 
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
-        first: UniverseName | None = None
-        agreed = True
-        for file in self._files.values():
-            if file.header is None:
-                agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
-            elif (asked := file.header.universe) is not None and not can_be_read(asked, file.project):
-                agreed = False
-            elif asked is not None:
-                agreed = self._agrees(asked, first) and agreed
-                first = first or asked
-        return self._load_universe(first) if agreed else None
+        try:
+            chosen, known = self._requested(), dict[str, Universe]()
+            first: UniverseName | None = None
+            agreed = True
+            for file in self._files.values():
+                if file.header is None:
+                    agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
+                elif (asked := file.header.universe) is not None:
+                    universe = asked.read(file.project, known)
+                    if universe is None or (chosen is not None and universes.differences(universe, chosen)):
+                        agreed = False
+                        if universe is not None:
+                            self._note_conflict(asked, first)
+                    elif chosen is None:
+                        chosen, first = universe, asked
+                        self._note_file(asked.target if asked.inline is None else file.name)
+        except InputError as error:
+            self._problems += error.problems
+            return None
+        if not agreed:
+            return None
+        return chosen or universes.load(self._universe_of_states() or universes.default_name())
+
+    def _requested(self) -> Universe | None:
+        """The universe that the caller wants. Errors: InputError."""
+        if self._given is not None or self._wanted is None:
+            return self._given
+        self._note_file(self._wanted)
+        return load_universe(self._wanted, self._allow_outside)
+
+    def _note_file(self, name: str) -> None:
+        self._universe_file = None if name in universes.names() else name
+
+    def _note_conflict(self, asked: UniverseName, first: UniverseName | None) -> None:
+        """Note that a file asks for another universe than the caller, or than a file before it."""
+        if first is None:
+            message = f"the file has the universe {asked.target}, but {self._wanted} was requested"
+            asked.problems.add("universe-conflict", message, asked.node)
+        else:
+            related = (Related(f"{first.target} is named here", first.problems.span(first.node)),)
+            message = f"the files have different universes: {asked.target} here, {first.target} before"
+            asked.problems.add("universe-conflict", message, asked.node, related=related)
 
     def _named(self, universe: Universe | None) -> Universe | None:
         """The universe with the name that the caller or the files give to the backend at PrivateUse1."""
@@ -427,39 +458,6 @@ class _Loader:
                 file.problems.add("backend-name", str(error), node)
             given = node.text
         return universe
-
-    def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
-        """True if a file asks for the universe of the others, and of the caller."""
-        if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, self._given):
-            message = f"the file has the universe {asked.target}, but {self._wanted} was requested"
-            asked.problems.add("universe-conflict", message, asked.node)
-            return False
-        if first is not None and not agree(asked.target, asked.inline, first.target, first.inline):
-            related = (Related(f"{first.target} is named here", first.problems.span(first.node)),)
-            message = f"the files have different universes: {asked.target} here, {first.target} before"
-            asked.problems.add("universe-conflict", message, asked.node, related=related)
-            return False
-        return True
-
-    def _load_universe(self, first: UniverseName | None) -> Universe | None:
-        if first is not None and first.inline is not None:
-            self._universe_file = first.problems.source.file
-            return first.inline
-        if self._given is not None:
-            return self._given
-        default = self._universe_of_states() or universes.default_name()
-        name = self._wanted if self._wanted is not None else first.target if first is not None else default
-        self._universe_file = None if name in universes.names() else name
-        try:
-            return load_universe(name, self._allow_outside) if self._wanted is not None else read_file(name)
-        except InputError as error:
-            named = error.problems[0].span is None and self._wanted is None and first is not None
-            if named and first is not None:
-                (problem,) = error.problems
-                first.problems.add(problem.code, problem.message, first.node, problem.hint)
-            else:
-                self._problems += error.problems
-            return None
 
     def _universe_of_states(self) -> str | None:
         """The universe of the first embedded state; of the one below an overlay, where there are overlays alone."""

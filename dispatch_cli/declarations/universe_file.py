@@ -28,6 +28,29 @@ class UniverseName:
     node: Node
     inline: Universe | None = None
 
+    def read(self, project: str | None, known: dict[str, Universe]) -> Universe | None:
+        """The universe; None, noting why, where it cannot be read.
+
+        project: the folder that a file has to be in. known: those that were read before. Errors: InputError, for the
+        faults of another file.
+        """
+        if self.inline is not None or not self.target:
+            return self.inline
+        try:
+            if self.target not in universes.names():
+                source.check_inside(self.target, project)
+            if self.target not in known:
+                known[self.target] = read_file(self.target)
+            return known[self.target]
+        except source.SourceError as error:
+            self.problems.add(error.code, error.message, self.node, error.hint)
+        except InputError as error:
+            if error.problems[0].span is not None:
+                raise
+            for problem in error.problems:
+                self.problems.add(problem.code, problem.message, self.node, problem.hint)
+        return None
+
 
 def load_universe(name: str, allow_outside: bool = False) -> Universe:
     """The embedded universe of that name, or that of a file that the user named.
@@ -101,35 +124,6 @@ def _at(node: Node, way: tuple[str, ...]) -> Node:
             break
         node = inner
     return node
-
-
-def can_be_read(asked: UniverseName, project: str | None) -> bool:
-    """True if the universe that a file asks for can be looked at; what is wrong is noted."""
-    if asked.inline is None and asked.target and asked.target not in universes.names():
-        try:
-            source.check_inside(asked.target, project)
-        except source.SourceError as error:
-            asked.problems.add(error.code, error.message, asked.node, error.hint)
-            return False
-    return bool(asked.target)
-
-
-def agree(one: str, inline: Universe | None, other: str, other_inline: Universe | None) -> bool:
-    """True if two names, paths or universes written in a file mean the same universe."""
-    if inline is None and other_inline is None:
-        return _same(one, other)
-    try:
-        return not universes.differences(inline or read_file(one), other_inline or read_file(other))
-    except InputError:
-        return False
-
-
-def _same(name: str, other: str) -> bool:
-    """True if two names or paths mean the same universe."""
-    embedded = universes.names()
-    if name in embedded or other in embedded:
-        return name == other
-    return source.identity(name) == source.identity(other)
 
 
 _BUILD = ("name", "torch", "git", "fallbacks")
