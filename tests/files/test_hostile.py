@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,6 +90,14 @@ def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(extraction.left_out) == 20
     assert all("git cat-file took more than 0 seconds" in part.detail for part in extraction.left_out)
     assert len(closed) == 2  # when it did not answer, and at the end
+
+
+def test_files_that_cannot_be_read_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "PATIENCE", 0.3)
+    hostile.make_repository(Path.cwd(), hostile.pipe, 2)
+    lenient, strict = call("check-invariants", "HEAD:src"), call("check-invariants", "HEAD:src", "--strict")
+    assert len(re.findall(r"^warning: HEAD:src/.* cannot be read: git cat-file took", lenient.err, re.MULTILINE)) == 2
+    assert (lenient.code, strict.code) == (0, 1)
 
 
 def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,17 +41,18 @@ function closeHits() {
 function search() {
   const text = byId("query").value;
   keepChoice("q", text || null);
-  const entries = page.search(text);
+  const matches = page.search(text);
+  const entries = matches.length > 0 ? matches : page.similar(text);
   Object.assign(hits, { entries, at: text && entries.length > 0 ? 0 : -1, drawn: "" });
-  byId("found").textContent = countText(text, entries);
+  byId("found").textContent = countText(text, matches, entries);
   byId("hits").scrollTop = 0;
   drawHits();
   if (!text) showOpenHit();
 }
 
 /** Number of operators in the list; higher-order ones have a count of their own, as everywhere. */
-function countText(text, entries) {
-  if (entries.length === 0) return `No operator is like ${shown(text)}`;
+function countText(text, matches, entries) {
+  if (matches.length === 0) return entries.length > 0 ? "None; the nearest:" : `No operator is like ${shown(text)}`;
   const higher = entries.filter((entry) => entry.higher_order).length;
   const counts = [entries.length > higher && plural(entries.length - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
   return `${counts.filter(Boolean).join(", ")}${text ? ` ${entries.length === 1 ? "matches" : "match"}` : ""}`;
