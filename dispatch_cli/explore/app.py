@@ -239,8 +239,13 @@ class ExploreApp(Going, Trying, FilesApp):
 def run(session: Session) -> int:
     """Explore a state in this terminal until the user leaves; the exit code."""
     app = ExploreApp(session, (SUPPORT if session.original.own_operators() else PANES[0]).id)
-    gc.freeze()  # the state stays as long as the program
-    gc.set_threshold(10_000, 20, 100)  # looking through all objects takes as long as several keys
-    gc.enable()
+    rest_collector()
     app.run()
     return app.return_code or 0
+
+
+def rest_collector() -> None:
+    """Let Python look for garbage among new objects, seldom: among all, it takes as long as several keys."""
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 100)
+    gc.enable()

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.message_pump import MessagePump
 
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.apply import run
-from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.declarations import Declarations
+if TYPE_CHECKING:
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.declarations import Declarations
 
 Made = TypeVar("Made")
 Step = Callable[[str], None]
@@ -84,6 +83,11 @@ class Background:
 
 def snapshot(state: State, guarded: Declarations | None = None) -> State:
     """The same state, computed anew. guarded: declarations about checks, guards included; None for its own."""
+    # what the first frame does not need is imported when it is asked for
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.history.apply import run
+    from dispatch_cli.engine.history.state import State
+
     declarations = state.declarations
     if guarded is None and not any(declarations[2:]):  # an embedded state, of which nothing is said
         dispatcher = state.dispatcher

@@ -217,9 +217,6 @@ class Going(App[None]):
         self.screen.remove_class("-in-view")
         self.screen.set_focus(self.operators.input)
 
-    def on_operator_input_left(self) -> None:
-        self.action_operators()
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """textual's. Where a text is typed, the key of the search is a letter; a screen in front keeps all keys."""
         in_front = isinstance(self.screen, ModalScreen)

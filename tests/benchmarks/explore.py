@@ -32,9 +32,10 @@ BEFORE = {
 def ours() -> Any:
     """The explorer over a whole PyTorch."""
     from dispatch_cli.api import load_state
-    from dispatch_cli.explore.app import ExploreApp
+    from dispatch_cli.explore.app import ExploreApp, rest_collector
     from dispatch_cli.explore.session import Session
 
+    rest_collector()
     return ExploreApp(Session(load_state((), bases=("torch-2.15",)), ("--base", "torch-2.15")))
 
 
@@ -100,6 +101,7 @@ async def costs(app: Any) -> dict[str, list[float]]:
             for key in keys:
                 start = time.process_time()
                 await pilot.press(key)
+                await pilot.pause(0.1)  # our views follow a cursor that rests
                 await pilot.pause()
                 results.setdefault(name, []).append(time.process_time() - start)
     return results

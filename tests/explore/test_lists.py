@@ -15,7 +15,6 @@ from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
-from dispatch_cli.explore.panes.history import HistoryPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.pane import Pane
@@ -23,7 +22,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.data import report_data
 from tests.cli.support import call
-from tests.explore.support import drive, newest, screen_text, until
+from tests.explore.support import drive, newest, until
 
 pytestmark = pytest.mark.slow
 
@@ -63,36 +62,6 @@ def test_keys_and_the_operators_there() -> None:
         await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, "PrivateUse1"))
 
     drive(of_backend(), steps)
-
-
-def test_the_operators_of_the_list_over_the_versions() -> None:
-    """Those of a glob are those of its command, also where they are gone; from a cell to the operator and back."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("slash", *"aten::_sparse_*softmax.*", "enter", "9")
-        await until(pilot, lambda: bool(app.query(HistoryPane)))
-        pane = app.query_one(HistoryPane)
-        await until(pilot, lambda: pane.answer is not None)
-        await pilot.press("v")
-        await until(
-            pilot, lambda: command(pane) == "history aten::_sparse_*softmax.*" and pane.picture.target is not None
-        )
-        printed = json.loads(call("history", "aten::_sparse_*softmax.*", "--format", "json").out)
-        names = [operator["operator"] for operator in printed["operators"]]
-        assert len(names) > 1
-        gone = [
-            operator["operator"]
-            for operator in printed["operators"]
-            if operator["versions"][-1]["last"] != "torch-2.15"
-        ]
-        assert gone and not {*gone} & {entry.name for entry in app.catalogue.entries}
-        assert [*dict.fromkeys(pane.picture.choice(n).target.target[0] for n in range(pane.picture.choices()))] == names
-        assert all(name in screen_text(app) for name in names)
-        pane.picture.point(lambda cell: bool(cell.target[0] == names[1]))
-        await pilot.press("enter")
-        await until(pilot, lambda: command(pane) == f"history {names[1]}" and str(app.spot.operator) == names[1])
-
-    drive(of_newest(), steps, (140, 40))
 
 
 STALE = "examples/stale.yaml"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,12 +11,9 @@ from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import history_report
-from dispatch_cli.answers.shared.operator_list import ListedOperator
-from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.table import exact
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.glob import is_glob
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
 from dispatch_cli.model.universe import UNNAMED_BACKEND
 
@@ -152,27 +149,6 @@ def history_answer(spot: Spot, versions: Versions | None = None) -> PaneAnswer |
         name = f"{HIGHER_ORDER_NAMESPACE}::{spot.higher_order}"
         return PaneAnswer(history_report(versions, (), [spot.higher_order]), ("history", name))
     return None
-
-
-MOST = 200
-"""Operators whose history is drawn."""
-
-
-def histories_answer(query: str, listed: Sequence[ListedOperator], versions: Versions) -> PaneAnswer | None:
-    """Operators over the embedded versions: of a glob all that it means, also those that are gone; else those listed.
-
-    None where no version has one.
-    """
-    command: tuple[str, ...] = ()
-    if is_glob(query) and not query.split()[1:]:
-        command = "history", query
-        names = select_names(versions.operators(), query)
-        others = select_higher_order(versions.higher_order_operators(), query) if may_be_higher_order(query) else []
-    else:
-        known = [entry for entry in listed if any(versions.with_operator(entry.name, entry.higher_order))]
-        names = [entry.name for entry in known if not entry.higher_order]
-        others = [entry.name for entry in known if entry.higher_order]
-    return PaneAnswer(history_report(versions, names, others), command) if names or others else None
 
 
 def every_version(step: Step | None = None) -> Versions:

@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input
 
+from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.operators.catalogue import (
     CALLED,
     OWN,
@@ -28,7 +28,6 @@ from dispatch_cli.explore.session import Session
 from dispatch_cli.explore.views.bars import LinkLine
 
 if TYPE_CHECKING:
-    from dispatch_cli.explore.background import Background
     from dispatch_cli.whatif.findings import FindingsEffect
 
 
@@ -104,36 +103,19 @@ _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
 
 
-class OperatorInput(Input):
-    """Input of an operator's name. The arrows move the list's cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "list('move', -1)", "Up", show=False),
-        Binding("down", "list('move', 1)", "Down", show=False),
-        Binding("pageup", "list('page', -1)", "Page up", show=False),
-        Binding("pagedown", "list('page', 1)", "Page down", show=False),
-        Binding("enter", "submit", "Open"),
-        Binding("escape", "leave", "To the list"),
-    ]
-
-    class Left(Message):
-        """Typing is over."""
-
-    def action_list(self, name: str, number: int) -> None:
-        shown = next(ancestor for ancestor in self.ancestors if isinstance(ancestor, Operators))
-        shown.search()
-        (shown.list.action_move if name == "move" else shown.list.action_page)(number)
-
-    def action_leave(self) -> None:
-        self.post_message(self.Left())
-
-
 class Operators(Vertical):
     """Search, filter and list."""
 
     DEFAULT_CSS = """
     Operators { width: 36; border-right: vkey $panel; }
     """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "list('move', -1)", "Up", show=False),
+        Binding("down", "list('move', 1)", "Down", show=False),
+        Binding("pageup", "list('page', -1)", "Page up", show=False),
+        Binding("pagedown", "list('page', 1)", "Page down", show=False),
+        Binding("escape", "leave", "To the list", show=False),
+    ]
 
     def __init__(
         self,
@@ -145,8 +127,8 @@ class Operators(Vertical):
         self.session = session
         self.catalogue = catalogue = self._catalogue()
         self._original: Found | None = None
-        self._work: Background | None = None
-        self.input = OperatorInput(placeholder="/ operator", compact=True, select_on_focus=True)
+        self._work = Background(self)
+        self.input = Input(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
         self.filters = Filters(catalogue)
         self.list = OperatorList(catalogue, id="operator-list")
@@ -198,10 +180,19 @@ class Operators(Vertical):
         self.search()
         self.list.action_open()
 
-    def on_operator_input_left(self) -> None:
-        if self.input.value:
-            self.input.value = ""
+    def action_list(self, name: str, number: int) -> None:
+        """Move the list's cursor from the input."""
+        self.search()
+        (self.list.action_move if name == "move" else self.list.action_page)(number)
+
+    def action_leave(self) -> None:
+        """Clear the input, and go to the list."""
+        self.input.value = ""
         self.list.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """textual's. In the list, its own keys count, and those of the application."""
+        return self.input.has_focus if action in ("list", "leave") else super().check_action(action, parameters)
 
     def on_operator_list_filter_asked(self) -> None:
         order = self.catalogue.marks
@@ -213,7 +204,7 @@ class Operators(Vertical):
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
         self.filters.note_checking(True)
-        self._background().start(original_findings(self.session), self._checked, self._not_checked)
+        self._work.start(original_findings(self.session), self._checked, self._not_checked)
 
     def _checked(self, findings: Found) -> None:
         self._original = findings
@@ -257,7 +248,7 @@ class Operators(Vertical):
                     self._mark_findings()
 
             self.filters.note_checking(True)
-            self._background().start(lambda _: search(), done, self._not_checked)
+            self._work.start(lambda _: search(), done, self._not_checked)
             return
         self._show_findings(with_changes(self._original, effect))
 
@@ -265,14 +256,6 @@ class Operators(Vertical):
         self.filters.note_checking(False)
         self.catalogue.found = findings
         self._repaint()
-
-    def _background(self) -> Background:
-        """A thread for what takes long; only the last one that is started is waited for."""
-        from dispatch_cli.explore.background import Background
-
-        if self._work is None:
-            self._work = Background(self)
-        return self._work
 
     def filter(self, marked: Marked) -> None:
         """List only operators that are so marked."""

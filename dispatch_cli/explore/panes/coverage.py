@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -55,7 +54,7 @@ class CoveragePane(ListPane):
     DEFAULT_CSS = """
     CoveragePane > #overview { display: none; }
     CoveragePane.-all > #overview { display: block; }
-    CoveragePane.-all > RowDetail { height: 4; }
+    CoveragePane.-all > #detail { height: 4; }
     CoveragePane.-all > Rows, CoveragePane.-all > .top { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -209,9 +208,10 @@ class CoveragePane(ListPane):
 
     def action_back(self) -> None:
         """Go from a backend to all."""
-        if self.backend is None:
-            raise SkipAction
-        self._show(None)
+        if self.backend is None or not self.list.has_focus:
+            super().action_back()
+        else:
+            self._show(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """textual's: of all backends, there is no list."""

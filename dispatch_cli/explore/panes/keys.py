@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
@@ -61,7 +60,6 @@ class KeysPane(ListPane):
     )
     WORDS = "name, kind, functionality, backend"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "matrix", "All keys", tooltip="Show all keys at a glance, or the one under the cursor"),
         Binding(
             "r",
             "registered",
@@ -197,13 +195,6 @@ class KeysPane(ListPane):
         else:
             self.action_registered()
 
-    def action_matrix(self) -> None:
-        """All keys at a glance, or one again."""
-        self._matrix = not self._matrix
-        if self._registered is not None:
-            self.action_registered()
-        self.show_details()
-
     def action_registered(self) -> None:
         """The operators with a kernel at the key under the cursor, or the keys again."""
         key, row = self._key, self.list.target
@@ -222,6 +213,7 @@ class KeysPane(ListPane):
 
     def action_back(self) -> None:
         """Go from the operators to the keys."""
-        if self._registered is None:
-            raise SkipAction
-        self.action_registered()
+        if self._registered is None or not self.list.has_focus:
+            super().action_back()
+        else:
+            self.action_registered()

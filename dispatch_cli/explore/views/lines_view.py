@@ -83,8 +83,6 @@ class LinesView(ScrollView, can_focus=True):
     """Signs before the line that the cursor is on, and before the others."""
     BLURRED_CURSOR = "$foreground on $panel"
     """The style of what the cursor is on where the view does not have the focus."""
-    STYLED_BY_FOCUS = False
-    """True if a rule of the application's CSS is about the focus of such a view."""
     # textual would lay out and paint the whole screen for it
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
@@ -369,9 +367,7 @@ class LinesView(ScrollView, can_focus=True):
         return FOCUSED_CURSOR if text_style == "none" else f"{FOCUSED_CURSOR} {text_style}"
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """textual's, which works out the CSS of the view and of its scrollbars anew."""
-        if self.STYLED_BY_FOCUS:
-            super().watch_has_focus(has_focus)
+        """textual's, which works out the CSS of the view and of its scrollbars anew; no rule is about its focus."""
 
     def notify_style_update(self) -> None:
         """textual's: the theme has changed."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -24,35 +25,6 @@ from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.text_safety import safe
 
 
-class RowDetail(Blocks):
-    """Details of the row under the cursor."""
-
-    STYLED_BY_FOCUS = True
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,backspace", "leave", "Back from the details to the list", show=False)
-    ]
-
-    def action_leave(self) -> None:
-        """Back to the list."""
-        next(ancestor for ancestor in self.ancestors if isinstance(ancestor, ListPane)).list.focus()
-
-
-class Filter(Input):
-    """The words that the rows have to have."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "Leave", tooltip="Clear the filter, and back to the list"),
-        Binding("enter,down", "leave(False)", "To the list", tooltip="From the filter to the list"),
-    ]
-
-    def action_leave(self, clears: bool) -> None:
-        """Go to the list. clears: without the words."""
-        if clears:
-            self.value = ""
-        next(ancestor for ancestor in self.ancestors if isinstance(ancestor, ListPane)).list.focus()
-
-
 class ListPane(Pane):
     """A list with a filter, and details.
 
@@ -63,19 +35,19 @@ class ListPane(Pane):
     DEFAULT_CSS = """
     ListPane > .top { dock: top; height: auto; }
     ListPane .head { height: auto; max-height: 4; padding: 0 1; }
-    ListPane Filter { background: $surface; }
-    ListPane Filter:focus { background: $boost; }
+    ListPane Input { background: $surface; }
+    ListPane Input:focus { background: $boost; }
     ListPane > Rows { height: auto; max-height: 50%; min-height: 4; }
-    ListPane > RowDetail { height: 1fr; border-top: solid $panel; }
+    ListPane > #detail { height: 1fr; border-top: solid $panel; }
     ListPane.-low .head { max-height: 1; }
     ListPane.-low > Rows { height: 1fr; max-height: 100%; min-height: 2; }
-    ListPane.-low > RowDetail { height: 25%; min-height: 1; border-top: none; }
-    ListPane.-low > RowDetail:focus { height: 60%; }
-    ListPane.-no-list > RowDetail { height: 1fr; }
+    ListPane.-low > #detail { height: 40%; min-height: 1; border-top: none; }
+    ListPane.-no-list > #detail { height: 1fr; }
     ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "filter", "Filter", tooltip="Filter the rows: type words that they have"),
+        Binding("escape,backspace", "back", "Back from the filter, which is cleared, or the details", show=False),
         Binding("e", "edit_place", "Edit", tooltip="Open the place of the row in the editor"),
     ]
 
@@ -85,9 +57,9 @@ class ListPane(Pane):
         self._following: Timer | None = None
         self._shown_remark = ""
         self.head = Static(classes="head", markup=False)
-        self.filter = Filter(placeholder=f"f: filter by {self.WORDS}", compact=True)
+        self.filter = Input(placeholder=f"f: filter by {self.WORDS}", compact=True)
         self.list = Rows(id="list")
-        self.detail = RowDetail(id="detail")
+        self.detail = Blocks(id="detail")
 
     def compose(self) -> ComposeResult:
         yield self.list  # which gets the keys first
@@ -222,6 +194,19 @@ class ListPane(Pane):
         """The keys go to the filter."""
         self.filter.focus()
 
+    @on(Input.Submitted)
+    def _filter_left(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.list.focus()
+
+    def action_back(self) -> None:
+        """From the filter, which is cleared, or the details to the list; from there the key is the application's."""
+        if not (self.filter.has_focus or self.detail.has_focus):
+            raise SkipAction
+        if self.filter.has_focus:
+            self.filter.value = ""
+        self.list.focus()
+
     def action_edit_place(self) -> None:
         """Open the place under the cursor, of the details if they have the keys."""
         target = self.detail.target if self.detail.has_focus else None
@@ -234,7 +219,10 @@ class ListPane(Pane):
             self.post_message(self.OpenPlace(place))
 
     def on_key(self, event: Key) -> None:
-        """From the first row, up goes to the filter."""
+        """From the first row, up goes to the filter, and down from there to the list."""
+        if event.key == "down" and self.filter.has_focus:
+            self.list.focus()
+            event.stop()
         if event.key == "up" and self.list.has_focus and self.list.cursor == 0 and self.list.scroll_offset.y == 0:
             self.filter.focus()
             event.stop()

@@ -44,7 +44,7 @@ class Pane(Vertical):
             super().__init__()
             self.spot = spot
             self.pane = pane
-            self.view: Pane | None = None
+            self.view: Pane | None = None  # set when it is posted
 
     class Answered(Message):
         """The pane shows another answer than before; None if it has none."""
