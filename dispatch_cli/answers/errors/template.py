@@ -32,7 +32,7 @@ HOLES = {
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
-    "aten_op": r"(?P<op>aten::\w{1,100})",
+    "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
@@ -103,6 +103,7 @@ HOLES = {
     # of CUDA and ROCm
     "gpu_symbol": r"(?P<symbol>(?:hip|cuda|cu(?:blas|sparse|solver|rand|fft|dnn|pti)|nv(?:rtc|tx|Jit)|__nv|nccl|"
     r"roc(?:blas|fft|rand|sparse|solver|tx))\w{1,200})",
+    "mkl_symbol": r"(?P<symbol>(?:iJIT|mkl)_\w{1,60})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",

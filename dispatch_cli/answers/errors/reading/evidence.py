@@ -44,7 +44,7 @@ _ASYNCHRONOUS = "asynchronously reported"
 _FRAMES = re.compile(r"\n[ \t>|]{0,40}(?:Traceback \(|File \"|frame #|from user code)")
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\)")
 _FRAME = re.compile(r"[/\\](torch(?:gen)?[/\\][\w/\\.-]{1,200}\.py)[\"']?(?:, line |:)(\d{1,6})(?:,? in (\w{1,80}))?")
-_RAISER = re.compile(r"File ['\"]([^'\"\n]{1,300})['\"], line (\d{1,6})[^\n]{0,200}\n[^\n]{0,100}?\b(?:raise|assert)\b")
+_RAISER = re.compile(r"File ['\"]([^'\"\n]{1,300})['\"], line (\d{1,6})[^\n]{0,200}\n[^\n]{0,100}?\braise\b")
 """A frame whose own code raises the error."""
 _OF_TORCH = re.compile(r"(?:^|[/\\])torch(?:gen)?[/\\]")
 _THROUGH = re.compile(
@@ -180,7 +180,7 @@ def context_flags(layers: Iterable[str]) -> tuple[str, ...]:
 
 
 def _raiser(text: str, begin: int) -> str | None:
-    """The line outside of PyTorch whose own ``raise`` or ``assert`` raises an error; None where PyTorch raises it."""
+    """The line outside of PyTorch whose own ``raise`` raises an error; None where PyTorch raises it."""
     last = text.rfind('File "', max(begin - NEAR, 0), begin)
     frame = None if last < 0 else _RAISER.match(text, last, begin)
     return None if frame is None or _OF_TORCH.search(frame[1]) else f"{frame[1].replace(chr(92), '/')}, line {frame[2]}"

@@ -229,3 +229,15 @@ def strides_that_were_not_promised(advice):
 @tries("bad-registration", "and not those of C++ or Python")
 def schema_with_types_of_c(advice):
     define("t::f", "(int n) -> ()" if advice else "(int64_t n) -> ()")
+
+
+@tries("bad-registration", "Only an operator that changes no argument and returns no view has a formula")
+def formula_of_a_change_in_place(advice):
+    op = define("t::f", "(Tensor x) -> Tensor" if advice else "(Tensor(a!) x) -> ()", CPU=lambda x: x + 1)
+    torch.library.register_autograd("t::f", lambda ctx, g: g)
+    assert op(ONE).sum() == 8
+
+
+@tries("bad-registration", "Name in `mutates_args` those arguments that the schema marks")
+def arguments_that_a_schema_does_not_mark(advice):
+    custom_op("t::f", lambda x: None, mutates_args=("x",) if advice else (), schema="(Tensor(a!) x) -> ()")
