@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.cli import progress
+from dispatch_cli.cli import output
 from dispatch_cli.cli.source_reading import file_line
 from tests.cli.support import COMMAND, ROOT, Result, call, environment, in_terminal, process
 
@@ -213,9 +213,9 @@ class _Terminal(io.StringIO):
 
 
 def test_names_of_files_are_printed_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", -1)
+    monkeypatch.setattr(output, "PATIENCE", -1)
     stream = _Terminal()
-    with progress.progress_on(stream, file_line) as tell:
+    with output.progress_on(stream, file_line) as tell:
         assert tell is not None
         tell("src/a.cpp", 0, 0)
         tell("src/\x1b[2Ja.cpp", 1, 3)

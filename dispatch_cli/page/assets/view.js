@@ -117,7 +117,6 @@ function show() {
     window.scrollTo(0, 0);
     if (!document.activeElement || !byId("query").matches(":focus")) heading.focus({ preventScroll: true });
   }
-  view.arrived?.();
 }
 
 /** Show the place of the reader: in the window's title, in the list of views, for styles and for those who listen. */

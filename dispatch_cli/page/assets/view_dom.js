@@ -141,14 +141,14 @@ function selection(id, label, options, chosen, choose) {
 
 /** A table. columns: ``[header, cell of a row, class]`` each; the first is the row's header. Columns without text in any
  * row are left out. Many rows come in steps. */
-function table(caption, columns, rows, { chosen = () => false, step = 200 } = {}) {
+function table(caption, columns, rows, { chosen = () => false } = {}) {
   const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
   const used = columns.filter((_, at) => at === 0 || cells.some((row) => row[at] !== "" && row[at] !== null));
   const body = make("tbody", {});
   const head = make("thead", {}, make("tr", {}, used.map(([header, , look]) => make("th", { scope: "col", class: look }, header))));
   const whole = make("div", { class: "rows lists" }, make("table", {}, make("caption", {}, caption), head, body));
   marksMore(whole);
-  const parts = inSteps(whole, body, rows, step, (row) =>
+  const parts = inSteps(whole, body, rows, 200, (row) =>
     make("tr", { class: chosen(row) ? "chosen" : null }, used.map(([header, cell, look], at) =>
       at === 0
         ? make("th", { scope: "row", class: look }, cell(row))
