@@ -62,7 +62,7 @@ ROLE_TONES = {
 STATE_TONES = {RuleState.FIRED: Tone.KERNEL, RuleState.GAVE_WAY: Tone.WARN, RuleState.YES: Tone.WARN}
 
 
-def document(report: ExplainReport, width: int | None = None, advice: bool = True) -> Iterator[Block]:
+def document(report: ExplainReport, _: int | None = None, advice: bool = True) -> Iterator[Block]:
     """The operator; the answer.
 
     advice: what would help is shown, too, and not only what is to be known.
@@ -70,7 +70,7 @@ def document(report: ExplainReport, width: int | None = None, advice: bool = Tru
     yield from heading(report)
     what = report.what
     if isinstance(what, SlotExplanation):
-        yield from _slot(report, what, width is not None, advice)
+        yield from _slot(report, what, advice)
     elif isinstance(what, AliasExplanation):
         yield from _alias(what)
     else:
@@ -89,10 +89,10 @@ def heading(report: ExplainReport) -> Iterator[Block]:
     yield Gap()
 
 
-def _slot(report: ExplainReport, what: SlotExplanation, short: bool, advice: bool) -> Iterator[Block]:
-    yield from headed(slot_sentences(report, what, short), what.cause)
+def _slot(report: ExplainReport, what: SlotExplanation, advice: bool) -> Iterator[Block]:
+    yield from headed(slot_sentences(report, what), what.cause)
     yield from reasons(report, what)
-    yield from around(what, short)
+    yield from around(what)
     left = what.advice if advice else tuple(item for item in what.advice if _is_note(item))
     for text in advice_lines(left):
         yield Gap()
@@ -110,9 +110,9 @@ def reasons(report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
     yield from (Paragraph(Run(line, Tone.DIM)) for line in inherited_lines(origins))
 
 
-def around(what: SlotExplanation, short: bool) -> Iterator[Block]:
+def around(what: SlotExplanation) -> Iterator[Block]:
     """Sentences about the next step, then links to the slots above and below."""
-    sentences = [*around_sentences(what, short)]
+    sentences = [*around_sentences(what)]
     there = [row for row in (what.above, what.below) if row is not None]
     links = [*[None] * (len(sentences) - len(there)), *there]
     if sentences:

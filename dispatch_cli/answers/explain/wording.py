@@ -19,7 +19,7 @@ from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.differences import PythonRow
 from dispatch_cli.answers.table.wording import answer_text, before_label, kernel_label, kernel_phrase
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.words import below_names, fallthrough_text, short_function, short_kernel
+from dispatch_cli.render.words import below_names, fallthrough_text, short_kernel
 
 ROLES = {
     Role.FILLS: "fills the slot",
@@ -68,29 +68,29 @@ def state_label(line: RuleLine) -> str:
             return "not asked"
 
 
-def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = False) -> Iterator[str]:
+def slot_sentences(report: ExplainReport, what: SlotExplanation) -> Iterator[str]:
     """The answer, then whether it is stale and what the slot held before."""
     row = what.answer
-    yield answer_text(row, short)
+    yield answer_text(row)
     if row.fallthrough:
         yield "It falls through: the dispatcher skips this key and goes on to the next one."
     if what.live is not None and what.cause is not None:
-        yield stale_sentence(row.key, what.live, what.cause, short)
+        yield stale_sentence(row.key, what.live, what.cause)
     if row.before is not None:
-        yield f"In {_below(report)}, {row.key} holds {before_phrase(row.before, short)}."
+        yield f"In {_below(report)}, {row.key} holds {before_phrase(row.before)}."
     elif what.in_base:
         yield f"In {_below(report)}, {row.key} holds the same."
     elif report.new:
         yield "The base does not have the operator."
 
 
-def stale_sentence(key: str, live: TableRow, cause: Cause, short: bool = False) -> str:
+def stale_sentence(key: str, live: TableRow, cause: Cause) -> str:
     """The kernel that a call runs at a stale slot, and the change that left the slot behind."""
     verb = "registering" if cause.change == "registered" else "dropping"
     kind = "backend fallback" if cause.backend_fallback else "kernel"
     place = f" ({cause.span})" if cause.span is not None else ""
     return (
-        f"Stale: a call runs {kernel_phrase(live, short)}, because {verb} the {kind} "
+        f"Stale: a call runs {kernel_phrase(live)}, because {verb} the {kind} "
         f"{cause.kernel} at {cause.key}{place} did not recompute {key}."
     )
 
@@ -100,38 +100,38 @@ def _below(report: ExplainReport) -> str:
     return below_names(report.over, report.over_files) or "PyTorch"
 
 
-def before_phrase(before: Before, short: bool) -> str:
+def before_phrase(before: Before) -> str:
     """Former content of a slot, inside a sentence."""
     if before.kernel is None:
         return "nothing"
-    label = before_label(before, short)
+    label = before_label(before, True)
     if label.startswith("registered at "):
         return f"the kernel {label}"
     return f"the kernel of {label}" if before.kernel.startswith("registered at ") else label
 
 
-def python_phrase(row: PythonRow, short: bool = False) -> str:
+def python_phrase(row: PythonRow) -> str:
     """The kernel that Python chooses, or the error that it raises, and why where C++ chooses otherwise."""
     source = f" from {row.source}" if row.source not in (None, row.key) else ""
     kernel = row.kernel or "a kernel that is not known"
-    if short:
-        kernel = short_function(kernel) if row.python else short_kernel(kernel)
+    if not row.python:
+        kernel = short_kernel(kernel)
     chosen = f"{kernel}{source}, {row.rule.dump_text}" if row.error is None else row.error.rstrip(".")
     different = row.differs
     return chosen if different is None else f"{chosen}: {because_text(different)}"
 
 
-def python_sentence(row: PythonRow, short: bool = False) -> str:
+def python_sentence(row: PythonRow) -> str:
     """Sentence on Python's choice where C++ chooses otherwise."""
     does = "chooses another kernel" if row.error is None else "raises an error"
-    return f"Here the Python dispatcher (resolve_key) {does}: {python_phrase(row, short)}."
+    return f"Here the Python dispatcher (resolve_key) {does}: {python_phrase(row)}."
 
 
-def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
+def around_sentences(what: SlotExplanation) -> Iterator[str]:
     """The kernel that is next in line for the slot, and the keys before and after it in a call."""
     row, following = what.answer, what.next
     if following is not None and row.otherwise is None:
-        held = kernel_phrase(following, short)
+        held = kernel_phrase(following)
         if following.rule is not Rule.FALLBACK:
             held += f" [{following.rule.dump_text}]"
         if following.kernel is None:
@@ -142,18 +142,18 @@ def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str
         if row.rule is Rule.AMBIGUOUS:
             yield f"Without the composite kernel, it would hold {held}{source}."
         else:
-            without = f"Without {kernel_phrase(row, short)}, {row.key} would hold"
+            without = f"Without {kernel_phrase(row)}, {row.key} would hold"
             if what.next_is_overridden:
-                yield f"{without} the kernel that it overrides, {kernel_label(following, short)}."
+                yield f"{without} the kernel that it overrides, {kernel_label(following, True)}."
             else:
                 yield f"{without} {held}{source}."
     if what.python is not None:
-        yield python_sentence(what.python, short)
+        yield python_sentence(what.python)
     if what.above is not None:
         first = f"Tensors also carry {what.above.key}, which comes first except in inference mode:"
-        yield f"{first} {answer_text(what.above, short)}"
+        yield f"{first} {answer_text(what.above)}"
     if what.below is not None:
-        yield f"Without the autograd keys, as in inference mode: {answer_text(what.below, short)}"
+        yield f"Without the autograd keys, as in inference mode: {answer_text(what.below)}"
 
 
 def alias_sentences(what: AliasExplanation) -> Iterator[str]:

@@ -103,12 +103,12 @@ DEFAULTS = {
 }
 
 
-def document(report: KeyReport, width: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: KeyReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
     """The key, what it is, and one fact a line."""
     yield Paragraph(f"{report.key}: {_what(report)}", kind=ParagraphKind.TITLE)
     yield Paragraph(Run(f"in {report.universe}, PyTorch {report.torch}", Tone.DIM))
     yield Gap()
-    place, filling = _place(report, universe), _filling(report, universe, short=width is not None)
+    place, filling = _place(report, universe), _filling(report, universe)
     yield Facts([*place, *filling, *_autograd(report, universe), *_registering(report, universe)])
 
 
@@ -147,7 +147,7 @@ def _place(report: KeyReport, universe: Universe) -> Iterator[Fact]:
         yield Fact("Fresh thread", DEFAULTS[report.default])
 
 
-def _filling(report: KeyReport, universe: Universe, short: bool) -> Iterator[Fact]:
+def _filling(report: KeyReport, universe: Universe) -> Iterator[Fact]:
     if report.kind is KeyKind.ALIAS:
         rule = "no rule uses it" if report.rule is None else f"rule {report.rule_number} [{report.rule.dump_text}]"
         yield Fact("Fills by", rule)
@@ -159,7 +159,7 @@ def _filling(report: KeyReport, universe: Universe, short: bool) -> Iterator[Fac
         yield Fact("Filled by", lines(*map(_filler, report.filled_by)))
     if report.fallback is not None:
         falls = "falls through, " if report.fallback.fallthrough else ""
-        kernel = short_kernel(report.fallback.kernel) if short else report.fallback.kernel
+        kernel = short_kernel(report.fallback.kernel)
         yield Fact("Core fallback", f"{falls}{kernel}")
     elif report.kind is KeyKind.RUNTIME:
         yield Fact("Core fallback", "none")

@@ -69,23 +69,22 @@ DOES_TONES = {Does.RAISES: Tone.BAD, Does.NOT_KNOWN: Tone.WARN, Does.ENDS: Tone.
 
 
 def document(
-    report: ResolveReport, width: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
+    report: ResolveReport, _: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
 ) -> Iterator[Block | DrawnPath]:
     """The answer, then for each selection its keys and its steps.
 
     full: long texts of errors are whole. drawn: the picture of the call, for formats that have it.
     """
-    short = width is not None
     options = [Fact(name.capitalize(), label) for name, label in option_labels(report)]
     yield from heading(report, schema_label(report.operator, report.schema), options)
-    yield from summary(report, short, full)
+    yield from summary(report, full)
     yield from drawn
-    yield from stages(report, short)
+    yield from stages(report)
 
 
-def summary(report: ResolveReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
+def summary(report: ResolveReport, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """Verdict on the call, and the sentences after it. by: the option that makes error texts full."""
-    yield from answer(report, recorded_end_sentence(report) or end_sentence(report, short), full, by)
+    yield from answer(report, recorded_end_sentence(report) or end_sentence(report), full, by)
     if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
         yield Paragraph(f"What helps: {helps}.")
     yield from path(step.hop.slot for step in report.steps)
@@ -96,14 +95,14 @@ def summary(report: ResolveReport, short: bool, full: bool = False, by: str = "-
         yield Paragraph(unwrapped_sentence(report.unwrapped))
     if report.left_out:
         yield Paragraph(left_out_sentence(report.left_out))
-    sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
+    sentences = [*excluded_sentences(report), *alternative_sentences(report)]
     if isinstance(report, RecordedCallReport):
         if any(step.hop.does is Does.DECOMPOSES for step in report.steps):
             sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
         sentences += [observed_sentence(report.predicted)] if report.predicted else []
         sentences += [assumed_sentence(report.assumed_kernels)] if report.assumed_kernels else []
     sentences += [] if report.gradient is None else [gradient_sentence(report.gradient)]
-    sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
+    sentences += [assumption(report.assumed)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:
         from dispatch_cli.answers.explain.advice.document import advice_lines
@@ -111,7 +110,7 @@ def summary(report: ResolveReport, short: bool, full: bool = False, by: str = "-
         yield from map(Paragraph, advice_lines(report.advice))
 
 
-def stages(report: ResolveReport, short: bool) -> Iterator[Block]:
+def stages(report: ResolveReport) -> Iterator[Block]:
     """The selections: the keys of each with their outcomes, the thread, the mask, the steps."""
     for stage in report.selections:
         yield Gap()
@@ -119,7 +118,7 @@ def stages(report: ResolveReport, short: bool) -> Iterator[Block]:
             yield Paragraph(stage_title(report, stage), kind=ParagraphKind.SECTION)
         yield TableBlock(_columns(stage), _shown(report, stage))
         yield Gap()
-        yield Facts([*_stage_facts(report, stage), *_steps(stage, short)])
+        yield Facts([*_stage_facts(report, stage), *_steps(stage)])
 
 
 def heading(
@@ -238,11 +237,11 @@ def _stage_facts(report: ResolveReport, stage: Stage) -> Iterator[Fact]:
     yield Fact("Mask", mask_label(stage))
 
 
-def _steps(stage: Stage, short: bool) -> Iterator[Fact]:
+def _steps(stage: Stage) -> Iterator[Fact]:
     for step in stage.steps:
-        runs = [Run(step_sentence(step, short))]
+        runs = [Run(step_sentence(step))]
         if step.canonical is not None:
-            canonical = kernel_label(step.canonical, short)
+            canonical = kernel_label(step.canonical, True)
             sentence = f"stale: the registrations determine {canonical}, but the live table still holds this kernel"
             runs.append(Run(sentence, Tone.BAD, breaks=True))
         yield Fact(f"Step {step.number}", tuple(runs), step)

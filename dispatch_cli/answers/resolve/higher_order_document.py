@@ -73,14 +73,14 @@ def impl_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
     return entry.source if entry.source is not None and entry.kernel is not None else ""
 
 
-def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
+def step_lines(step: HigherOrderStep) -> Iterator[str]:
     """Lines on the modes and subclasses that are asked, on the implementation that runs, and on its effect."""
     hop = step.hop
     if hop.resumes:
         yield f"{hop.key}: goes on, because the second call returned NotImplemented"
     for asked in hop.asked:
         yield f"{hop.key}: {_asked(asked)}"
-    what = "nothing" if hop.impl is None else _function(hop.impl, short)
+    what = "nothing" if hop.impl is None else hop.impl.kernel
     match hop.does:
         case Does.RAISES:
             yield f"{hop.key}: {'PyTorch' if hop.impl is None else what} raises the error"
@@ -88,7 +88,7 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
             yield f"{hop.key}: a __torch_dispatch__ gets the call"
         case Does.CALLS_ANEW:
             who = f"PyTorch, instead of {what}," if _steps_aside(hop) else what
-            yield f"{hop.key}: {who} calls the operator again{_without(hop, short)}{_gradient(hop)}"
+            yield f"{hop.key}: {who} calls the operator again{_without(hop)}{_gradient(hop)}"
         case _:
             known = "; it is not known whether it redispatches" if hop.why is Known.UNKNOWN else ""
             yield f"{hop.key}: {what} runs{known}{_gradient(hop)}"
@@ -100,12 +100,12 @@ def _asked(asked: AskedHandler) -> str:
     return f"{_ASKERS[asked.kind].format(name=asked.name, place=place)} {_ANSWERS[asked.answer]}"
 
 
-def _without(hop: HigherOrderHop, short: bool) -> str:
+def _without(hop: HigherOrderHop) -> str:
     parts = []
     if hop.takes_off is not None:
         parts.append(f"{hop.takes_off} disabled")
     if hop.excludes is not None:
-        parts.append(f"{some_keys([*reversed(functionalities_of(hop.excludes))], short)} excluded")
+        parts.append(f"{some_keys([*reversed(functionalities_of(hop.excludes))])} excluded")
     return f", with {' and '.join(parts)}" if parts else ""
 
 
@@ -122,25 +122,25 @@ def _gradient(hop: HigherOrderHop) -> str:
     return ", because a gradient is needed" if hop.needs_gradient and not stands_in else ""
 
 
-def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
+def end_sentence(report: ResolveHigherOrderReport) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
     last = report.steps[-1].hop
     match report.end.kind:
         case EndKind.HANDLER:
             return handed_over(report.end)
         case EndKind.ERROR:
-            return f"The call fails at {last.key}: {_raised(report.end, last, short)}"
+            return f"The call fails at {last.key}: {_raised(report.end, last)}"
         case _:
             assert last.impl is not None, "a call without an error ends in an implementation"
-            return f"The call ends in {_function(last.impl, short)} at {last.key} ({_for(last, last.impl)})."
+            return f"The call ends in {last.impl.kernel} at {last.key} ({_for(last, last.impl)})."
 
 
-def _raised(end: End, last: HigherOrderHop, short: bool) -> str:
+def _raised(end: End, last: HigherOrderHop) -> str:
     """Words for the error; an implementation of which it is declared that it raises is named."""
     if end.error is None or end.error.kind is not ErrorKind.IMPL or last.impl is None:
         return raised_label(end)
     what = end.error.type or ("an error" if end.error.text else "an error whose text is not declared")
-    return f"{_function(last.impl, short)} raises {what}"
+    return f"{last.impl.kernel} raises {what}"
 
 
 def _for(hop: HigherOrderHop, impl: HigherOrderImpl) -> str:
@@ -172,25 +172,20 @@ def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
     )
 
 
-def _function(impl: HigherOrderImpl, short: bool) -> str:
-    return short_function(impl.kernel) if short else impl.kernel
-
-
 def document(
-    report: ResolveHigherOrderReport, width: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
+    report: ResolveHigherOrderReport, _: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
 ) -> Iterator[Block | DrawnPath]:
     """The answer, the keys of the first selection and of the last, the steps. Arguments: as of a resolved call."""
-    short = width is not None
     effect = ", with a side effect" if report.side_effect else ""
     yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
-    yield from summary(report, short, full)
+    yield from summary(report, full)
     yield from drawn
-    yield from stages(report, short)
+    yield from stages(report)
 
 
-def summary(report: ResolveHigherOrderReport, short: bool, full: bool = False, by: str = "--full") -> Iterator[Block]:
+def summary(report: ResolveHigherOrderReport, full: bool = False, by: str = "--full") -> Iterator[Block]:
     """Verdict on the call, and the sentences after it."""
-    yield from answer(report, end_sentence(report, short), full, by)
+    yield from answer(report, end_sentence(report), full, by)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:
@@ -198,7 +193,7 @@ def summary(report: ResolveHigherOrderReport, short: bool, full: bool = False, b
     yield from path(step.hop.key for step in report.steps)
 
 
-def stages(report: ResolveHigherOrderReport, short: bool) -> Iterator[Block]:
+def stages(report: ResolveHigherOrderReport) -> Iterator[Block]:
     """The keys of the first selection, and of the last one without what the thread excludes by then; the steps."""
     first, last = report.steps[0], report.steps[-1]
     yield Gap()
@@ -209,7 +204,7 @@ def stages(report: ResolveHigherOrderReport, short: bool) -> Iterator[Block]:
         yield _table(last, _keys_but(KeyStatus.EXCLUDED, last))
     yield Gap()
     thread = Fact("Thread", lines(*thread_lines(first.included, first.excluded)))
-    steps = (Fact(f"Step {step.number}", lines(*step_lines(step, short)), step) for step in report.steps)
+    steps = (Fact(f"Step {step.number}", lines(*step_lines(step)), step) for step in report.steps)
     yield Facts([thread, *steps])
 
 

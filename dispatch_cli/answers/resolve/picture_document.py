@@ -35,12 +35,10 @@ def picture(report: ResolveReport | ResolveHigherOrderReport) -> Iterator[DrawnP
         for step in stage.steps:
             if step.number not in at:  # no key of the set led there
                 at[step.number] = len(rows)
-                rows.append(
-                    DrawnRow(step.hop.slot, step_sentence(step, True), DOES_TONES.get(step.hop.does, Tone.PLAIN))
-                )
+                rows.append(DrawnRow(step.hop.slot, step_sentence(step), DOES_TONES.get(step.hop.does, Tone.PLAIN)))
     if report.fails:
         number = at[report.steps[-1].number] if report.steps else len(rows) - 1
-        rows[number] = rows[number]._replace(beside=end_sentence(report, True), tone=Tone.BAD)
+        rows[number] = rows[number]._replace(beside=end_sentence(report), tone=Tone.BAD)
     arrows = [
         DrawnArrow(at[step.number], at[following.number], _WAYS.get(step.hop.does, "redispatches"))
         for step, following in pairwise(report.steps)

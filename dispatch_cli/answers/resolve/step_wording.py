@@ -38,14 +38,14 @@ MANY = 5
 """Number of keys that are all named where there is little room; of more, the first ones are."""
 
 
-def step_sentence(step: StepReport, short: bool) -> str:
+def step_sentence(step: StepReport) -> str:
     """Sentence on the effect of a step, and the reason why it is known."""
     hop = step.hop
     if hop.does is Does.NOT_KNOWN:
         return f"{hop.slot}: it is not known which kernel there is"
     if step.entry.kernel is None and hop.python is None:
         return f"{hop.slot}: there is no kernel"
-    kernel = kernel_phrase(step, short)
+    kernel = kernel_phrase(step)
     match hop.does:
         case Does.ENDS:
             text = f"{kernel} computes the result"
@@ -53,9 +53,9 @@ def step_sentence(step: StepReport, short: bool) -> str:
             text = f"{kernel} calls other operators"
         case Does.REDISPATCHES:
             passed = [] if hop.passes is None else [*reversed([*hop.passes])]
-            text = f"{kernel} redispatches with {some_keys(passed, short) or 'no key'}{_by_options(hop.chosen_by)}"
+            text = f"{kernel} redispatches with {some_keys(passed) or 'no key'}{_by_options(hop.chosen_by)}"
         case Does.CALLS_ANEW:
-            text = f"{kernel} calls the operator again{_changes(step, short)}"
+            text = f"{kernel} calls the operator again{_changes(step)}"
         case Does.HANDS_OVER:
             text = f"{kernel} hands over to a __torch_dispatch__"
         case Does.RAISES:
@@ -87,7 +87,7 @@ def _by_options(chosen_by: ChosenBy | None) -> str:
     return f", chosen by {', '.join(words)}"
 
 
-def _changes(step: StepReport, short: bool) -> str:
+def _changes(step: StepReport) -> str:
     """The keys without which, and with which, the operator is called again: as they are declared, or all of them."""
     declared, changes = step.redispatches, []
     for keys, what in ((step.hop.excludes, "excluded"), (step.hop.includes, "included")):
@@ -95,16 +95,16 @@ def _changes(step: StepReport, short: bool) -> str:
             names = [*reversed(functionalities_of(keys))]
             if declared is not None and declared.kind is RedispatchKind.EXCLUDE and what == "excluded":
                 names = [*declared.keys]
-            changes.append(f" with {some_keys(names, short)} {what}")
+            changes.append(f" with {some_keys(names)} {what}")
     return " and".join(changes)
 
 
-def assumption(assumed: Assumed, short: bool = False) -> str:
+def assumption(assumed: Assumed) -> str:
     """The kernels that are assumed to redispatch by convention, and how to declare that they do not."""
-    kernels = list(dict.fromkeys(kernel_phrase(step, short) for step in assumed.kernels))
+    kernels = list(dict.fromkeys(kernel_phrase(step) for step in assumed.kernels))
     goes, clause = ("redispatches", "it computes") if len(kernels) == 1 else ("redispatch", "one computes")
     return (
-        f"Assumed by convention: {some_keys(kernels, short)} {goes}. If {clause} the result itself, declare it with "
+        f"Assumed by convention: {some_keys(kernels)} {goes}. If {clause} the result itself, declare it with "
         "redispatches: false."
     )
 
@@ -157,22 +157,22 @@ def kernel_label(row: TableRow, short: bool) -> str:
     return short_kernel(row.kernel) if short else row.kernel
 
 
-def kernel_phrase(step: StepReport, short: bool) -> str:
+def kernel_phrase(step: StepReport) -> str:
     """The kernel of a step inside a sentence."""
     python, row = step.hop.python, step.entry
     if python is not None and python.kernel is not None:
         return f"the Python kernel {python.kernel}"
     if row.kernel is None:
         return "no kernel"
-    kernel = kernel_label(row, short)
+    kernel = kernel_label(row, True)
     if row.core_fallback:
         return f"PyTorch's own fallback ({short_kernel(row.kernel)})"
     return f"the kernel {kernel}" if kernel == row.kernel and " " in kernel else kernel
 
 
-def some_keys(names: Sequence[str], short: bool) -> str:
-    """Names; short, of many the first ones."""
-    return some_of(names, MANY) if short else ", ".join(names)
+def some_keys(names: Sequence[str]) -> str:
+    """Names; of many the first ones."""
+    return some_of(names, MANY)
 
 
 def handed_over(end: End) -> str:

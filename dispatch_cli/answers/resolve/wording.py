@@ -202,19 +202,19 @@ def stage_title(report: ResolveReport, stage: Stage) -> str:
     return f"Called again by {before.hop.slot}, with {arguments}"
 
 
-def excluded_sentences(report: ResolveReport, short: bool) -> Iterator[str]:
+def excluded_sentences(report: ResolveReport) -> Iterator[str]:
     """The kernels of the operator that do not run because of the contexts; one that runs at another key does."""
     ran = {None, *(step.entry.kernel for step in report.steps)}
     for outcome in report.selections[0].keys:
         row = outcome.entry
         if outcome.excluded_by_context and row.kernel not in ran and not row.core_fallback and not row.fallthrough:
-            label = kernel_label(row, short)
+            label = kernel_label(row, True)
             if row.kernel is not None and row.kernel.startswith("registered at "):
                 label = f"the kernel {'' if label == row.kernel else 'of '}{label}"
             yield f"{outcome.key} is excluded by the contexts, so {label} does not run."
 
 
-def end_sentence(report: ResolveReport, short: bool) -> str:
+def end_sentence(report: ResolveReport) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
     if report.refusal is not None:
         cell = report.refusal
@@ -223,7 +223,7 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
         where = " in the call or in its backward pass" if is_late else ""
         return f"PyTorch raises an error{where}: {reason_words(cell)}{kernel}."
     last = report.steps[-1]
-    where = f"{kernel_phrase(last, short)} at {last.hop.slot}{_rule(last)}"
+    where = f"{kernel_phrase(last)} at {last.hop.slot}{_rule(last)}"
     match report.end.kind:
         case EndKind.KERNEL:
             return f"The call ends in {where}."
@@ -233,7 +233,7 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
             return handed_over(report.end)
         case EndKind.NOT_KNOWN:
             otherwise = last.entry.otherwise
-            goes_on = "" if otherwise is None else f" {otherwise_text(last.entry, otherwise, short)}"
+            goes_on = "" if otherwise is None else f" {otherwise_text(last.entry, otherwise)}"
             return f"It is not known what the call runs at {last.hop.slot}.{goes_on}"
         case EndKind.ERROR:
             error = report.end.error

@@ -138,17 +138,17 @@ class SlotBlocks:
         yield from explain.heading(report)
         answer = said_once(what.answer, self.before)
         once = what._replace(answer=answer, in_base=what.in_base and answer is what.answer)
-        yield from explain.headed(slot_sentences(report, once, short=True), what.cause)
+        yield from explain.headed(slot_sentences(report, once), what.cause)
         if self.before is not None:
             stale = became_stale(what.answer, self.before)
-            was = "was not stale" if stale else f"held {before_phrase(self.before, short=True)}"
+            was = "was not stale" if stale else f"held {before_phrase(self.before)}"
             yield Paragraph(Run(f"~ Before the changes on trial, {what.key} {was}.", Tone.WARN))
         span = what.answer.span
         if span is not None and (excerpt := snippet(span, None, width - _MARGIN)) is not None:
             yield marked_line(excerpt, Tone.WARN, 2)
         yield from explain.reasons(report, what)
         yield from self._switched_off()
-        yield from explain.around(what, short=True)
+        yield from explain.around(what)
         yield from self._advice(what.advice)
 
     def _switched_off(self) -> Iterator[Block]:

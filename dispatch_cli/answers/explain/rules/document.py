@@ -72,13 +72,13 @@ def name_of(entry: RuleEntry) -> str:
     return QUESTION if entry.rule is None else entry.rule.dump_text
 
 
-def document(report: RulesReport, width: int | None = None, *, whole: bool) -> Iterator[Block]:
+def document(report: RulesReport, _: int | None = None, *, whole: bool) -> Iterator[Block]:
     """whole: the examples with their declarations and every rule in turn, not the list."""
     if whole:
         for position, entry in enumerate(report.rules):
             if position:
                 yield Gap()
-            yield from _entry(entry, width)
+            yield from _entry(entry)
     else:
         yield Paragraph(INTRODUCTION)
         yield Gap()
@@ -105,7 +105,7 @@ def _example(entry: RuleEntry, _: bool) -> Run:
     example = entry.examples[0]
     slot = example.slot
     kernels = f"kernels at {', '.join(example.registered)}"
-    return Run(f"{kernels}: {slot.key} holds {kernel_phrase(slot, short=True)} (rule {slot.rule_number})", Tone.DIM)
+    return Run(f"{kernels}: {slot.key} holds {kernel_phrase(slot)} (rule {slot.rule_number})", Tone.DIM)
 
 
 COLUMNS: list[Column[RuleEntry]] = [
@@ -117,7 +117,7 @@ COLUMNS: list[Column[RuleEntry]] = [
 ]
 
 
-def _entry(entry: RuleEntry, width: int | None) -> Iterator[Block]:
+def _entry(entry: RuleEntry) -> Iterator[Block]:
     yield Paragraph((Run(f"Rule {entry.rule_number}: "), Run(name_of(entry))), kind=ParagraphKind.TITLE)
     words = words_of(entry)
     yield Facts([Fact("looks at", words.where), Fact("fires when", words.fires)])
@@ -126,7 +126,7 @@ def _entry(entry: RuleEntry, width: int | None) -> Iterator[Block]:
         code = lines(*example.declarations.split("\n"), tone=Tone.ALIAS)
         yield Paragraph(code, indent=4, kind=ParagraphKind.CODE)
         yield Gap()
-        yield Paragraph(Run(answer_text(example.slot, short=width is not None), Tone.HEAD))
+        yield Paragraph(Run(answer_text(example.slot), Tone.HEAD))
         yield Gap()
         yield TableBlock(RULES, example.rules)
 
