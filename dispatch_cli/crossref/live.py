@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dispatch_cli import universes
-from dispatch_cli.capture.document import universe_before
-from dispatch_cli.capture.higher_order import higher_order_operator
+from dispatch_cli.capture.document import higher_order_operator, universe_before
 from dispatch_cli.capture.probe import PACKAGES
 from dispatch_cli.capture.run import ANSWERS, CAPTURE, SECONDS, Progress, run_probe
 from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts

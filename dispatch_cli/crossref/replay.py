@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from dispatch_cli import universes
-from dispatch_cli.capture.higher_order import higher_order_operator
+from dispatch_cli.capture.document import higher_order_operator
 from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused

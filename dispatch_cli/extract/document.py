@@ -2,24 +2,30 @@
 
 `declarations.format` says what it means. Reading the document gives the same whether it was written to a file before or
 not. What is not known well enough to be registered is in the sections ``undecided`` and ``not_understood``.
+
+What is registered for an operator of ``custom_op`` in other places belongs into its entry, as PyTorch decides by all of
+it. Where a function is registered under a condition only, the operator has an entry for each case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
 
 from dispatch_cli.declarations.format import VERSION
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.operator_format import UNKNOWN
-from dispatch_cli.extract.custom_operators import body_entry, operator_entries
 from dispatch_cli.extract.readable import (
     Data,
     called_function_entry,
     is_decided,
+    is_readable,
     not_understood_entry,
     placed,
     undecided_entry,
 )
+from dispatch_cli.model.condition import And, Condition, negated
 from dispatch_cli.model.declarations import WILDCARD, LibraryKind
 from dispatch_cli.model.extracted import (
     CustomOperator,
@@ -29,10 +35,13 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
+    FunctionRole,
     HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
 )
+from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
+from dispatch_cli.model.worlds import can_hold, exclude_each_other
 
 
 def document(extractions: Sequence[Extraction], backend: str | None = None) -> dict[str, object]:
@@ -158,3 +167,179 @@ def _fallback(fallback: ExtractedFallback) -> Data:
     if fallback.python and not fallback.fallthrough:
         entry["python"] = True
     return entry
+
+
+DEFAULT = "default"
+"""Key of the entry for all device types."""
+MOST = 4
+"""Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
+MOST_LATER = 8
+"""Conditions of later operators of a name that a former one excludes; where there are more, the former is left out."""
+
+
+def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
+    """The entries of the section ``operators``, in the order of the sources."""
+    those = list(items)
+    customs: dict[str, list[_PlacedCustom]] = {}
+    functions: dict[str, list[tuple[int, OperatorFunction]]] = {}
+    for position, item in enumerate(those):
+        if isinstance(item, CustomOperator):
+            customs.setdefault(str(item.name), []).append(_PlacedCustom(position, item))
+        else:
+            functions.setdefault(str(item.operator), []).append((position, item))
+    for position, item in enumerate(those):
+        if isinstance(item, CustomOperator):
+            several = customs[str(item.name)]
+            when = _while_not_replaced(_PlacedCustom(position, item), several)
+            if when is not None:
+                of_custom = [it for it in functions.get(str(item.name), ()) if it[1].role in _OF_CUSTOM]
+                present = [it for at, it in of_custom if not _is_of_replaced(at, it, position, item, several)]
+                yield from _custom(item._replace(when=when), present)
+        elif item.role not in _OF_CUSTOM or str(item.operator) not in customs:
+            yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], (), with_places=False)}
+
+
+class _PlacedCustom(NamedTuple):
+    """A registration of a custom operator. position: its number among the registrations of the sources."""
+
+    position: int
+    custom: CustomOperator
+
+
+def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -> tuple[Condition, ...] | None:
+    """The conditions under which an operator is there and no later one of its name; None where that cannot be.
+
+    PyTorch destroys the library of the former (``get_library_allowing_overwrite``), with all that is registered in it.
+    """
+    when = this.custom.when
+    later = dict.fromkeys(it.custom.when for it in several if it.position > this.position)
+    later = {it: None for it in later if not exclude_each_other(when, it)}
+    if () in later or len(later) > MOST_LATER:
+        return None
+    for other in later:
+        rest = tuple(each for each in other if each not in this.custom.when)
+        if not rest:
+            return None
+        when = (*when, *_all(rest, False))
+    return when if not later or can_hold(when) else None
+
+
+def _is_of_replaced(
+    at: int, function: OperatorFunction, position: int, item: CustomOperator, several: Sequence[_PlacedCustom]
+) -> bool:
+    """True if a function is registered for a former operator of the name, in its file, that this one replaces."""
+    return at < position and any(
+        former.position < at
+        and former.custom.at.file == function.at.file
+        and not exclude_each_other(former.custom.when, item.when)
+        for former in several
+    )
+
+
+_OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFECT}
+"""Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
+
+
+def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:
+    """The entries of an operator: one for each consistent choice of the conditions of its functions."""
+    possible = [it for it in functions if not exclude_each_other(item.when, it.when)]
+    whens = {it: tuple(each for each in it.when if each not in item.when) for it in possible}
+    conditions = [when for when in dict.fromkeys(whens.values()) if when and is_readable(_all(when, False)[0])]
+    for chosen in product((True, False), repeat=min(len(conditions), MOST)):
+        truth = dict(zip(conditions, chosen, strict=False))
+        added = [each for when, holds in truth.items() for each in _all(when, holds)]
+        if can_hold((*item.when, *added)):
+            present = [it for it in possible if not whens[it] or truth.get(whens[it], True)]
+            entry = {
+                **placed(item.at, (*item.when, *added)),
+                **_operator_definition(item),
+                **_fields(present, _own(item)),
+            }
+            if default := entry.get("kernels", {}).pop(DEFAULT, None):
+                entry["kernel"] = default[-1]
+            yield entry
+
+
+def _all(when: tuple[Condition, ...], holds: bool) -> tuple[Condition, ...]:
+    if holds:
+        return when
+    return (negated(when[0] if len(when) == 1 else And(when)),)
+
+
+def _operator_definition(item: CustomOperator) -> Data:
+    maker = "triton_op" if item.triton else "custom_op"
+    entry: Data = {maker: str(item.name) if item.schema is None else item.schema}
+    if item.schema is None:
+        entry |= {"schema": UNKNOWN} | ({"reason": item.why_unknown} if item.why_unknown else {})
+        entry |= {"refused": item.refused} if item.refused else {}
+    if item.mutates_args is not None and item.mutates_args != ():
+        entry["mutates_args"] = item.mutates_args if isinstance(item.mutates_args, str) else list(item.mutates_args)
+    if item.tags:
+        entry["tags"] = list(item.tags)
+    if item.triton or item.device_types is None:
+        entry["kernel"] = {"kernel": item.function, "at": str(item.at), **body_entry(item.body)}
+    elif not item.device_types:
+        entry["kernels"] = {}
+    return entry
+
+
+def _own(item: CustomOperator) -> Sequence[tuple[str, Data]]:
+    """The function of the definition itself, where it is for some device types."""
+    if not item.device_types or item.triton:
+        return []
+    entry = {"kernel": item.function, "at": str(item.at), **body_entry(item.body)}
+    return [(", ".join(item.device_types), entry)]
+
+
+def body_entry(body: FunctionBody | None) -> Data:
+    """The field that says what the source of a Python function says."""
+    if body is None:
+        return {}
+    entry: Data = {"parameters": list(body.parameters)}
+    entry |= {"writes": [_use(use) for use in body.writes]} if body.writes else {}
+    entry |= {"returns": [_use(use) for use in body.returns]} if body.returns else {}
+    entry |= {"values": "..".join(map(str, body.values))} if body.values is not None else {}
+    return {"body": entry}
+
+
+def _use(use: ArgumentUse) -> Data:
+    entry: Data = {"argument": use.argument, "text": use.text, "at": str(use.at)}
+    return entry | ({"sometimes": True} if use.sometimes else {})
+
+
+def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data]], with_places: bool = True) -> Data:
+    """The fields of an operator that say which functions are registered; the last backward counts, as in PyTorch."""
+    fields: Data = {}
+    kernels = [(devices, entry) for devices, entry in own]
+    for function in functions:
+        entry: Data = {
+            "kernel": function.function,
+            **({"at": str(function.at)} if with_places else {}),
+            **body_entry(function.body),
+        }
+        devices = [str(device) for device in function.devices]
+        match function.role:
+            case FunctionRole.FAKE:
+                if function.allow_override is not None:
+                    entry["allow_override"] = function.allow_override
+                fields.setdefault("fake", []).append(entry)
+            case FunctionRole.KERNEL:
+                kernels.append((", ".join(devices) or DEFAULT, entry))
+            case FunctionRole.AUTOGRAD:
+                fields["backward"] = entry
+                if function.setup_context is not None:
+                    setup = body_entry(function.setup_body)
+                    fields["setup_context"] = (
+                        {"kernel": function.setup_context, **setup} if setup else function.setup_context
+                    )
+            case FunctionRole.VMAP:
+                fields.setdefault("vmap", []).append(entry)
+            case FunctionRole.AUTOCAST:
+                fields.setdefault("autocast", {}).update(dict.fromkeys(devices, function.dtype or "float16"))
+            case FunctionRole.EFFECT:
+                fields["fake_tensor_mode"] = {"side_effects": True}
+            case FunctionRole.PY_IMPL:
+                fields.setdefault("python_dispatch", {}).update(dict.fromkeys(devices, function.function))
+    for name, entry in kernels:
+        fields.setdefault("kernels", {}).setdefault(name, []).append(entry)
+    return fields

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
-from dispatch_cli.extract.ignore import IgnoreList
-from dispatch_cli.extract.left_out import Exclusion
+from dispatch_cli.extract.left_out import Exclusion, IgnoreList
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.model.condition import Condition, value

@@ -10,14 +10,15 @@ from dispatch_cli.declarations import source
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.given_names import MARK
-from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import (
     UNNAMED,
     Exclusion,
     Ignored,
+    IgnoreList,
     LeftOut,
     Walked,
     WhyLeftOut,
+    is_left_out,
     is_of_tests,
     reason_of_folder,
     submodules,

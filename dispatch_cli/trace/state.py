@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
 from dispatch_cli.capture.answer import AnswerError, checked
-from dispatch_cli.capture.higher_order import higher_order_operator
+from dispatch_cli.capture.document import higher_order_operator
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.dispatcher.refusal import Refused

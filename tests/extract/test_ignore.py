@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.ignore import IgnoreList, is_left_out, parse_rule
-from dispatch_cli.extract.left_out import Ignored
+from dispatch_cli.extract.left_out import Ignored, IgnoreList, is_left_out, parse_rule
 from tests.ends import ends
 
 GIT = {"PATH": os.environ.get("PATH", ""), "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}

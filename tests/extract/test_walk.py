@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.ignore import IgnoreList
-from dispatch_cli.extract.left_out import Exclusion, Walked, WhyLeftOut
+from dispatch_cli.extract.left_out import Exclusion, IgnoreList, Walked, WhyLeftOut
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError
