@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
-from dispatch_cli.cli.options import SETTINGS, SourceOptions, load_state, source_options, warn_of_overrides
+from dispatch_cli.cli.options import SourceOptions, load_state, may_have_settings, source_options, warn_of_overrides
 from dispatch_cli.cli.source_options import source_arguments
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def command(source: SourceOptions, trace: str | None) -> None:
     state = load_state(source)
     warn_of_overrides(state)
     session = Session(state, arguments, partial(_read_again, source) if source.files else None, view)
-    if _has_settings():
+    if may_have_settings():
         session.checks = check_setup(source)
     raise click.exceptions.Exit(app.run(session))
 
@@ -89,7 +88,7 @@ def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
     from dispatch_cli.explore.session import CannotRead
 
     try:
-        return load_state(source), check_setup(source) if _has_settings() else None
+        return load_state(source), check_setup(source) if may_have_settings() else None
     except BadInput as error:
         raise CannotRead(str(error), error.problems) from None
     except click.ClickException as error:
@@ -111,21 +110,6 @@ def check_setup(source: SourceOptions) -> CheckSetup:
     baseline, _ = read_known(NO_CHECK_OPTIONS, project, "auto", source.allow_outside)
     guarded = load_state(source, guards=guards).declarations if guards else None
     return CheckSetup(settings, guarded, baseline)
-
-
-def _has_settings() -> bool:
-    """True if there may be a project file with settings of this program; then it is read, which takes a while."""
-    folder = Path.cwd()
-    files = [parent / "pyproject.toml" for parent in (folder, *folder.parents)]
-    return any(file.is_file() and _may_say(file) for file in files)
-
-
-def _may_say(file: Path) -> bool:
-    """True if a file may have settings. One that cannot be read is left to their reader, which reports it."""
-    try:
-        return SETTINGS.search(file.read_bytes()) is not None
-    except OSError:
-        return True
 
 
 def _refuse_without_terminal(source: SourceOptions) -> None:

@@ -354,24 +354,30 @@ def project_defaults(files: Sequence[str] = ()) -> CheckSettings | None:
     """
     if is_at_revision(files):
         return _defaults_near(files[0])
+    return _defaults_near("") if may_have_settings() else None
+
+
+def may_have_settings() -> bool:
+    """True if a project file has settings of this program. One that cannot be read is warned of."""
     try:
         folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
     except FileNotFoundError:  # it was removed: there is no project
-        return None
-    named, below = False, ""
-    while folder != below and not named:
+        return False
+    below = ""
+    while folder != below:
         file = os.path.join(folder, "pyproject.toml")  # noqa: PTH118
         try:
             if os.path.isfile(file):  # noqa: PTH113
                 with open(file, "rb") as text:  # noqa: PTH123
-                    named = SETTINGS.search(text.read(1 << 20)) is not None
+                    if SETTINGS.search(text.read(1 << 20)) is not None:
+                        return True
         except OSError as error:
             from dispatch_cli.render.text_safety import safe
 
             why = (error.strerror or str(error)).lower()
             say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; its settings are not used\n")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
-    return _defaults_near("") if named else None
+    return False
 
 
 def _defaults_near(file: str) -> CheckSettings | None:
