@@ -37,33 +37,34 @@ def test_links_back_and_forward(tab: Tab) -> None:
         tab.wait(f"document.querySelector('h1').innerText === {json.dumps(title)}")
 
 
-@pytest.mark.parametrize(
-    ("fragment", "title"),
-    [
-        ("stale::explict", "No such operator"),
-        ("%zz", "No such operator"),
-        ("!nothing", "No such view"),
-        ("!coverage/CPUU", "No such backend"),
-        ("!keys/CPUU", "No such part of this view"),
-        (f"{NAME}/CPUU", f"{NAME} at CPUU"),
-        ("!constructor", "No such view"),
-        ("!findings/x", "No such finding"),
-        ("!coverage/CPU/", "No such part of this view"),
-        ("!keys/%zz", "No such part of this view"),
-        ("!/y", "No such view"),
-        (f"{NAME}/CPU/y", "No such operator"),
-    ],
+NOWHERE = (
+    ("stale::explict", "No such operator"),
+    ("%zz", "No such operator"),
+    ("!nothing", "No such view"),
+    ("!coverage/CPUU", "No such backend"),
+    ("!keys/CPUU", "No such part of this view"),
+    (f"{NAME}/CPUU", f"{NAME} at CPUU"),
+    ("!constructor", "No such view"),
+    ("!findings/x", "No such finding"),
+    ("!coverage/CPU/", "No such part of this view"),
+    ("!keys/%zz", "No such part of this view"),
+    ("!/y", "No such view"),
+    (f"{NAME}/CPU/y", "No such operator"),
 )
-def test_an_address_that_leads_nowhere_says_so(opened: Tab, fragment: str, title: str) -> None:
-    opened.go(fragment)
-    assert opened.text("h1") == title
-    if title == "No such operator" and fragment != "%zz":
-        opened.click("main li a")
-        opened.wait(f"document.querySelector('h1').innerText === '{NAME}'")
-    if "CPUU" in fragment:
-        assert "CPUU" in opened.texts("main p code")
-    if fragment.endswith("/x"):
-        assert opened.texts("main p code") == ["x"]
+"""Addresses, and the titles that they get."""
+
+
+def test_an_address_that_leads_nowhere_says_so(opened: Tab) -> None:
+    for fragment, title in NOWHERE:
+        opened.go(fragment)
+        assert (fragment, opened.text("h1")) == (fragment, title)
+        if "CPUU" in fragment:
+            assert "CPUU" in opened.texts("main p code")
+        if fragment.endswith("/x"):
+            assert opened.texts("main p code") == ["x"]
+        if title == "No such operator" and fragment != "%zz":
+            opened.click("main li a")
+            opened.wait(f"document.querySelector('h1').innerText === '{NAME}'")
     assert not opened.troubles()
 
 
