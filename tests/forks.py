@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-_LATE = 900
+_LATE = 3600
 """Seconds after which a run is stuck."""
 _LARGEST = 1 << 20
 """Bytes of a request."""
