@@ -25,27 +25,41 @@ MOST_NOTES = 3
 """Further changes that a finding names."""
 
 
-def find(check: Check, view: View) -> Iterator[Finding]:
-    """Findings of a check, each once. Those that the files' changes bring about have the place of the change."""
-    # a guard says what its author wants, and has its own place
-    if not view.changes or Need.BUILT in check.needs or check.code.startswith(Group.INTENTIONS.value):
-        yield from check.find(view)
-        return
-    left: dict[object, list[Finding]] = {}
-    changes = ChangeIndex(view.changes, view.universe)
-    for finding in _brought_about(check, view):
-        left.setdefault(finding.identity, []).append(_placed(finding, changes))
-    for finding in check.find(view):
-        same = left.get(finding.identity)
-        yield same.pop(0) if same else finding
-    for those in left.values():
-        yield from those
+class Finder:
+    """Finds what checks find in a view, each once. What the files' changes bring about has the place of the change."""
 
+    def __init__(self, view: View) -> None:
+        self.view = view
 
-def _brought_about(check: Check, view: View) -> Iterator[Finding]:
-    after, before = with_and_without(view)
-    findings = [*check.find(after)]
-    yield from new_findings(findings, [*check.find(before)] if findings else ())
+    def find(self, check: Check) -> Iterator[Finding]:
+        """Findings of a check."""
+        # a guard says what its author wants, and has its own place
+        if not self.view.changes or Need.BUILT in check.needs or check.code.startswith(Group.INTENTIONS.value):
+            yield from check.find(self.view)
+            return
+        left: dict[object, list[Finding]] = {}
+        for finding in self._brought_about(check):
+            left.setdefault(finding.identity, []).append(_placed(finding, self._changes))
+        for finding in check.find(self.view):
+            same = left.get(finding.identity)
+            yield same.pop(0) if same else finding
+        for those in left.values():
+            yield from those
+
+    def _brought_about(self, check: Check) -> Iterator[Finding]:
+        after, before = self._with_and_without
+        findings = [*check.find(after)]
+        yield from new_findings(findings, [*check.find(before)] if findings else ())
+
+    @cached_property
+    def _changes(self) -> ChangeIndex:
+        return ChangeIndex(self.view.changes, self.view.universe)
+
+    @cached_property
+    def _with_and_without(self) -> tuple[View, View]:
+        """The operators that the changes concern, with and without the changes."""
+        state = self.view.state
+        return _answerable(self.view, state), _answerable(self.view, without_changes(state))
 
 
 def new_findings(after: Sequence[Finding], before: Sequence[Finding]) -> Iterator[Finding]:
@@ -153,22 +167,22 @@ class _Answerable(View):
         return ()
 
 
-def with_and_without(view: View) -> tuple[View, View]:
-    """The operators that changes concern, with and without the changes; made once."""
-    if view.compared is None:
-        view.compared = _answerable(view, view.state), _answerable(view, without_changes(view.state))
-    return view.compared
-
-
 def _answerable(view: View, state: State) -> View:
-    of_fallbacks = any(change.operator is None for change in view.changes)
+    names = changed_operators(view, state)
+    is_whole = _of_fallbacks(view) and view.guarded is None
+    return _Answerable(state, names, None if is_whole else frozenset(names), first=view.first)
+
+
+def changed_operators(view: View, state: State) -> Sequence[OperatorName]:
+    """The operators of a state that a view's changes concern, of those that the view is to look at."""
     everything = View(state, ())
-    if of_fallbacks:  # these can fill slots of every operator
+    if _of_fallbacks(view):  # these can fill slots of every operator
         names: Sequence[OperatorName] = everything.names
     else:
         names = forms_of(everything, (change.operator for change in view.changes if change.operator is not None))
     asked = view.guarded
-    if asked is not None:
-        names = [name for name in names if name in asked]
-    is_whole = of_fallbacks and asked is None
-    return _Answerable(state, names, None if is_whole else frozenset(names), first=view.first)
+    return names if asked is None else [name for name in names if name in asked]
+
+
+def _of_fallbacks(view: View) -> bool:
+    return any(change.operator is None for change in view.changes)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks import brought_about
+from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
@@ -40,32 +40,32 @@ class Conditions:
     ) -> None:
         self._families = families
         self._first = first
-        self._others = others
+        self._others = [(Finder(view), cases) for view, cases in others]
         self._said: dict[tuple[int, frozenset[int]], str] = {}
 
-    def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Finding]:
-        """Findings of a check in any variant. view: of the first one."""
+    def find(self, check: Check, finder: Finder, has_needs: Callable[[View], bool]) -> Iterator[Finding]:
+        """Findings of a check in any variant. finder: of the first one."""
         held = _HeldFindings()
-        for finding in brought_about.find(check, view):
+        for finding in finder.find(check):
             unit = _unit(finding)
             if unit not in self._families:
                 yield finding
             else:
                 held.add(finding, self._first.get(unit, -1))
-        for other in self._others:
+        for other, cases in self._others:
             if has_needs(other.view):
                 held.start()
-                for finding in brought_about.find(check, other.view):
+                for finding in other.find(check):
                     unit = _unit(finding)
-                    if unit in other.cases:
-                        held.add(finding, other.cases[unit])
+                    if unit in cases:
+                        held.add(finding, cases[unit])
         for by_place in held.found.values():
             (finding, _), *others = by_place.values()
             family = self._families[_unit(finding)]
-            cases = frozenset(case for _, those in by_place.values() for case in those)
+            positions = frozenset(case for _, those in by_place.values() for case in those)
             notes = [Related(_ALSO, item.span) for item, _ in others if item.span is not None]
             finding = finding._replace(related=(*finding.related, *notes))
-            yield _conditional(finding, self._when(family, cases))
+            yield _conditional(finding, self._when(family, positions))
 
     def _when(self, family: Family, cases: frozenset[int]) -> str | None:
         text = self._said.get((id(family), cases))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks import brought_about
+from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.catalogue import unused_suppression
 from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
@@ -87,6 +87,7 @@ def run_checks(
     runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
     suppressions = Suppressions(view, known, frozenset(runs))
     functions = FunctionIndex(view.state.declarations.functions)
+    finder = Finder(view)
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
     for position, check in enumerate(sorted(checks, key=lambda check: check.stage.value)):
@@ -98,7 +99,7 @@ def run_checks(
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
-        results = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, view, conditions)
+        results = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, finder, conditions)
         for item in _each_once(results):
             finding = functions.named(hedged(view, check, item))
             if finding.span is None and finding.operator is not None:
@@ -142,11 +143,11 @@ def _unused(view: View, suppressions: Suppressions) -> Iterator[Finding]:
     return map(unused_suppression.finding_of, suppressions.unused() if view.is_whole else ())
 
 
-def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding]:
+def _made(check: Check, finder: Finder, conditions: Conditions | None) -> Iterator[Finding]:
     """Findings of a check about the state, in all variants."""
     if conditions is None:
-        return brought_about.find(check, view)
-    return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
+        return finder.find(check)
+    return conditions.find(check, finder, lambda other: all(_has(other, need) for need in check.needs))
 
 
 def _each_once(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -42,7 +42,6 @@ class View(Files):
     built: what a library registers in a running PyTorch, where one was asked.
     first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
     captures: as of `Files`.
-    compared: kept for `brought_about.with_and_without`, which makes it.
     """
 
     def __init__(
@@ -63,7 +62,6 @@ class View(Files):
         self.higher_order = tuple(higher_order)
         self.built = built
         self.first = first or self
-        self.compared: tuple[View, View] | None = None
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
         self._headers: dict[OperatorName, OperatorHeader] = {}

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.answers.findings.baseline.report import Entry
-from dispatch_cli.checks.brought_about import with_and_without
+from dispatch_cli.checks.brought_about import changed_operators
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Declarations, Define, Implement
@@ -73,7 +73,7 @@ def operators_checked(view: View, chosen: Collection[str], reported: Collection[
     # the names of a base are texts, and thousands
     own = {*map(str, view.own), *(name for name, operator in higher_order.items() if operator.is_own)}
     unknown = {*map(str, view.captures.unknown), *(name for name, item in higher_order.items() if _is_unknown(item))}
-    compared = map(str, with_and_without(view)[0].operators) if view.changes else ()
+    compared = map(str, changed_operators(view, view.state)) if view.changes else ()
     others = names.difference(own, unknown, reported, compared)
     pytorchs = [name for name in others if name in view.pytorch_operators or _is_of_pytorch(higher_order.get(name))]
     return len(names.union(reported)) - len(others), NotChecked(
