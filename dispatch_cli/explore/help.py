@@ -9,9 +9,10 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 from dispatch_cli.explore.files import FilesApp
-from dispatch_cli.explore.operators.catalogue import CALLED, OWN, TRIED
+from dispatch_cli.explore.operators.catalogue import CALLED, OWN
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes import PANES, panes_of
+from dispatch_cli.explore.session import TRIED
 from dispatch_cli.explore.views.lines_view import MARK
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind

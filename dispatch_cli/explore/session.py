@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from dispatch_cli.whatif.whatif import WhatIf
 
 
+TRIED = "~"
+"""The mark of what a change on trial changed."""
+
+
 class PaneAnswer(NamedTuple):
     """Answer that a view shows.
 

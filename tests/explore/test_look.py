@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from dispatch_cli.api import load_state
-from dispatch_cli.explore.answers.finding_rows import FindingFix
+from dispatch_cli.explore.answers.findings import FindingFix
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes.findings import FindingsPane

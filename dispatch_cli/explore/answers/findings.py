@@ -1,13 +1,21 @@
-"""The findings of a state, as ``check-invariants`` gives them."""
+"""The findings of a state, as ``check-invariants`` gives them, as rows of a list, and one of them in detail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from dispatch_cli import api
+from dispatch_cli.answers.explain.advice.document import fragment
+from dispatch_cli.answers.findings import checks_document as check_documents
 from dispatch_cli.answers.findings.baseline.report import BaselineFilter, Entry
 from dispatch_cli.answers.findings.checked import checked_operators
-from dispatch_cli.answers.findings.report import FindingsReport, findings_report
+from dispatch_cli.answers.findings.checks import checks_report
+from dispatch_cli.answers.findings.document import finding_blocks
+from dispatch_cli.answers.findings.report import FindingsReport, UnlistedFindings, findings_report, grouped
+from dispatch_cli.answers.findings.summary_document import severity_run, unlisted_sentence
+from dispatch_cli.answers.table.registrations.document import KERNELS
+from dispatch_cli.answers.table.registrations.report import KernelRow, registrations_report
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.listing import Limits
 from dispatch_cli.checks.run import Progress
@@ -16,8 +24,26 @@ from dispatch_cli.explore.answers.table import operator_glob
 from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.beyond import beyond
+from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import Selector
+from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+)
+from dispatch_cli.render.words import keys_label, place_cell
 
 ALL = ("--severity", "info")
 """Options with which the text of the command lists the infos, too, as the views do."""
@@ -104,3 +130,131 @@ def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[st
     """The fingerprints of *new*, the findings that the changes on trial make, in a report."""
     old = frozenset(map(id, beyond([reported.finding for reported in report.findings], new, Entry.of)))
     return frozenset(reported.fingerprint for reported in report.findings if id(reported.finding) not in old)
+
+
+NEW, GONE, SAME = "+", "-", ""
+
+
+class FindingRow(NamedTuple):
+    """Findings with one sentence. mark: whether the changes on trial made or ended them.
+
+    unlisted: how many more there are, where these are too many to be listed; then there are no findings.
+    """
+
+    mark: str
+    check: str
+    severity: Severity
+    operator: str | None
+    keys: tuple[str, ...]
+    span: Span | None
+    findings: tuple[Finding, ...]
+    unlisted: UnlistedFindings | None = None
+
+    @property
+    def many(self) -> int:
+        """Number of findings in the row."""
+        return len(self.findings) if self.unlisted is None else self.unlisted.findings
+
+    @property
+    def words(self) -> str:
+        """Text that a filter searches."""
+        text = self.findings[0].message if self.findings else ""
+        place = "" if self.span is None else str(self.span)
+        return f"{self.severity.value} {self.check} {self.operator or ''} {' '.join(self.keys)} {place} {text}"
+
+
+def finding_rows(report: FindingsReport, new: frozenset[str], gone: Sequence[Finding]) -> list[FindingRow]:
+    """The findings of a report, a row for those with one sentence. new: fingerprints; gone: what is found no more."""
+    marks = {id(reported.finding): NEW for reported in report.findings if reported.fingerprint in new}
+    listed = [reported.finding for reported in report.findings]
+    rows = [_row(group, marks.get(id(group[0]), SAME)) for group in grouped(listed)]
+    rows += [_row(group, GONE) for group in grouped(gone)]
+    rows.sort(key=lambda row: (row.mark == SAME, row.severity.rank))
+    return rows + [FindingRow(SAME, row.check, row.severity, None, (), row.span, (), row) for row in report.unlisted]
+
+
+def _row(group: Sequence[Finding], mark: str) -> FindingRow:
+    first = group[0]
+    keys = tuple(dict.fromkeys(finding.key for finding in group if finding.key is not None))
+    return FindingRow(mark, first.check, first.severity, first.operator, keys, first.span, tuple(group))
+
+
+COLUMNS: list[Column[FindingRow]] = [
+    Column("", lambda row, _: Run(row.mark, Tone.KERNEL if row.mark == NEW else Tone.WARN), optional=True),
+    Column("Severity", lambda row, _: severity_run(row.severity)),
+    Column("Count", lambda row, _: f"{row.many:,}" if row.many > 1 else "", optional=True, right=True),
+    Column("Check", lambda row, _: row.check),
+    Column("Operator", lambda row, _: _operator(row)),
+    Column("Key", lambda row, short: keys_label(row.keys, short), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+
+
+def _operator(row: FindingRow) -> Run:
+    if row.unlisted is not None:
+        return Run(f"{row.unlisted.findings:,} more", Tone.DIM)
+    return Run(row.operator or "-", Tone.PLAIN if row.operator else Tone.DIM)
+
+
+class FindingFix(NamedTuple):
+    """The changes that end a finding."""
+
+    edits: tuple[Edit, ...]
+
+
+def finding_detail(state: State, row: FindingRow, width: int) -> Iterator[Block]:
+    """A finding, its slot, a fix, the registrations of its operator, and why it is a finding."""
+    if row.unlisted is not None:
+        yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
+    elif row.mark == GONE:
+        yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
+    if row.findings:
+        yield from finding_blocks([*row.findings], width)
+    operator = spot_of(state, row, None)
+    facts = [] if operator is None else [Fact("operator", row.operator or "", operator)]
+    for key in row.keys[:1]:
+        slot = spot_of(state, row, key)
+        if slot is not None and slot.key is not None:
+            facts.append(Fact("slot", f"{row.operator} at {key}", slot))
+    if facts:
+        yield Facts(facts, 4, Tone.DIM)
+    edits = tuple(dict.fromkeys(edit for finding in row.findings for edit in finding.fix))
+    if (text := fragment(edits)) is not None:
+        yield Gap()
+        yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
+        (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
+        yield code._replace(link=FindingFix(edits))
+    if operator is not None and operator.operator is not None:
+        (registered,) = registrations_report(state, [operator.operator]).operators
+        kernels = [*registered.kernels]
+        if kernels:
+            yield Gap()
+            yield Paragraph(f"Registrations of {operator.operator}, by key", kind=ParagraphKind.SECTION)
+            yield TableBlock(KERNELS, kernels)
+    yield Gap()
+    (check,) = checks_report((Selector(row.check),)).checks
+    yield from check_documents.of_finding(check, row.severity, width)
+
+
+def opened_by(item: Any, state: State, row: FindingRow) -> Any:
+    """Target of a part of a finding's details: a place of a file, a spot, or a fix."""
+    if isinstance(item, Fact | Paragraph):
+        return item.link
+    if isinstance(item, KernelRow):
+        return item.span
+    if isinstance(item, tuple) and len(item) == 2 and row.operator is not None:  # a KeyRun
+        return spot_of(state, row, item[0][0])
+    return None
+
+
+def spot_of(state: State, row: FindingRow, key: str | None) -> Spot | None:
+    """The operator of a finding, or its slot."""
+    text = row.operator
+    if text is None:
+        return None
+    name = OperatorName.parse(text)
+    if name in state.dispatcher:
+        known = key is not None and key in state.dispatcher.universe.slot
+        return Spot(name, key if known else None)
+    operator = state.higher_order_operator(text.removeprefix("higher_order::"))
+    return None if operator is None else Spot(None, key, operator.name)

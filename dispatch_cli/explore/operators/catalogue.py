@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from dispatch_cli.whatif.findings import FindingsEffect
 
 
-OWN, TRIED = "+", "~"
-"""The marks of operators that the files change, and that a change on trial changed."""
+OWN = "+"
+"""The mark of operators that the files change."""
 CALLED = "\N{MULTIPLICATION SIGN}"
 """The mark of operators that the recorded program called, before the number of calls."""
 SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}

@@ -10,8 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
-from dispatch_cli.explore.operators.catalogue import OWN, TRIED, Catalogue, Marked
+from dispatch_cli.explore.operators.catalogue import OWN, Catalogue, Marked
 from dispatch_cli.explore.operators.fuzzy import matched
+from dispatch_cli.explore.session import TRIED
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Run, Tone

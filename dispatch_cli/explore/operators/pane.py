@@ -15,7 +15,6 @@ from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.operators.catalogue import (
     CALLED,
     OWN,
-    TRIED,
     Catalogue,
     Found,
     Marked,
@@ -24,7 +23,7 @@ from dispatch_cli.explore.operators.catalogue import (
     with_changes,
 )
 from dispatch_cli.explore.operators.operator_list import OperatorList
-from dispatch_cli.explore.session import Session
+from dispatch_cli.explore.session import TRIED, Session
 from dispatch_cli.explore.views.bars import LinkLine
 
 if TYPE_CHECKING:

@@ -12,16 +12,14 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from dispatch_cli.explore.answers.call import (
+    CallTarget,
     Draft,
     call_answer,
+    call_blocks,
     first_draft,
+    key_blocks,
     keys_answer,
     most_tensors,
-)
-from dispatch_cli.explore.answers.call_blocks import (
-    CallTarget,
-    call_blocks,
-    key_blocks,
     nothing_asked,
     refusal,
     target_of,

@@ -7,9 +7,20 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.explore.answers import change_blocks
-from dispatch_cli.explore.answers.change_blocks import KernelChoice, MadeChange
-from dispatch_cli.explore.answers.changes import LikelyKey, likely_keys, registrations_answer, wanted_diff
+from dispatch_cli.explore.answers.changes import (
+    KernelChoice,
+    LikelyKey,
+    MadeChange,
+    changes_document,
+    is_choice,
+    kernel_choices,
+    likely_keys,
+    named_kernel,
+    place_of,
+    registrations_answer,
+    slot_spot,
+    wanted_diff,
+)
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import registration_beside
@@ -116,8 +127,8 @@ class ChangesPane(Pane):
         """Show the view, and the command line of what the changes lead to; without changes, of what is registered."""
         effect, diff = self.session.whatif.findings, self._diff
         report = None if diff is None else diff.report
-        blocks = change_blocks.blocks(self.session, self.owner, self._listed, report, effect)
-        self.view.show([*blocks], change_blocks.is_choice, keep)
+        blocks = changes_document(self.session, self.owner, self._listed, report, effect)
+        self.view.show([*blocks], is_choice, keep)
         is_changed = bool(self.session.whatif.changes)
         self.answered(diff if is_changed else registrations_answer(self.session, self.owner, self._listed))
 
@@ -159,7 +170,7 @@ class ChangesPane(Pane):
     def on_lines_view_opened(self, event: Blocks.Opened) -> None:
         """Go to the slot, or to the place, that a part is about."""
         event.stop()
-        spot = change_blocks.slot_spot(event.target)
+        spot = slot_spot(event.target)
         if spot is not None:
             self.post_message(self.Went(spot, "slot"))
         else:
@@ -171,7 +182,7 @@ class ChangesPane(Pane):
     def action_edit(self) -> None:
         """See the place of the part under the cursor in the editor."""
         item = self.view.target
-        place = change_blocks.place_of(item)
+        place = place_of(item)
         if place is not None:
             self.post_message(self.OpenPlace(place))
         elif isinstance(item, NamedRegistration):
@@ -235,12 +246,12 @@ class ChangesPane(Pane):
         )
 
     def _choose_kernel(self, owner: OperatorName | None, key: str) -> None:
-        choices = change_blocks.kernel_choices(owner, key, self.session.whatif.registrations(owner))
+        choices = kernel_choices(owner, key, self.session.whatif.registrations(owner))
         table = TableBlock((Column("kernel", lambda row, _: row.words),), choices)
 
         def take(choice: KernelChoice | None) -> None:
             if choice is not None:
                 self.try_out(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
 
-        own = change_blocks.named_kernel
+        own = named_kernel
         self.app.push_screen(Choose(f"What is registered at {key}", table, own=own), take)

@@ -13,7 +13,7 @@ from dispatch_cli.answers.findings.summary_document import not_checked_sentences
 from dispatch_cli.checks.check import Check
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.finding_rows import (
+from dispatch_cli.explore.answers.findings import (
     COLUMNS,
     GONE,
     NEW,
@@ -21,10 +21,12 @@ from dispatch_cli.explore.answers.finding_rows import (
     FindingRow,
     finding_detail,
     finding_rows,
+    findings_search,
+    new_findings,
     opened_by,
+    operator_search,
     spot_of,
 )
-from dispatch_cli.explore.answers.findings import findings_search, new_findings, operator_search
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.list_pane import ListPane

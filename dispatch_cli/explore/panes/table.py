@@ -13,18 +13,22 @@ from textual.widgets import Input, Static
 
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
-from dispatch_cli.explore.answers.table import Resolver, TableOptions, said_once, table_answer, tried_slots, with_key
-from dispatch_cli.explore.answers.table_blocks import (
+from dispatch_cli.explore.answers.table import (
+    Resolver,
     ShownKeys,
+    TableOptions,
     cpp_blocks,
     grid_blocks,
     other_blocks,
     other_place_of,
     place_of,
+    said_once,
     sentences_of,
+    table_answer,
+    tried_slots,
+    with_key,
 )
-from dispatch_cli.explore.operators.catalogue import TRIED
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import TRIED, PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.render.document import Block, Paragraph

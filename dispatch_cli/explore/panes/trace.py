@@ -21,7 +21,7 @@ from dispatch_cli.answers.trace.wording import (
     state_sentence,
     unfinished_sentence,
 )
-from dispatch_cli.explore.answers.call_blocks import CallTarget, call_blocks, target_of
+from dispatch_cli.explore.answers.call import CallTarget, call_blocks, target_of
 from dispatch_cli.explore.answers.trace import (
     MOST_LINES,
     ONLY,

@@ -8,7 +8,6 @@ from importlib import import_module
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.events import DescendantFocus
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -76,7 +75,6 @@ class PaneStage(Horizontal):
         self.entries = {entry.id: entry for entry in panes_of(session.trace is not None)}
         self.views: dict[str, Pane | FailedView] = {}
         self.shown: tuple[str, ...] = ()
-        self._focused: dict[str, Widget] = {}
         self._first = Spot()
 
     def begin(self, ids: tuple[str, ...], spot: Spot) -> None:
@@ -149,27 +147,18 @@ class PaneStage(Horizontal):
         for view in self.views.values():
             await view.remove()
         self.views.clear()
-        self._focused.clear()
         await self.show(self.shown, spot)
 
     def focus_on(self, name: str) -> None:
-        """The keys go to a view: to where they last went in it, else to its first part."""
+        """The keys go to the first part of a view."""
         view = self.views.get(name)
         if view is None or view.has_focus_within:
             return
-        last = self._focused.get(name)
-        targets = [*([last] if last is not None and last.is_attached else []), view, *view.query("*")]
-        targets = [target for target in targets if target.focusable]
+        targets = [target for target in (view, *view.query("*")) if target.focusable]
         # what is typed into comes last: keys of the view would be text there
         target = next((target for target in targets if not isinstance(target, Input)), next(iter(targets), None))
         if target is not None:
             self.screen.set_focus(target)
-
-    def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """Note where the keys go in each view."""
-        name = self.id_of(event.widget)
-        if name in self.shown:  # what goes away passes the keys on first
-            self._focused[name] = event.widget
 
     def _made(self, name: str) -> Pane:
         entry = self.entries[name]
