@@ -183,15 +183,15 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
 def call_blocks(state: State, report: CallAnswered, full: bool = False) -> Iterator[Block]:
     """A call, the end first. full: error texts are whole."""
     if isinstance(report, ResolveHigherOrderReport):
-        yield from resolve_higher_order.summary(report, True, full, by="f")
-        yield from resolve_higher_order.stages(report, True)
+        yield from resolve_higher_order.summary(report, full, by="f")
+        yield from resolve_higher_order.stages(report)
         return
-    yield from resolve.summary(report, True, full, by="f")
+    yield from resolve.summary(report, full, by="f")
     for step in report.steps:
         if (called := called_operator(state, OperatorName.parse(report.operator), step)) is not None:
             words = Run(f"{step.hop.slot} calls "), Run(str(called), Tone.KERNEL)
             yield Paragraph(words, link=CallTarget(operator=called))
-    yield from resolve.stages(report, True)
+    yield from resolve.stages(report)
     if options := [Fact(name.capitalize(), label) for name, label in option_labels(report)]:
         yield Gap()
         yield Facts(options)

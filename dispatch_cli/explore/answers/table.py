@@ -316,7 +316,7 @@ def sentences_of(place: ShownKeys, tried: Mapping[str, Before], key: str | None)
 def _cpp_sentences(tried: Mapping[str, Before], row: TableRow, here: str) -> Iterator[str]:
     from dispatch_cli.answers.table.wording import answer_text
 
-    yield answer_text(row._replace(key=here), short=True)
+    yield answer_text(row._replace(key=here))
     if row.stale:
         yield f"{slot_marks.STALE} Stale: a call runs {row.live_kernel or 'nothing'}."
     if row.before is not None:

@@ -77,8 +77,9 @@ class Tabs(LinkLine):
         if sum(map(len, names)) <= room:
             return names
         in_front = [entry.id in self.fronts for entry in self.entries]
-        taken = sum(len(name) - 1 for name, is_front in zip(names, in_front, strict=True) if is_front)
-        most = (room - taken) // max(1, in_front.count(False))
+        sizes = [(len(name) - 1, is_front) for name, is_front in zip(names, in_front, strict=True)]
+        cuts = range(max(map(len, names)), _LEAST, -1)
+        most = next((m for m in cuts if sum(n if front else min(n, m) for n, front in sizes) <= room), _LEAST)
         return [
             name[:-1] if is_front else _cut(name[:-1], most) for name, is_front in zip(names, in_front, strict=True)
         ]
