@@ -18,7 +18,6 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.pool import Pool
-from dispatch_cli.render.data import data_of
 
 MOST_ADVISED = 40
 """Slots with advice; each takes some hundredths of a second."""
@@ -26,7 +25,7 @@ MOST_LOOKED_AT = 2_000
 
 
 def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """values: the advice, and the same in sentences with their labels. operators: by number, slots and values.
+    """values: the advice in sentences with their labels, and the fixes. operators: by number, slots and values.
 
     numbers: of the operators, by name. A slot of which it was found that there is none has it, too: an empty one.
     """
@@ -46,7 +45,6 @@ def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, in
 def _advice(advice: tuple[Advice, ...]) -> Any:
     best = (changes[0].edits if changes else () for changes in new_changes(advice))
     return {
-        "advice": data_of(advice),
         "lines": [[run.text for run in runs] for runs in advice_lines(advice)],
         "fixes": [*map(fragment, best)],
     }

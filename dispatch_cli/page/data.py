@@ -38,7 +38,7 @@ from dispatch_cli.page.matrices import coverage_data, support_data
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
-from dispatch_cli.render.data import data_of, report_data
+from dispatch_cli.render.data import data_of
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
 
 MOST_REGISTRATIONS = 1000
@@ -113,7 +113,7 @@ def page_data(
         "slots": len(universe.slots),
         "above": above,
         "below": below,
-        "keys": report_data(keys_report),
+        "keys": {part: data_of(getattr(keys_report, part)) for part in ("aliases", "backends", "functionalities")},
         "ambiguous": AMBIGUOUS_KERNEL.label,
         "fallbacks": data_of(fallbacks.fallbacks),
         "decisions": outcomes.decisions.values,
@@ -129,7 +129,7 @@ def page_data(
         },
         "coverage": coverage_data(state, names),
         "support": support_data(state),
-        "findings": report_data(findings),
+        "findings": {part: data_of(getattr(findings, part)) for part in ("counts", "findings", "unlisted")},
         "fixes": {
             row.fingerprint: text for row in findings.findings if (text := fragment(row.finding.fix)) is not None
         },

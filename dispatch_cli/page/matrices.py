@@ -73,7 +73,13 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
 def _covered(kind: Covered) -> Any:
     """words: what serves an operator, and how it trains."""
     service = service_words(kind.service, kind.source, kind.lack, kind.otherwise)
-    return data_of(kind) | {"served": kind.served, "words": [service, training_words(kind.training, kind.gradient)]}
+    return {
+        "service": kind.service.value,
+        "slot": kind.slot,
+        "rule": kind.rule.value,
+        "source": kind.source,
+        "words": [service, training_words(kind.training, kind.gradient)],
+    }
 
 
 def support_data(state: State) -> dict[str, Any] | None:

@@ -153,7 +153,7 @@ def _advised(state: State, name: OperatorName, key: str) -> Any:
     advice = slot_advice(state, name, key)
     texts = [[run.text for run in runs] for runs in advice_lines(advice)]
     fixes = [fragment(changes[0].edits if changes else ()) for changes in new_changes(advice)]
-    return {"advice": data_of(advice), "lines": texts, "fixes": fixes}
+    return {"lines": texts, "fixes": fixes}
 
 
 def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
@@ -191,7 +191,8 @@ def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[s
 
 def universes(state: State, script: Script) -> Iterator[str]:
     """The same of the keys."""
-    yield from differing("keys", report_data(universe_report(state.dispatcher.universe)), script.ask("keys"))
+    expected, shown = report_data(universe_report(state.dispatcher.universe)), script.ask("keys")
+    yield from differing("keys", {part: expected[part] for part in shown}, shown)
 
 
 PAGES: dict[str, tuple[str, ...]] = {
