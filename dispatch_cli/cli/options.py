@@ -15,6 +15,7 @@ from dispatch_cli.cli.completion import (
     complete_files,
     complete_operators,
     complete_registrable_keys,
+    complete_runtime_keys,
     complete_universes,
 )
 from dispatch_cli.cli.output import BadInput, say, warn
@@ -419,6 +420,12 @@ def filter_option(default: str) -> Callable[[_Command], _Command]:
     """--op: which operators. default: what is taken without it."""
     text = f"Only operators whose name matches. Default: {default}."
     return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=complete_operators)
+
+
+def key_option(text: str, registrable: bool = False) -> Callable[[_Command], _Command]:
+    """--key: which keys; the commands get `key_globs`. registrable: alias and functionality keys, too."""
+    complete = complete_registrable_keys if registrable else complete_runtime_keys
+    return click.option("--key", "key_globs", multiple=True, metavar="GLOB", help=text, shell_complete=complete)
 
 
 def matching_names(

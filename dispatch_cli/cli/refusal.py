@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from dispatch_cli.answers.shared.problems import ProblemsReport
+from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.cli.output import FOR_CI, BadInput, Formats, Output, show, write_for_ci
 from dispatch_cli.cli.system import CannotWrite
 from dispatch_cli.model.problem import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.shared.problems import ProblemsReport
+from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.answers.shared.shown_for import ShownFor
 from dispatch_cli.answers.shared.source_lines import line_at
 from dispatch_cli.engine.history.state import State

@@ -13,7 +13,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.starting_state import StartsFrom
+    from dispatch_cli.answers.shared.report_parts import StartsFrom
 
 
 def keys_label(keys: tuple[str, ...], short: bool = False) -> str:

@@ -20,7 +20,7 @@ from dispatch_cli.answers.coverage.counts import (
     need_counts,
     passage_counts,
 )
-from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
+from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, schema_kind
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.history.state import State

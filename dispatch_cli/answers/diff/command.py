@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.completion import complete_files, complete_registrable_keys, complete_sides
+from dispatch_cli.cli.completion import complete_files, complete_sides
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     SourceOptions,
     filter_option,
+    key_option,
     load_state,
     matching_names,
     note_conditions,
@@ -119,14 +120,7 @@ def _further(side: str) -> Callable[[Any], Any]:
 @_further("OLD")
 @_further("NEW")
 @filter_option("all")
-@click.option(
-    "--key",
-    "key_globs",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=complete_registrable_keys,
-    help="Only registrations and slots at keys whose name matches.",
-)
+@key_option("Only registrations and slots at keys whose name matches.", registrable=True)
 @click.option(
     "--only",
     "parts",

@@ -17,8 +17,8 @@ from dispatch_cli.answers.errors.reading.evidence import context_flags, evidence
 from dispatch_cli.answers.errors.reading.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
+from dispatch_cli.answers.shared.report_parts import starts_from
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.answers.shared.starting_state import starts_from
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.errors.conclude import Fact
 from dispatch_cli.answers.errors.reading.printed import TextVersion
 from dispatch_cli.answers.explain.report import ExplainReport
-from dispatch_cli.answers.shared.starting_state import StartsFrom
+from dispatch_cli.answers.shared.report_parts import StartsFrom
 
 
 class OtherError(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.answers.resolve.command_options import context_option, tensor_option
+from dispatch_cli.answers.resolve.command import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.report import ThreadDefault, thread_default
-from dispatch_cli.answers.shared.key_set import hexadecimal
+from dispatch_cli.answers.shared.report_parts import hexadecimal
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.expression import ExpressionNote, KeyExpression, evaluate
 from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet, components_of, functionalities_of

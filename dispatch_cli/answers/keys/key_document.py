@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dispatch_cli.answers.keys.key import Filler, KeyReport, KeySetReport
 from dispatch_cli.answers.keys.report import ThreadDefault
-from dispatch_cli.answers.shared.key_set import hexadecimal
+from dispatch_cli.answers.shared.report_parts import hexadecimal
 from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKind
 from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
+from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.table.registrations.report import FallbackRow, fallback_row
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration

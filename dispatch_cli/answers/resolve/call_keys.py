@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.outcomes import ThreadKeys, thread_keys
-from dispatch_cli.answers.shared.key_set import hexadecimal
+from dispatch_cli.answers.shared.report_parts import hexadecimal
 from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread

@@ -6,14 +6,38 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.answers.resolve.command_options import context_option, tensor_option
-from dispatch_cli.cli.completion import complete_arguments, complete_keys, complete_operators
+from dispatch_cli.cli.completion import (
+    complete_arguments,
+    complete_contexts,
+    complete_keys,
+    complete_operators,
+    complete_tensors,
+)
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.options import Options
+
+
+tensor_option = click.option(
+    "--tensor",
+    "tensors",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=complete_tensors,
+    help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'. Repeatable.",
+)
+context_option = click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="TEXT",
+    shell_complete=complete_contexts,
+    help="A context of the call, outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME, … Repeatable.",
+)
+
 
 EXIT_CALL_FAILS = 1
 

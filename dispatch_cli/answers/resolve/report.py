@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.answers.shared.notes import Note, table_notes
+from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import not_built
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.answers.resolve.command_options import tensor_option
+from dispatch_cli.answers.resolve.command import tensor_option
 from dispatch_cli.cli.completion import complete_columns, complete_devices
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
+from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.checks.support_words import help_words, reason_words, resolve_command
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_runtime_keys
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
@@ -14,6 +13,7 @@ from dispatch_cli.cli.options import (
     chosen_keys,
     chosen_of_both_kinds,
     filter_option,
+    key_option,
     load_state,
     note_conditions,
     source_options,
@@ -36,14 +36,7 @@ MANY = 4
 @click.command("table", cls=Command)
 @source_options
 @filter_option(OWN_OR_ALL)
-@click.option(
-    "--key",
-    "key_globs",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=complete_runtime_keys,
-    help="Only runtime keys whose name matches.",
-)
+@key_option("Only runtime keys whose name matches.")
 @click.option("--full", is_flag=True, help="Show a row per slot, missing ones included.")
 @click.option(
     "--view",

@@ -6,7 +6,7 @@ import itertools
 
 import click
 
-from dispatch_cli.cli.completion import complete_files, complete_runtime_keys
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     SourceOptions,
@@ -14,6 +14,7 @@ from dispatch_cli.cli.options import (
     chosen_of_both_kinds,
     filter_option,
     guarded_names,
+    key_option,
     load_state,
     source_options,
 )
@@ -23,14 +24,7 @@ from dispatch_cli.cli.output import BadInput, Output, output_options, say_writte
 @click.command("guards", cls=Command)
 @source_options
 @filter_option("all; with --record, files and a base, those for which the files register or change something")
-@click.option(
-    "--key",
-    "key_globs",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=complete_runtime_keys,
-    help="With --record: only runtime keys whose name matches.",
-)
+@key_option("With --record: only runtime keys whose name matches.")
 @click.option(
     "--guards",
     multiple=True,

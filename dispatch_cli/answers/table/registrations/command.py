@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_registrable_keys
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
@@ -15,6 +14,7 @@ from dispatch_cli.cli.options import (
     chosen_of_both_kinds,
     chosen_operators,
     filter_option,
+    key_option,
     load_state,
     note_conditions,
     source_options,
@@ -29,13 +29,9 @@ if TYPE_CHECKING:
 @click.command("register", cls=Command)
 @source_options
 @filter_option(f"{OWN_OR_ALL}; with --key all")
-@click.option(
-    "--key",
-    "key_globs",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=complete_registrable_keys,
-    help="Instead: the operators with a kernel at exactly this key. Alias and functionality keys count, too.",
+@key_option(
+    "Instead: the operators with a kernel at exactly this key. Alias and functionality keys count, too.",
+    registrable=True,
 )
 @click.option(
     "--view",

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonKernelRow
-from dispatch_cli.answers.shared.starting_state import StartsFrom, starts_from
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
