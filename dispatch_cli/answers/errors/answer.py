@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,9 +11,8 @@ from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
 from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
-from dispatch_cli.answers.errors.other_text import with_state
 from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
-from dispatch_cli.answers.errors.reading.evidence import context_flags, evidence, layers_of
+from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, RAISER, context_flags, evidence, layers_of
 from dispatch_cli.answers.errors.reading.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
@@ -24,6 +23,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema.arguments import writes
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
 TELL_THE_AUTHOR = (
@@ -108,7 +108,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         others=other_errors(pasted.errors),
     )
     if first.kind == OTHER_TEXT:
-        return with_state(report, state, first)
+        return replace(report, facts=(*_of_text(first), *_of_definition(state, first.operator)))
     name = None if first.operator is None else OperatorName.parse(first.operator)
     if message.rules and (first.key if name is None else name.namespace) is not None:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
@@ -117,6 +117,30 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     if is_handled(pasted.text, first):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
+
+
+def _of_text(text: ErrorText) -> Iterator[Fact]:
+    """The call and the place in PyTorch that the text itself names."""
+    call, frame, raiser = text.detail(CALL), text.detail(FRAME), text.detail(RAISER)
+    if raiser is not None:
+        yield Fact("raiser", (), Proof.TEXT, f"The error is raised by {raiser}, which is no file of PyTorch.")
+    if call is not None:
+        yield Fact("call", (), Proof.TEXT, f"The traced call that failed is `{call}`.")
+    if frame is not None:
+        yield Fact("frame", (), Proof.TEXT, f"The innermost frame of PyTorch in its traceback is {frame}.")
+
+
+def _of_definition(state: State, named: str | None) -> Iterator[Fact]:
+    """The operator of a name, or its only overload, as it is defined, with the writes, which tracers may refuse."""
+    names = [name for name in state.dispatcher.names() if named in (name, OperatorName.parse(name).name)]
+    exact = named if named in names else names[0] if len(names) == 1 else None
+    definition = None if exact is None else state.dispatcher.operator(OperatorName.parse(exact)).definition
+    schema = None if definition is None else definition.known_schema
+    if schema is not None:
+        written = tuple(argument.name for argument in schema.arguments if writes(argument))
+        changes = f" It writes to {some_of(written)}." if written else ""
+        over = " with ".join(state.over) or "The state here"
+        yield Fact("schema", written, Proof.STATE, f"{over} defines it as {schema}.{changes}")
 
 
 def _begin(text: str, line: int) -> int:

@@ -59,8 +59,8 @@ class Fact(NamedTuple):
     the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace the math
     kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key, before
     it gets to the second. handled: another error came while this one was handled.
-    Of a text that has no known sentence: schema: the definition of the operator; not-in-state: the state is of a build
-    without this backend.
+    Of a text that has no known sentence: schema: the definition of the operator; raiser, call, frame: the line that
+    raises the error, the traced call, and the innermost frame of PyTorch.
     """
 
     kind: str

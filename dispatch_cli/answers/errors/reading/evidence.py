@@ -84,16 +84,6 @@ _OPERATORS = tuple(
         r"['\"`](?!(?:std|at|c10|torch|caffe2)::)(\w{1,100}::\w{1,100}(?:\.\w{1,100})?)['\"`]",
     )
 )
-_DEVICES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\bDispatchKey(?:\.|::)(\w{1,60})",
-        r"\b((?:Autograd|Autocast|Sparse|SparseCsr|Quantized|NestedTensor)[A-Z]{2,5}\d?)\b",
-        r"\bdevice(?: type)?['\"]?[ :=]{1,3}['\"]?(?!of\b|type\b|is\b|to\b)([a-z]{2,20})(?::\d{1,3})?['\"]",
-        r"(?<![\w/\\.-])(cuda|xpu|mps|hpu|npu|xla)(?::\d{1,3})?(?![\w/\\.-])",
-        r"(?<![\w/\\.-])(CUDA|XPU|MPS|HPU|NPU|XLA) (?:backend|device|tensors?)\b",
-    )
-)
 
 
 class Sign(NamedTuple):
@@ -168,9 +158,8 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
         RAISER: raiser,
     }
     details = (*((flag, "") for flag in flags), *((key, value) for key, value in words.items() if value is not None))
-    device = _first(_DEVICES, message)
     named = None if parsed is None else str(parsed)
-    return (ErrorText(OTHER_TEXT, named, device, shown.line_at(begin), {}, None, details),)
+    return (ErrorText(OTHER_TEXT, named, None, shown.line_at(begin), {}, None, details),)
 
 
 def context_flags(layers: Iterable[str]) -> tuple[str, ...]:
