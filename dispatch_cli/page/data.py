@@ -1,4 +1,4 @@
-"""The data of a page: everything that it shows, with nothing repeated. The shape is described in ARCHITECTURE.md."""
+"""The data of a page: everything that it shows, with nothing repeated."""
 
 from __future__ import annotations
 
