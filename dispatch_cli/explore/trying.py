@@ -60,7 +60,7 @@ class Trying(App[None]):
     def _write(self, path: str | None) -> None:
         from dispatch_cli.whatif.written import CannotSave
 
-        if path is None:
+        if not path:
             return
         try:
             self.session.whatif.write(path)

@@ -103,6 +103,19 @@ def test_a_change_on_trial_is_marked_and_taken_back() -> None:
     drive(Session(newest(), BASE), steps, (200, 60))
 
 
+def test_keys_are_asked_for() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ADD, "table")
+        await until(pilot, lambda: app.query_one(TablePane).view.has_focus)
+        await pilot.press("f", *"autogradc", "enter")
+        await until(pilot, lambda: app.answer is not None and app.answer.command[-2:] == ("--key", "*autogradc*"))
+        assert_prints(app.answer)
+        await pilot.press("f", "ctrl+u", "enter")
+        await until(pilot, lambda: app.answer is not None and "--key" not in app.answer.command)
+
+    drive(Session(newest(), BASE), steps)
+
+
 SAME = """
 dispatch: 1
 operators:

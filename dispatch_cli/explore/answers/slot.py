@@ -143,11 +143,11 @@ class SlotBlocks:
             stale = became_stale(what.answer, self.before)
             was = "was not stale" if stale else f"held {before_phrase(self.before)}"
             yield Paragraph(Run(f"~ Before the changes on trial, {what.key} {was}.", Tone.WARN))
+        yield from self._switched_off()
         span = what.answer.span
         if span is not None and (excerpt := snippet(span, None, width - _MARGIN)) is not None:
             yield marked_line(excerpt, Tone.WARN, 2)
         yield from explain.reasons(report, what)
-        yield from self._switched_off()
         yield from explain.around(what)
         yield from self._advice(what.advice)
 

@@ -135,7 +135,7 @@ class CallPane(Pane):
         elif isinstance(target, CallTarget):
             self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
 
-    def on_call_line_left(self, event: CallLine.Left) -> None:
+    def on_input_submitted(self, event: Input.Submitted) -> None:
         """The line has the call that is answered, in full."""
         event.stop()
         self.words.update(Content(""))

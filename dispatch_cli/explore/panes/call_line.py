@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple
 
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
@@ -144,11 +143,8 @@ class CallLine(Input):
     DEFAULT_CSS = "CallLine { background: $surface; } CallLine:focus { background: $boost; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", "Complete", tooltip="Take the word that is proposed behind the cursor"),
-        Binding("enter,escape", "leave", "To the answer", tooltip="From the call to its answer"),
+        Binding("enter,escape", "submit", "To the answer", tooltip="From the call to its answer"),
     ]
-
-    class Left(Message):
-        """Typing is over."""
 
     def __init__(self, universe: Universe) -> None:
         super().__init__(
@@ -173,7 +169,3 @@ class CallLine(Input):
             raise SkipAction
         self.value = following
         self.action_end()
-
-    def action_leave(self) -> None:
-        """Go to the answer."""
-        self.post_message(self.Left())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
@@ -72,25 +72,6 @@ class Detail(Static):
             self.update(Content(text), layout=False)
 
 
-class KeyFilter(Input):
-    """Filter for the keys that are shown."""
-
-    DEFAULT_CSS = "KeyFilter { background: $panel; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave(True)", "Leave", tooltip="Show all keys, and back to the table"),
-        Binding("enter,down", "leave(False)", "To the table", tooltip="From the filter to the table"),
-    ]
-
-    def __init__(self) -> None:
-        super().__init__(compact=True, placeholder="keys: a part of their names, or a glob")
-
-    def action_leave(self, clear: bool) -> None:
-        """Back to the table."""
-        if clear:
-            self.value = ""
-        self.screen.query_one("#table-cells").focus()
-
-
 def _has_key(key: str | None, place: ShownKeys) -> bool:
     return key in place.keys
 
@@ -112,7 +93,7 @@ class TablePane(Pane):
         Binding("v", "toggle_grid", "Grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
         Binding("p", "next_resolver", "Python", tooltip="The C++ table, or the slots where Python chooses otherwise"),
-        Binding("f", "filter", "Filter", tooltip="Filter the keys: type a part of their names"),
+        Binding("f", "filter", "Filter", tooltip="Show only some keys: a part of their names, or a glob"),
         Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
     ]
@@ -256,20 +237,13 @@ class TablePane(Pane):
         """Show the C++ table, or the slots where Python chooses otherwise."""
         self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
 
-    async def action_filter(self) -> None:
+    def action_filter(self) -> None:
         """Ask for a part of the names of keys."""
-        field = next(iter(self.query(KeyFilter)), None)
-        if field is None:
-            field = KeyFilter()
-            await self.mount(field, before=0)
-        field.focus()
+        from dispatch_cli.explore.views.screens import Ask
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._change(self.options._replace(keys=event.value.strip()))
+        asked = Ask("Which keys? A part of their names, or a glob; nothing for all keys", self.options.keys)
+        self.app.push_screen(asked, self._filter)
 
-    def on_input_blurred(self, event: Input.Blurred) -> None:
-        """The field goes when nothing is asked; not where the whole terminal has lost the focus."""
-        event.stop()
-        if not event.value and self.screen.focused is not None:
-            event.input.remove()
+    def _filter(self, keys: str | None) -> None:
+        if keys is not None:
+            self._change(self.options._replace(keys=keys))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -35,16 +34,7 @@ LOOKS = {
 """The styles of tones; text without one is plain."""
 
 
-def can_be_written(sign: str) -> bool:
-    """True if the terminal's encoding, which is that of standard error for textual, has a sign."""
-    try:
-        sign.encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-MARK = ("\u258c " if can_be_written("\u258c") else "| ", "  ")
+MARK = ("\u258c ", "  ")
 """Signs before the lines that the cursor is on, and before others, where something can be opened."""
 
 

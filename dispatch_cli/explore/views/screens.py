@@ -52,7 +52,7 @@ def problems_screen(listed: Sequence[Problem]) -> DocumentScreen:
 
 
 class Ask(ModalScreen["str | None"]):
-    """A question; its result is what is typed, or None. first: what is there to begin with."""
+    """A question; its result is what is typed, or None where it is left. first: what is there to begin with."""
 
     DEFAULT_CSS = """
     Ask { align: center middle; background: $background 60%; }
@@ -73,7 +73,7 @@ class Ask(ModalScreen["str | None"]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(event.value.strip() or None)
+        self.dismiss(event.value.strip())
 
 
 class Choose(ModalScreen[Any]):
