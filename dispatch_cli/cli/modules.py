@@ -101,6 +101,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
     ("--all", ("register", "table"), "write --full"),
     ("--all-findings", ("check-invariants", "crossref"), "write --full"),
+    ("--all-versions", ("page",), "write `dispatch-cli page --base NAME -o FILE` for each version"),
     ("--autocast", ("coverage",), "write --context autocast"),
     ("--cache-dir", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR to the directory"),
     ("--codegen-backends", _SOURCES, "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml"),
@@ -139,6 +140,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--timestamp", ("page",), "leave it out: the file has a date"),
     ("--to", ("history",), _VERSIONS),
     ("--view", ("crossref",), "leave it out: what only one side has is a finding"),
+    ("--trace", ("page",), "write `dispatch-cli trace RECORDING --full --format html -o FILE`"),
     ("--vmap", ("capture",), _VMAP),
     ("--vmap", ("coverage",), "write --context vmap"),
 )
