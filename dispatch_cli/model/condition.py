@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 MAX_NESTING = 50
 """Greatest depth of parentheses in a condition."""
@@ -30,10 +30,6 @@ class Not:
     """The opposite."""
 
     operand: Condition
-    _hash: int = field(default=0, init=False, repr=False, compare=False)
-
-    def __hash__(self) -> int:
-        return _kept_hash(self, self.operand)
 
     def __str__(self) -> str:
         return f"not {_part(self.operand)}"
@@ -44,10 +40,6 @@ class And:
     """All of them hold."""
 
     operands: tuple[Condition, ...]
-    _hash: int = field(default=0, init=False, repr=False, compare=False)
-
-    def __hash__(self) -> int:
-        return _kept_hash(self, self.operands)
 
     def __str__(self) -> str:
         return " and ".join(map(_part, self.operands))
@@ -58,25 +50,12 @@ class Or:
     """At least one of them holds."""
 
     operands: tuple[Condition, ...]
-    _hash: int = field(default=0, init=False, repr=False, compare=False)
-
-    def __hash__(self) -> int:
-        return _kept_hash(self, self.operands)
 
     def __str__(self) -> str:
         return " or ".join(map(_part, self.operands))
 
 
 Condition = Atom | Not | And | Or
-
-
-def _kept_hash(condition: Not | And | Or, parts: object) -> int:
-    """The hash of a condition, which is made once: conditions are large, and are looked up for every registration."""
-    hash_value = condition._hash
-    if not hash_value:
-        hash_value = hash((type(condition).__name__, parts))
-        object.__setattr__(condition, "_hash", hash_value)
-    return hash_value
 
 
 def _part(condition: Condition) -> str:
