@@ -17,9 +17,7 @@ def takes_symint(signature: FunctionSchema) -> bool:
     PyTorch decides it from the function's parameters alone (``fn_has_symint``): one of SymInt, SymInt?, SymInt[],
     SymInt[]? is enough. Returns and the boxed and unboxed flags of a dump have no part in it.
     """
-    return any(
-        argument.type is not argument.real_type and argument.real_type in _SYMINTS for argument in signature.arguments
-    )
+    return any(argument.real_type in _SYMINTS for argument in signature.arguments)
 
 
 def real_types(schema: FunctionSchema, with_symint: bool = True) -> FunctionSchema:
@@ -27,16 +25,8 @@ def real_types(schema: FunctionSchema, with_symint: bool = True) -> FunctionSche
 
     with_symint: False leaves SymInt arguments as int; returns keep SymInt all the same.
     """
-    return replace(
-        schema,
-        arguments=tuple(_with_real_type(argument, with_symint) for argument in schema.arguments),
-        returns=tuple(_with_real_type(argument, True) for argument in schema.returns),
-    )
-
-
-def _with_real_type(argument: Argument, with_symint: bool) -> Argument:
-    chosen = _real_type(argument, with_symint)
-    return argument if argument.type is argument.real_type else replace(argument, type=chosen, real_type=chosen)
+    arguments = (replace(argument, real_type=_real_type(argument, with_symint)) for argument in schema.arguments)
+    return replace(schema, arguments=tuple(arguments))
 
 
 def find_schema_differences(
@@ -65,9 +55,7 @@ def _real(arguments: tuple[Argument, ...], with_symint: bool) -> list[SchemaType
 
 
 def _real_type(argument: Argument, with_symint: bool) -> SchemaType:
-    if argument.type is argument.real_type or with_symint or argument.real_type not in _SYMINTS:
-        return argument.real_type
-    return argument.type
+    return argument.real_type if with_symint or argument.real_type not in _SYMINTS else argument.type
 
 
 def _difference_in_number(what: str, left: list[SchemaType], right: list[SchemaType]) -> str | None:

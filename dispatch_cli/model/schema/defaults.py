@@ -13,7 +13,7 @@ from itertools import repeat
 from dispatch_cli.model.options import DTYPES, OTHER_NAMES
 from dispatch_cli.model.schema.cursor import Cursor, is_name, is_string
 from dispatch_cli.model.schema.error import MAX_BROADCAST, PartError, shortened
-from dispatch_cli.model.schema.types import SchemaType, TypeKind
+from dispatch_cli.model.schema.types import SchemaType, TypeKind, seen_by_torchscript
 from dispatch_cli.model.suggest import suggestion
 
 Constant = None | bool | int | float | str
@@ -48,20 +48,20 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
 
 
-def read_default(cursor: Cursor, seen: SchemaType, real: SchemaType, size: int | None) -> Value:
+def read_default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
     """Read the default value of an argument.
 
-    seen, real: its type as TorchScript sees it, and the real one. size: that of a fixed-size list.
-    Errors: SchemaError.
+    real: its type. size: that of a fixed-size list. Errors: SchemaError.
     """
     start = cursor.index
     try:
-        return _default(cursor, seen, real, size)
+        return _default(cursor, real, size)
     except PartError as error:
         cursor.fail(str(error), start)
 
 
-def _default(cursor: Cursor, seen: SchemaType, real: SchemaType, size: int | None) -> Value:
+def _default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
+    seen = seen_by_torchscript(real)
     kind = seen.kind
     if kind in _SINGLE:
         return _constant(cursor, kind, real)

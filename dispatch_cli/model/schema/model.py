@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.defaults import Value, print_constant, print_quoted
-from dispatch_cli.model.schema.types import SchemaType, TypeKind
+from dispatch_cli.model.schema.types import SchemaType, TypeKind, seen_by_torchscript
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,21 @@ class Argument:
     """One argument or return of a schema.
 
     name: empty for an unnamed return.
-    type: as TorchScript sees it, where SymInt, ScalarType, Layout and MemoryFormat are int.
     real_type: as it was written; this is what is printed.
     size: the 3 of ``int[3]``. kwarg_only: it follows the ``*``.
     """
 
     name: str
-    type: SchemaType
     real_type: SchemaType
     size: int | None = None
     default: Default | None = None
     kwarg_only: bool = False
     alias: AliasInfo | None = None
+
+    @property
+    def type(self) -> SchemaType:
+        """As TorchScript sees it, where SymInt, ScalarType, Layout and MemoryFormat are int."""
+        return seen_by_torchscript(self.real_type)
 
     def printed(self) -> str:
         """As PyTorch prints it."""

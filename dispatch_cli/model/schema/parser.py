@@ -152,7 +152,7 @@ class _Parser:
         for argument, start in zip(schema.arguments, starts, strict=True):
             if argument.default is not None:
                 has_default = True
-            elif has_default and not argument.kwarg_only and argument.type.kind is not TypeKind.LIST:
+            elif has_default and not argument.kwarg_only and argument.real_type.kind is not TypeKind.LIST:
                 message = f"'{shortened(argument.name)}' has no default, but an argument before it has one"
                 self.cursor.fail(message, start)
 
@@ -173,7 +173,7 @@ class _Parser:
         return tuple(arguments), is_varret
 
     def _argument(self, kwarg_only: bool) -> Argument:
-        seen, real, alias, size = self._types.sized_type()
+        real, alias, size = self._types.sized_type()
         name = self.cursor.name("an argument name")
         default = None
         if self.cursor.next_if("="):
@@ -181,11 +181,10 @@ class _Parser:
                 printed = self.cursor.printed_default()
                 default = Default(read_printed(printed), printed)
             else:
-                default = Default(read_default(self.cursor, seen, real, size))
-        return Argument(name, seen, real, size, default, kwarg_only, alias)
+                default = Default(read_default(self.cursor, real, size))
+        return Argument(name, real, size, default, kwarg_only, alias)
 
     def _return(self) -> Argument:
-        seen, real, alias, size = self._types.sized_type()
-        return Argument(
-            self.cursor.advance() if is_name(self.cursor.token) else "", seen, real, size, None, False, alias
-        )
+        real, alias, size = self._types.sized_type()
+        name = self.cursor.advance() if is_name(self.cursor.token) else ""
+        return Argument(name, real, size, alias=alias)

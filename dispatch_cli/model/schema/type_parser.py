@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from dispatch_cli.model.schema.cursor import Cursor, is_name
 from dispatch_cli.model.schema.error import PartError, shortened
 from dispatch_cli.model.schema.model import AliasInfo
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
-    INT,
     PRINTED_TYPES,
-    SHOWN_AS_INT,
     TENSOR,
     SchemaType,
-    custom_class,
+    TypeKind,
     dict_of,
     list_of,
     optional_of,
+    seen_by_torchscript,
     tuple_of,
 )
 from dispatch_cli.model.suggest import suggestion
@@ -28,8 +26,6 @@ _UNSUPPORTED = ("Union", "Future", "Await", "RRef")
 _OTHER_WORDS = {"double": "float", "int64_t": "int", "Dimname": "str", "number": "Scalar", "SymFloat": "float"}
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.\w+\.\w+")
 _MAX_SIZE = 2**31 - 1
-_Types = tuple[SchemaType, SchemaType, AliasInfo | None]
-"""A type as TorchScript sees it, the real type, and the alias annotation."""
 
 
 class TypeReader:
@@ -44,22 +40,22 @@ class TypeReader:
         self._printed = printed
         self._fresh_sets = 0
 
-    def sized_type(self) -> tuple[SchemaType, SchemaType, AliasInfo | None, int | None]:
+    def sized_type(self) -> tuple[SchemaType, AliasInfo | None, int | None]:
         """A type, perhaps with one fixed-size list around it: only an argument as a whole can have a size."""
         start = self._cursor.index
         try:
-            seen, real, alias = self._type()
+            real, alias = self._type()
             if not self._cursor.next_if("["):
-                return seen, real, alias, None
+                return real, alias, None
             size = self._size()
             self._cursor.expect("]")
             alias = self._alias_of_list(alias)
-            seen, real = _both(list_of, seen, real)
+            real = list_of(real)
             if self._cursor.next_if("?"):
-                seen, real = _both(optional_of, seen, real)
+                real = optional_of(real)
         except PartError as problem:
             self._cursor.fail(str(problem), start)
-        return seen, real, alias, size
+        return real, alias, size
 
     def _size(self) -> int:
         text = self._cursor.number()
@@ -67,46 +63,43 @@ class TypeReader:
             self._cursor.fail(f"'{shortened(text)}' is not the size of a list", self._cursor.index - 1)
         return int(text)
 
-    def _type(self) -> _Types:
+    def _type(self) -> tuple[SchemaType, AliasInfo | None]:
         start = self._cursor.index
         try:
-            seen, real, alias = self._plain_type()
+            real, alias = self._plain_type()
             while True:
                 if self._cursor.token == "[" and self._cursor.following() == "]":
                     self._cursor.advance()
                     self._cursor.advance()
-                    seen, real = _both(list_of, seen, real)
+                    real = list_of(real)
                     alias = self._alias_of_list(alias)
                 elif self._cursor.next_if("?"):
-                    seen, real = _both(optional_of, seen, real)
+                    real = optional_of(real)
                     alias = self._alias() or alias if self._printed else alias
                 else:
-                    return seen, real, alias
+                    return real, alias
         except PartError as problem:
             self._cursor.fail(str(problem), start)
 
     def _inner_type(self) -> SchemaType:
         """A type inside another one; PyTorch drops its real type and its annotation."""
-        seen, real, _ = self._type()
-        return real if self._printed else seen
+        real, _ = self._type()
+        return real if self._printed else seen_by_torchscript(real)
 
-    def _plain_type(self) -> _Types:
+    def _plain_type(self) -> tuple[SchemaType, AliasInfo | None]:
         """A type without what may follow it (lists, optionals)."""
         word = self._cursor.token
         if word == "(":
-            members = self._inner_types()
-            return _alike(tuple_of(members), self._printed_alias())
+            return tuple_of(self._inner_types()), self._printed_alias()
         if word in _UNSUPPORTED:
             raise PartError(f"{word} types are not supported: no operator has one")
         if word == "__torch__":
-            return _alike(self._base_type(), self._printed_alias())
+            return self._base_type(), self._printed_alias()
         if self._cursor.next_if("Tensor"):
-            return TENSOR, TENSOR, self._alias()
+            return TENSOR, self._alias()
         if self._cursor.next_if("Dict"):
-            key, value = self._pair()
-            return _alike(dict_of(key, value), self._alias())
-        real = self._base_type()
-        return INT if real.kind in SHOWN_AS_INT else real, real, self._alias()
+            return dict_of(*self._pair()), self._alias()
+        return self._base_type(), self._alias()
 
     def _printed_alias(self) -> AliasInfo | None:
         """The annotation of a type that PyTorch reads without one: it prints that of what is around it there."""
@@ -130,7 +123,7 @@ class TypeReader:
             self._cursor.advance()
             word = f"{word}.{self._cursor.advance()}"
         if _CUSTOM_CLASS.fullmatch(word):
-            return custom_class(word)
+            return SchemaType(TypeKind.CLASS, word)
         base_type = BASE_TYPES.get(word) or (PRINTED_TYPES.get(word) if self._printed else None)
         if base_type is None:
             meant = _OTHER_WORDS.get(word)
@@ -174,14 +167,3 @@ class TypeReader:
         if own is None:
             return AliasInfo(write=element.write, contained=(element,))
         return AliasInfo(own.before, own.after, own.write, (element,))
-
-
-def _alike(both: SchemaType, alias: AliasInfo | None) -> _Types:
-    return both, both, alias
-
-
-def _both(
-    make: Callable[[SchemaType], SchemaType], seen: SchemaType, real: SchemaType
-) -> tuple[SchemaType, SchemaType]:
-    seen_type = make(seen)
-    return seen_type, seen_type if seen is real else make(real)

@@ -1,6 +1,6 @@
 """The types of PyTorch's schema language, as immutable values.
 
-A type is known by its kind, its printed text and the types inside it.
+A type is known by its printed text.
 """
 
 from __future__ import annotations
@@ -47,25 +47,18 @@ class TypeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaType:
-    """One type.
+    """One type; its text says all.
 
     text: as PyTorch prints it. contained: element, members, or key and value. depth: how deep types nest inside it.
-    class_name: of a custom class.
     """
 
-    kind: TypeKind
-    text: str = field(compare=False)
-    contained: tuple[SchemaType, ...] = ()
+    kind: TypeKind = field(compare=False)
+    text: str
+    contained: tuple[SchemaType, ...] = field(default=(), compare=False)
     depth: int = field(default=0, compare=False)
-    class_name: str = ""
 
     def __str__(self) -> str:
         return self.text
-
-
-def custom_class(name: str) -> SchemaType:
-    """``__torch__.torch.classes.ns.Name``, given in full."""
-    return SchemaType(TypeKind.CLASS, name, class_name=name)
 
 
 ANY = SchemaType(TypeKind.ANY, "Any")
@@ -108,7 +101,7 @@ BASE_TYPES = {
 PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.PY_OBJECT, "PyObject")}
 """Words that PyTorch prints and does not read: that of a class which is registered as an opaque type, for one."""
 
-SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
+_SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
 """Kinds that TorchScript sees as int: PyTorch keeps both, the type it sees and the real one."""
 
 
@@ -140,3 +133,14 @@ def tuple_of(elements: tuple[SchemaType, ...]) -> SchemaType:
 def dict_of(key: SchemaType, value: SchemaType) -> SchemaType:
     """``Dict(key, value)``."""
     return compound(TypeKind.DICT, f"Dict({key}, {value})", (key, value))
+
+
+def seen_by_torchscript(real: SchemaType) -> SchemaType:
+    """The type for which TorchScript takes a real one."""
+    if real.kind in _SHOWN_AS_INT:
+        return INT
+    if real.kind in (TypeKind.OPTIONAL, TypeKind.LIST):
+        seen = seen_by_torchscript(real.contained[0])
+        if seen is not real.contained[0]:
+            return list_of(seen) if real.kind is TypeKind.LIST else optional_of(seen)
+    return real
