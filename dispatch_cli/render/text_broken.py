@@ -127,7 +127,7 @@ def _shortened(characters: _Characters, width: int) -> _Characters:
             start, stop = match.span()
             head = _fitting_start(match[0], width // 4)
             room = width - width_of(match[0][:head])
-            kept = next(at for at in range(start, stop + 1) if width_of(match.string[at:stop]) < room)
+            kept = next(at for at in range(max(start, stop - room), stop + 1) if width_of(match.string[at:stop]) < room)
             short += [*characters[end : start + head], Run(_MARK, characters[start].tone), *characters[kept:stop]]
             end = stop
     return short + characters[end:]
