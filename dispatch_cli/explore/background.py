@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.declarations import Declarations
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 Step = Callable[[str], None]
 """Told of each step of the work, in a few words."""
 
@@ -38,8 +38,8 @@ class Background:
 
     def start(
         self,
-        work: Callable[[Step], Made],
-        done: Callable[[Made], object],
+        work: Callable[[Step], Result],
+        done: Callable[[Result], object],
         failed: Callable[[Exception], object],
         report: Callable[[str], object] = lambda _: None,
     ) -> None:
@@ -75,7 +75,7 @@ class Background:
         if number == self._number and self.busy:
             report(text)
 
-    def _finish(self, number: int, take: Callable[[Made], object], result: Made) -> None:
+    def _finish(self, number: int, take: Callable[[Result], object], result: Result) -> None:
         if number == self._number:
             self.busy = False
             take(result)

@@ -22,22 +22,22 @@ from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-class Shared(Generic[Made]):
+class Shared(Generic[Result]):
     """A value that the first thread that asks for it makes, while others that ask wait."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._made: list[Made] = []
+        self._results: list[Result] = []
 
-    def get(self, make: Callable[[], Made]) -> Made:
+    def get(self, make: Callable[[], Result]) -> Result:
         """The value. Errors: those of *make*; then the next one that asks makes it."""
         with self._lock:
-            if not self._made:
-                self._made.append(make())
-            return self._made[0]
+            if not self._results:
+                self._results.append(make())
+            return self._results[0]
 
 
 class Touched(NamedTuple):

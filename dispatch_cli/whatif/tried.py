@@ -31,7 +31,7 @@ class TriedChanges:
     """Changes, and the state with them.
 
     path, places: the file that the changes are written to, and where it has each addition.
-    added: what is declared with the additions, of which the other changes speak. said: with all changes.
+    added: what is declared with the additions, of which the other changes speak. declared: with all changes.
     touched: what each change can concern. before: the version without the last change; None where there is none.
     searched: the findings that come and go, as threads find them.
     """
@@ -45,11 +45,11 @@ class TriedChanges:
         source = original.source
         try:
             others = [change for change in changes if not isinstance(change, Addition)]
-            self.said = change_history(self.added, source, others, change_places(changes, path))
+            self.declared = change_history(self.added, source, others, change_places(changes, path))
         except ChangeError as error:
             raise refusal_of(error) from None
-        self.state = rerun(original, self.said) if changes else original
-        if self.said.changes is not None and original.declarations.changes is None and len(others) == len(changes):
+        self.state = rerun(original, self.declared) if changes else original
+        if self.declared.changes is not None and original.declarations.changes is None and len(others) == len(changes):
             note_without_changes(self.state, original)
         self.touched: tuple[Touched, ...] = ()
         self.before: TriedChanges | None = None

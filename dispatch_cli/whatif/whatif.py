@@ -146,7 +146,7 @@ class WhatIf:
 
     def copies(self) -> Callable[[], tuple[State, State]]:
         """A function that makes the original state and the one with the changes anew, and may run in a thread."""
-        original, declarations = self.original, self._now.said
+        original, declarations = self.original, self._now.declared
         return lambda: (rerun(original, all_declarations(original)), rerun(original, declarations))
 
     def take(self, changes: tuple[Change, ...], result: FindingsEffect) -> bool:
@@ -163,7 +163,7 @@ class WhatIf:
         Their names are those that a further change can have.
         """
         names = {registration.identity: registration.name for registration in self._now.registered(operator, python)}
-        now = RegistrationIndex(self._now.said, self.original.source).of(operator, python)
+        now = RegistrationIndex(self._now.declared, self.original.source).of(operator, python)
         return [registration._replace(name=names[registration.identity]) for registration in now]
 
     # inside

@@ -40,7 +40,7 @@ def screens(size: tuple[int, int]) -> dict[str, str]:
     """The screens of a size, by the id of their view."""
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> dict[str, str]:
-        await until(pilot, lambda: app.catalogue.found is not None, 30)
+        await until(pilot, lambda: app.catalogue.findings is not None, 30)
         results = {}
         for view in SCREENS[size]:
             await app.go(_SPOT, view)

@@ -96,7 +96,7 @@ def test_1_why_does_a_call_fail() -> None:
 def test_2_which_operators_and_slots_does_my_file_change() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("f")
-        own = [app.catalogue.entries[item].name for item in app.operators.list.found]
+        own = [app.catalogue.entries[item].name for item in app.operators.list.listed]
         slots = json.loads(call("diff", "torch-2.4", SCENARIO, "--format", "json").out)["slots"]
         assert own == sorted({operator["operator"] for slot in slots for operator in slot["operators"]})
         shown = await answered(app, pilot, "table")

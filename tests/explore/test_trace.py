@@ -140,7 +140,7 @@ def test_the_list_of_operators_marks_those_that_were_called() -> None:
         await pilot.press("o")
         await until(pilot, lambda: app.operators.list.has_focus)
         assert app.operators.filters.marked is Marked.CALLED
-        listed = {app.catalogue.entries[number].name for number in app.operators.list.found}
+        listed = {app.catalogue.entries[number].name for number in app.operators.list.listed}
         assert listed == {*recorded_counts(OWN)}
         line = next(line for line in screen_text(app).splitlines() if "aten::copy_" in line)
         assert f"{CALLED}{recorded_counts(OWN)['aten::copy_']}" in line

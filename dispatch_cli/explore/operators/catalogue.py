@@ -42,14 +42,14 @@ class Marked(Enum):
     ALL = "all"
     OWN = "files"
     TRIED = "what if"
-    FOUND = "findings"
+    FINDINGS = "findings"
     CALLED = "trace"
 
 
 class Catalogue:
     """All operators of a state, those of its files first.
 
-    own: those that the files say something of. tried: those that a change on trial changed. found: the findings of
+    own: those that the files say something of. tried: those that a change on trial changed. findings: those of
     each, counted by severity; None as long as the checks have not run. called: how often the recorded program called
     each; None where there is no recording.
     """
@@ -63,7 +63,7 @@ class Catalogue:
         self.entries = listed_operators(state, self.own)
         self.matcher = Matcher([entry.name for entry in self.entries])
         self.tried: frozenset[str] = frozenset()
-        self.found: Mapping[str, Mapping[Severity, int]] | None = None
+        self.findings: Mapping[str, Mapping[Severity, int]] | None = None
 
     @cached_property
     def numbers(self) -> Mapping[ListedOperator, int]:
@@ -78,7 +78,7 @@ class Catalogue:
             return self.tried
         if marked is Marked.CALLED:
             return frozenset(self.called or ())
-        return frozenset(self.found or ()) if marked is Marked.FOUND else None
+        return frozenset(self.findings or ()) if marked is Marked.FINDINGS else None
 
     @property
     def marks(self) -> tuple[Marked, ...]:
@@ -90,7 +90,7 @@ class Catalogue:
         """Counts behind a name: of the operator's calls, and of its findings of each severity."""
         if calls := (self.called or {}).get(entry.name):
             yield f" {CALLED}{calls:,}", None
-        by_severity = (self.found or {}).get(entry.name, {})
+        by_severity = (self.findings or {}).get(entry.name, {})
         for severity, sign in SEVERITIES.items():
             if by_severity.get(severity):
                 yield f" {by_severity[severity]}{sign}", severity
@@ -136,7 +136,7 @@ class Catalogue:
         return self.numbers.get(entry)
 
 
-Found = Mapping[str, Mapping[Severity, int]]
+FindingCounts = Mapping[str, Mapping[Severity, int]]
 """The findings of each operator, counted by severity."""
 _PAUSE = 0.002
 """Seconds for which the checks let the screen go on, between two steps."""
@@ -148,13 +148,13 @@ def tried_operators(session: Session) -> frozenset[str]:
     return frozenset(str(name) for change in touched for name in change.operators)
 
 
-def original_findings(session: Session) -> Callable[[Step], Found]:
+def original_findings(session: Session) -> Callable[[Step], FindingCounts]:
     """A function that gives the findings of the state without changes, and may run in a thread."""
     from dispatch_cli.explore.answers.findings import original_search
 
     search = original_search(session)
 
-    def find(step: Step) -> Found:
+    def find(step: Step) -> FindingCounts:
         def progress(*_: object) -> None:
             step("")
             time.sleep(_PAUSE)
@@ -165,7 +165,7 @@ def original_findings(session: Session) -> Callable[[Step], Found]:
     return find
 
 
-def with_changes(findings: Found, effect: FindingsEffect) -> Found:
+def with_changes(findings: FindingCounts, effect: FindingsEffect) -> FindingCounts:
     """The findings with the changes on trial. effect: those that come and go by them."""
     counts, new, gone = dict(findings), counted(effect.new), counted(effect.gone)
     for operator in new.keys() | gone.keys():
@@ -178,7 +178,7 @@ def with_changes(findings: Found, effect: FindingsEffect) -> Found:
     return counts
 
 
-def counted(findings: Iterable[Finding]) -> Found:
+def counted(findings: Iterable[Finding]) -> FindingCounts:
     """Number of findings of each severity for every operator."""
     counts: dict[str, Counter[Severity]] = {}
     for finding in findings:

@@ -31,7 +31,7 @@ class Matcher:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
         self._last = ""
-        self._found: list[int] = [*range(len(names))]
+        self._matches: list[int] = [*range(len(names))]
 
     @cached_property
     def _lower(self) -> list[str]:
@@ -46,13 +46,13 @@ class Matcher:
             numbers = [number for number, name in enumerate(self.names) if all(name in group for group in chosen)]
             return self._ranked(numbers, words) if words else numbers
         if not words:
-            self._last, self._found = "", [*range(len(self.names))]
-            return self._found
+            self._last, self._matches = "", [*range(len(self.names))]
+            return self._matches
         # what matches a longer query matched the shorter one
         narrowed = bool(self._last) and _normal(query).startswith(self._last)
-        self._found = self._ranked(self._found if narrowed else range(len(self.names)), words)
+        self._matches = self._ranked(self._matches if narrowed else range(len(self.names)), words)
         self._last = _normal(query)
-        return self._found
+        return self._matches
 
     def _globbed(self, glob: str) -> frozenset[str]:
         """The names that a glob chooses; those without a namespace are of higher-order operators."""

@@ -43,13 +43,13 @@ class OperatorList(LinesView):
         self.catalogue = catalogue
         self.query_text = ""
         self.marked = Marked.ALL
-        self.found: Sequence[int] = catalogue.find("")
+        self.listed: Sequence[int] = catalogue.find("")
         self.near = ""  # what comes first where the query finds nothing good, in a few words
 
     @property
     def entry(self) -> ListedOperator | None:
         """The operator under the cursor."""
-        return self.item(self.cursor) if self.found else None
+        return self.item(self.cursor) if self.listed else None
 
     def search(self, query: str, marked: Marked) -> None:
         """Show what a query and a filter find. The cursor goes to the best; without a query it stays where it is."""
@@ -61,10 +61,10 @@ class OperatorList(LinesView):
 
     def _show_found(self, entry: ListedOperator | None) -> None:
         """Look for the operators, and show them with the cursor on an entry if it is there, else on the first."""
-        self.found, self.near = self.catalogue.search(self.query_text, self.marked)
+        self.listed, self.near = self.catalogue.search(self.query_text, self.marked)
         number = None if entry is None else self.catalogue.numbers.get(entry)
-        stays = number is not None and number in self.found
-        self._cursor = self.found.index(number) if stays and number is not None else 0
+        stays = number is not None and number in self.listed
+        self._cursor = self.listed.index(number) if stays and number is not None else 0
         with self.prevent(self.Moved):
             self.again(keep=stays)
 
@@ -81,9 +81,9 @@ class OperatorList(LinesView):
 
     def show(self, number: int) -> None:
         """Move the cursor to an operator, without a message; if the search hides it, nothing happens."""
-        if number in self.found:
+        if number in self.listed:
             with self.prevent(self.Moved):
-                self.move_to(self.found.index(number))
+                self.move_to(self.listed.index(number))
 
     def begin_with(self, marked: Marked) -> None:
         """Begin with the operators of a mark."""
@@ -96,16 +96,16 @@ class OperatorList(LinesView):
     # the lines
 
     def line_count(self) -> int:
-        return len(self.found) or 2
+        return len(self.listed) or 2
 
     def choices(self) -> int:
-        return len(self.found)
+        return len(self.listed)
 
     def item(self, number: int) -> ListedOperator:
-        return self.catalogue.entries[self.found[number]]
+        return self.catalogue.entries[self.listed[number]]
 
     def line_at(self, number: int) -> TextLine:
-        if not self.found:
+        if not self.listed:
             return [Run(self._nothing()[number], Tone.DIM)]
         entry = self.item(number)
         own, tried = entry.name in self.catalogue.own, entry.name in self.catalogue.tried

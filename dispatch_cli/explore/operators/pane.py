@@ -16,7 +16,7 @@ from dispatch_cli.explore.operators.catalogue import (
     CALLED,
     OWN,
     Catalogue,
-    Found,
+    FindingCounts,
     Marked,
     original_findings,
     tried_operators,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dispatch_cli.whatif.findings import FindingsEffect
 
 
-_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FOUND: "!", Marked.CALLED: CALLED}
+_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FINDINGS: "!", Marked.CALLED: CALLED}
 
 
 def short_number(number: int) -> str:
@@ -89,9 +89,9 @@ class Filters(LinkLine):
         for mark in self.catalogue.marks:
             names = self.catalogue.names(mark)
             count = len(self.catalogue.entries) if names is None else len(names)
-            is_found = mark is Marked.FOUND
-            text = "" if is_found and self.catalogue.found is None else number(count)
-            parts.append((mark, f"{_SIGNS[mark]}{text}{'…' if is_found and self.checking else ''}"))
+            of_findings = mark is Marked.FINDINGS
+            text = "" if of_findings and self.catalogue.findings is None else number(count)
+            parts.append((mark, f"{_SIGNS[mark]}{text}{'…' if of_findings and self.checking else ''}"))
         return parts
 
     def _width(self, parts: list[tuple[Marked, str]]) -> int:
@@ -125,7 +125,7 @@ class Operators(Vertical):
         super().__init__(id=id)
         self.session = session
         self.catalogue = catalogue = self._catalogue()
-        self._original: Found | None = None
+        self._original: FindingCounts | None = None
         self._work = Background(self)
         self.input = Input(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
@@ -146,8 +146,8 @@ class Operators(Vertical):
 
     def read_again(self) -> None:
         """The session has another original state; the checks run anew, and until then findings are marked as before."""
-        findings, self.catalogue = self.catalogue.found, self._catalogue()
-        self.catalogue.found = findings
+        findings, self.catalogue = self.catalogue.findings, self._catalogue()
+        self.catalogue.findings = findings
         self.filters.catalogue = self.catalogue
         self._original = None
         self.list.renew(self.catalogue)
@@ -205,7 +205,7 @@ class Operators(Vertical):
         self.filters.note_checking(True)
         self._work.start(original_findings(self.session), self._checked, self._not_checked)
 
-    def _checked(self, findings: Found) -> None:
+    def _checked(self, findings: FindingCounts) -> None:
         self._original = findings
         self.marks_changed()
 
@@ -251,9 +251,9 @@ class Operators(Vertical):
             return
         self._show_findings(with_changes(self._original, effect))
 
-    def _show_findings(self, findings: Found) -> None:
+    def _show_findings(self, findings: FindingCounts) -> None:
         self.filters.note_checking(False)
-        self.catalogue.found = findings
+        self.catalogue.findings = findings
         self._repaint()
 
     def filter(self, marked: Marked) -> None:

@@ -129,7 +129,7 @@ class DifferencesPane(ListPane):
         super().__init__(session, id=id)
         self._work = Background(self)
         self._chosen: Old | None = None
-        self._made: tuple[State, Old] | None = None
+        self._compared_for: tuple[State, Old] | None = None
         self._states: ComparedStates | None = None
         self._whole: PaneAnswer | None = None
         self._shown: PaneAnswer | None = None
@@ -165,11 +165,11 @@ class DifferencesPane(ListPane):
         old, state = self.old, self.session.state
         if old is None:
             self.say("There is nothing to compare with.")
-        elif self._made == (state, old):
+        elif self._compared_for == (state, old):
             if self._whole is not None and not self._work.busy:
                 self.refill(keep=True)
         else:
-            self._made, self._whole, self._states = (state, old), None, None
+            self._compared_for, self._whole, self._states = (state, old), None, None
             self.refill()
             self.answered(None)
             self.say(f"Comparing with {old.name}…")
@@ -190,7 +190,7 @@ class DifferencesPane(ListPane):
             self._point()
 
     def _failed(self, error: Exception) -> None:
-        self._made = None
+        self._compared_for = None
         self.say(("Comparing failed: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
         self.answered(None)
 

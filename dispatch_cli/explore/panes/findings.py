@@ -79,13 +79,13 @@ class FindingsPane(ListPane):
 
             def done(result: tuple[PaneAnswer, FindingsEffect]) -> None:
                 tried.take(changes, result[1])
-                self._found(*result)
+                self._take(*result)
 
             self._work.start(work, done, self._failed, self.say)
         elif moved and self._this:
             self._look_closer()
 
-    def _found(self, answer: PaneAnswer, effect: FindingsEffect) -> None:
+    def _take(self, answer: PaneAnswer, effect: FindingsEffect) -> None:
         self._effect, self._whole, self._closer = effect, answer, {}
         self._count = len(self._rows_of(answer.report))
         self._look_closer()

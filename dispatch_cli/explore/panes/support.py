@@ -58,14 +58,14 @@ class SupportPane(Pane):
         self._judged = judged
         self.answered(None)
         self._say("Judging calls…")
-        self._work.start(support_search(self.session, judged[1]), self._found, self._failed, self._say)
+        self._work.start(support_search(self.session, judged[1]), self._take, self._failed, self._say)
 
     @property
     def waits_for(self) -> str:
         """The work in progress, before there is a command line."""
         return "Judging calls…" if self._work.busy else ""
 
-    def _found(self, answer: PaneAnswer) -> None:
+    def _take(self, answer: PaneAnswer) -> None:
         self.view.show(_blocks(answer.report), open_cell)
         self.answered(answer)
         self._point()

@@ -54,15 +54,15 @@ class Detail(Static):
     Detail.-low { height: 1; }
     """
 
-    _said: tuple[ShownKeys | None, Mapping[str, Before], str | None] = (None, {}, None)
+    _last: tuple[ShownKeys | None, Mapping[str, Before], str | None] = (None, {}, None)
 
     def on_resize(self) -> None:
         """Another size has room for more, or less."""
-        self.show(*self._said)
+        self.show(*self._last)
 
     def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
         """Say what is in a place. key: of the slot where the user is."""
-        self._said = place, tried, key
+        self._last = place, tried, key
         text = "" if place is None else safe(" ".join(sentences_of(place, tried, key)))
         if self.has_class("-with-source") and not self.has_class("-low") and place is not None:
             span = getattr(place.row, "span", None)

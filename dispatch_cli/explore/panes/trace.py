@@ -64,7 +64,7 @@ class TracePane(ListPane):
         super().__init__(session, id=id)
         self._work = Background(self)
         self._asked = AskedCalls()
-        self._made: AskedCalls | None = None
+        self._read_for: AskedCalls | None = None
         self._shown: ShownCalls | None = None
         self._findings = False
         self._explained: PaneAnswer | None = None
@@ -79,23 +79,23 @@ class TracePane(ListPane):
 
     def _read(self) -> None:
         asked = self._asked
-        if asked == self._made:
+        if asked == self._read_for:
             return
-        self._made = asked
+        self._read_for = asked
         self.say("Reading the calls…")
 
         def work(step: Step) -> ShownCalls | None:
             return calls_answer(self.session, asked, step)
 
-        self._work.start(work, self._found, self._failed, self.say)
+        self._work.start(work, self._take, self._failed, self.say)
 
-    def _found(self, shown: ShownCalls | None) -> None:
+    def _take(self, shown: ShownCalls | None) -> None:
         self._shown = shown
         self.refill(keep=True)
         self.answered(None if shown is None else shown.answer)
 
     def _failed(self, error: Exception) -> None:
-        self._shown = self._made = None
+        self._shown = self._read_for = None
         self.refill()
         self.say(("The calls cannot be shown: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
         self.answered(None)
@@ -136,7 +136,7 @@ class TracePane(ListPane):
     def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
         """Name of the program, the calls that are asked for, and the gaps in the recording."""
         if self._shown is None:
-            if self._made is not None and not self._work.busy:
+            if self._read_for is not None and not self._work.busy:
                 yield f"The program did not call {self._asked.operator}. t shows all calls."
             return
         report, counts = self._shown.report, self._shown.report.counts

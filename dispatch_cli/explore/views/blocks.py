@@ -160,12 +160,12 @@ class Rows(LinesView):
         super().__init__(id=id, classes=classes)
         self._table: TableBlock[Any] = TableBlock((), ())
         self._layout: ListLayout | None = None
-        self._made: dict[int, TextLine] = {}
+        self._lines: dict[int, TextLine] = {}
 
     def show(self, table: TableBlock[Any], keep: bool = False) -> None:
         """Show a table. keep: the cursor stays on the row of that number."""
         self._table = table
-        self._made.clear()
+        self._lines.clear()
         self.again(keep)
 
     @property
@@ -175,7 +175,7 @@ class Rows(LinesView):
 
     def lay_out(self, width: int) -> None:
         """Choose the columns for a width; of very many rows, some of them decide how wide these are."""
-        self._made.clear()
+        self._lines.clear()
         rows = self._table.rows
         some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
         self._layout = list_layout(some, width) if some.columns else None
@@ -186,11 +186,11 @@ class Rows(LinesView):
     def line_at(self, number: int) -> TextLine:
         layout = self._layout
         assert layout is not None, "there is a line"
-        line = self._made.get(number)
+        line = self._lines.get(number)
         if line is None:
-            if len(self._made) > _KEPT:
-                self._made.clear()
-            line = self._made[number] = layout.line(self._table.rows[number])
+            if len(self._lines) > _KEPT:
+                self._lines.clear()
+            line = self._lines[number] = layout.line(self._table.rows[number])
         return line
 
     def item(self, number: int) -> Any:

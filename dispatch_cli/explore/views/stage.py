@@ -83,7 +83,7 @@ class PaneStage(Horizontal):
 
     def compose(self) -> ComposeResult:
         for name in self.shown:
-            yield self._made(name)
+            yield self._new_view(name)
 
     def on_mount(self) -> None:
         for name in self.shown:
@@ -105,7 +105,7 @@ class PaneStage(Horizontal):
         self.shown = ids
         for view_id in ids:
             if view_id not in self.views:
-                await self.mount(self._made(view_id))
+                await self.mount(self._new_view(view_id))
         for name, view in self.views.items():
             view.display = name in ids
             view.set_class(name in ids[1:], "-second")
@@ -160,7 +160,7 @@ class PaneStage(Horizontal):
         if target is not None:
             self.screen.set_focus(target)
 
-    def _made(self, name: str) -> Pane:
+    def _new_view(self, name: str) -> Pane:
         entry = self.entries[name]
         view = self.views[name] = pane_class(entry)(self.session, id=f"pane-{name}")
         return view
