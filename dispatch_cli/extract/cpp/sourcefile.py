@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dispatch_cli.extract.cpp.macros import Macro, read_macro
@@ -20,6 +21,11 @@ _ONCE = re.compile(r"\s*once\b")
 _NAME = re.compile(r"(?:\s|\\\n)*([A-Za-z_$][\w$]*)")
 
 
+UNKNOWN = object()
+"""The included file is not looked for yet."""
+
+
+@dataclass(slots=True, eq=False)
 class Directive:
     """A line that begins with ``#``.
 
@@ -29,43 +35,29 @@ class Directive:
     file that is included, the names in an expression and what it said the last time.
     """
 
-    __slots__ = (
-        *(
-            "_macro",
-            "_tokens",
-            "at",
-            "branch",
-            "definition",
-            "end",
-            "fails",
-            "found",
-            "kind",
-            "name",
-            "names",
-            "seen",
-            "source",
-        ),
-        *("fails_else", "start", "target"),
-    )
+    source: SourceText
+    kind: str
+    at: int
+    start: int
+    end: int
+    name: str = ""
+    target: tuple[str, bool] | None = None
+    branch: int = 0
+    fails: bool = False
+    fails_else: bool = False
+    definition: Any = None
+    found: Any = UNKNOWN
+    names: tuple[str, ...] | None = None
+    seen: Any = None
+    _macro: Macro | None = None
+    _tokens: list[CppToken] | None = None
 
-    def __init__(self, source: SourceText, kind: str, at: int, start: int, end: int) -> None:
-        self.source, self.kind, self.at, self.start, self.end = source, kind, at, start, end
-        self.branch = 0
-        self.fails = False
-        self.fails_else = False
-        self.definition: Any = None
-        self.found: Any = UNKNOWN
-        self.names: tuple[str, ...] | None = None
-        self.seen: Any = None
-        self._macro: Macro | None = None
-        self._tokens: list[CppToken] | None = None
-        self.name = ""
-        self.target: tuple[str, bool] | None = None
-        if kind in ("define", "undef", "ifdef", "ifndef", "elifdef", "elifndef"):
-            match = _NAME.match(source.text, start, end)
+    def __post_init__(self) -> None:
+        if self.kind in ("define", "undef", "ifdef", "ifndef", "elifdef", "elifndef"):
+            match = _NAME.match(self.source.text, self.start, self.end)
             self.name = match[1] if match else ""
-        elif kind in ("include", "include_next", "import"):
-            target = _TARGET.match(source.text, start, end)
+        elif self.kind in ("include", "include_next", "import"):
+            target = _TARGET.match(self.source.text, self.start, self.end)
             if target:
                 self.target = (target[1] or target[2] or "", target[1] is not None)
 
@@ -82,10 +74,6 @@ class Directive:
         if self._macro is None:
             self._macro = read_macro(self.tokens)
         return self._macro
-
-
-UNKNOWN = object()
-"""The included file is not looked for yet."""
 
 
 class Stretch(NamedTuple):
