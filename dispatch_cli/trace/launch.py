@@ -107,16 +107,23 @@ def _built(python: str, folder: str, beside: str) -> str | None:
 
 def _kept_in() -> Path | None:
     """The folder where libraries are kept; None where there is none of this user, to which nobody else writes."""
-    cache = usable_folder()
-    if cache is None:
-        return None
-    folder = cache / "recorder"
     try:
-        folder.mkdir(0o700, parents=True, exist_ok=True)
-        is_safe = is_own_folder(folder) and not folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        folder = _own_folder("recorder")
+        return None if folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
     except OSError:
         return None
-    return folder if is_safe else None
+
+
+def _own_folder(name: str) -> Path:
+    """A folder in the cache of this user, which is made if need be. Errors: OSError."""
+    cache = usable_folder()
+    if cache is None:
+        raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
+    folder = cache / name
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    if not is_own_folder(folder):
+        raise OSError(f"{folder}: it is no folder of this user")
+    return folder
 
 
 def _error(message: str, hint: str = "") -> InputError:
@@ -184,25 +191,16 @@ class RecordingPlace:
 
 def last_recording() -> str | None:
     """The file of the last recording; None where there is none."""
-    folder = _folder()
+    cache = usable_folder()
+    folder = None if cache is None else cache / "trace"
     if folder is None or not is_own_folder(folder) or not (folder / _LAST).is_file():
         return None
     return os.fspath(folder / _LAST)
 
 
-def _folder() -> Path | None:
-    cache = usable_folder()
-    return None if cache is None else cache / "trace"
-
-
 def _made() -> Path:
     """The folder, which is made if need be, without what runs left behind that were killed. Errors: OSError."""
-    folder = _folder()
-    if folder is None:
-        raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    if not is_own_folder(folder):
-        raise OSError(f"{folder}: it is no folder of this user")
+    folder = _own_folder("trace")
     try:
         with tempfile.TemporaryFile(dir=folder) as file:  # a full disk has room for names only
             file.write(bytes(_ROOM))
