@@ -1,4 +1,4 @@
-"""Number of operators of a backend by kind of service, and by kind of training."""
+"""Counts of the operators of a backend, by service, training, class and need."""
 
 from __future__ import annotations
 

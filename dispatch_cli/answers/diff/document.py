@@ -1,4 +1,4 @@
-"""Two states held against each other: what is different, grouped so that a person can read it."""
+"""Two states held against each other: schemas, registrations and further parts, grouped for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a comparison but for the slots, each made of what the engine says is different."""
+"""The parts of a comparison but for the slots, and changes of schemas in words."""
 
 from __future__ import annotations
 

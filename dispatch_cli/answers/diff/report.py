@@ -1,4 +1,4 @@
-"""Two states held against each other, as a report."""
+"""Two states held against each other, as a report, with the slots and the support cells that differ."""
 
 from __future__ import annotations
 

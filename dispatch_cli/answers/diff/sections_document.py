@@ -1,4 +1,4 @@
-"""Parts that the sections of a comparison share: headings, and rows that are grouped or listed."""
+"""Sections of a comparison: headings, grouped rows, slots that give another answer, support cells."""
 
 from __future__ import annotations
 

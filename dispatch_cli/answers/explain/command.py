@@ -1,4 +1,4 @@
-"""``dispatch-cli explain``"""
+"""``dispatch-cli explain`` and ``dispatch-cli rules``"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One operator at one key, explained: each rule, the registrations concerned, and advice."""
+"""One operator at one key, explained: each rule, the registrations concerned, advice; or an alias key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dispatch-cli check-invariants``"""
+"""``dispatch-cli check-invariants`` and ``dispatch-cli checks``"""
 
 from __future__ import annotations
 

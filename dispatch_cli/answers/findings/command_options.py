@@ -1,4 +1,4 @@
-"""The options of the commands that run checks: which, what makes them fail, and what is known already."""
+"""Options of the commands that run checks: which, what makes them fail, baselines, step summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of an operator from one embedded version to the next."""
+"""The embedded versions, and the changes of an operator from one to the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A universe at a glance: priority, the keys that are per backend as a grid, aliases, defaults and devices."""
+"""A universe at a glance: priority, grid, aliases, defaults; and the differences of two universes."""
 
 from __future__ import annotations
 

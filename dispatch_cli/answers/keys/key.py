@@ -1,4 +1,4 @@
-"""One dispatch key in depth: its place, what fills its slot, what a registration there does."""
+"""One dispatch key in depth, and the key set of an expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One dispatch key in depth: its kind, and a fact for each of its properties."""
+"""One dispatch key in depth, a fact for each of its properties; and the key set of an expression."""
 
 from __future__ import annotations
 

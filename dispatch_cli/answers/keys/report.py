@@ -1,4 +1,4 @@
-"""A universe at a glance: the priority of functionalities, what each slot holds by itself, aliases, devices."""
+"""A universe at a glance, and the differences of two universes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dispatch-cli resolve``"""
+"""``dispatch-cli resolve``, and the options that describe a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated call: the answer, the outcome of every key, the thread and the mask, the steps."""
+"""A simulated call: the answer, the outcome of every key, thread, mask and steps; and the keys of a call."""
 
 from __future__ import annotations
 

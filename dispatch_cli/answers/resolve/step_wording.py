@@ -1,4 +1,4 @@
-"""Words for kernels, and for the part of each in a simulated call."""
+"""Words for kernels, for the part of each in a simulated call, and for the end of the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One slot of a dispatch table, as answers show it."""
+"""One slot of a dispatch table, and kernels of the Python dispatcher, as answers show them."""
 
 from __future__ import annotations
 

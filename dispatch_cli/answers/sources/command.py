@@ -1,4 +1,4 @@
-"""``dispatch-cli bases``"""
+"""``dispatch-cli bases``, ``extract``, ``capture`` and ``schema``"""
 
 from __future__ import annotations
 

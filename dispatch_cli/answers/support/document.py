@@ -1,4 +1,4 @@
-"""The support matrix, and below it the calls that do not work, the gravest last."""
+"""The support matrix in marks and words, and below it the calls that do not work, the gravest last."""
 
 from __future__ import annotations
 

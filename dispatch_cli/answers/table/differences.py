@@ -1,4 +1,4 @@
-"""Choices of Python's ``resolve_key`` where they differ from the C++ table."""
+"""Choices of Python's ``resolve_key`` at one slot, and all that differ from the C++ table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The computed table of each operator: folded rows, and what is to be known about them."""
+"""The computed table of each operator: folded rows and notes; of many operators a row each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The computed table as a grid for people: a code per slot, and a legend of the codes that are used."""
+"""The computed table as a grid: functionalities down, backends across, a code per slot, a legend."""
 
 from __future__ import annotations
 

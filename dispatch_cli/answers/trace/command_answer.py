@@ -1,4 +1,4 @@
-"""The recording of a program as ``dispatch-cli trace`` shows it: what the options ask of it."""
+"""The answer of ``dispatch-cli trace``: its options, and the kernels of files that it looks for."""
 
 from __future__ import annotations
 

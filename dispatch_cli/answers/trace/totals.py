@@ -1,4 +1,4 @@
-"""The operators that a program called: how often, how long, and with which kernels."""
+"""Totals of a program: calls and kernels by operator, calls by Python line, kernels of files that ran."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from dispatch_cli.trace.calls import NONE, CallEnd
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
+
+MAX_LINES = 10
+"""Lines of Python that a report names."""
 
 
 class OperatorTotal(NamedTuple):
@@ -133,10 +136,6 @@ def line_totals(view: TraceView, chosen: Selected) -> tuple[LineTotal, ...]:
             lines[place] += 1
     most = sorted(own, key=lambda place: (-every[place], place))[:MAX_LINES]
     return tuple(LineTotal(view.recording.places[place], own[place], every[place]) for place in most)
-
-
-MAX_LINES = 10
-"""Lines of Python that a report names."""
 
 
 def _operator(view: TraceView, call: int) -> int:

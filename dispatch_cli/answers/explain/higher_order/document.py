@@ -1,4 +1,4 @@
-"""A higher-order operator at one place, explained: the answer, the steps of dispatch, the rules, what would help."""
+"""A higher-order operator at one place, explained: the answer, steps of dispatch, rules, advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A higher-order operator at one place, explained: each step of its dispatch, the rules, and what would help."""
+"""A higher-order operator at one place, explained: steps, rules, calls in a mode, advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of one check at one place, as one text."""
+"""The findings of one check at one place as one text, and places as CI systems name them."""
 
 from __future__ import annotations
 

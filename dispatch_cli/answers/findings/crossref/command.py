@@ -1,4 +1,4 @@
-"""``dispatch-cli crossref``"""
+"""``dispatch-cli crossref``: declarations beside a library or a state, or the engine beside PyTorch."""
 
 from __future__ import annotations
 

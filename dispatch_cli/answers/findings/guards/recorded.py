@@ -1,4 +1,4 @@
-"""Guards made from what is true now: one for each thing that an operator's kernels do."""
+"""Guards made from what is true now: one for each thing that the kernels of an operator do."""
 
 from __future__ import annotations
 

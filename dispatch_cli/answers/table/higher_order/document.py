@@ -1,4 +1,4 @@
-"""Higher-order operators: their implementations, and what a call finds at each slot."""
+"""Higher-order operators: implementations, the answer of a call at each slot, and their words."""
 
 from __future__ import annotations
 

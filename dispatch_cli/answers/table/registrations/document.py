@@ -1,4 +1,4 @@
-"""The registrations: each operator with its kernels, then backend fallbacks and higher-order operators."""
+"""The registrations of each operator; in their order; and the backend fallbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registrations by operator: the active kernels, the slots that they fill, the place of each declaration."""
+"""Registrations by operator with the slots that they fill; in their order; backend fallbacks."""
 
 from __future__ import annotations
 
