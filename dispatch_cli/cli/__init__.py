@@ -35,7 +35,7 @@ _SECTIONS = {
         "explain": "Explain one operator at one key: which rule applies, why, and what would help.",
         "resolve": "Simulate a call: which kernels run for these tensors in these contexts, and why.",
         "trace": "Run a program and show which kernels PyTorch ran in it, call by call, and why.",
-        "keys": "Show all dispatch keys, one key in detail, a key set, or how two universes differ.",
+        "keys": "Show all dispatch keys, one key in detail, or a key set.",
     },
     "A whole state": {
         "explore": "Explore a state in the terminal: operators, tables, calls, findings, what-if.",

@@ -61,7 +61,6 @@ DOCUMENTS = {
     "table-brief": "dispatch_cli.answers.table.brief_document",
     "table-summary": "dispatch_cli.answers.table.document:summary",
     "trace": "dispatch_cli.answers.trace.document",
-    "universe-differences": "dispatch_cli.answers.keys.document:differences",
 }
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid and the brief table are views of a
 table. Of ``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``.
@@ -99,6 +98,7 @@ _VMAP = "leave it out: a vmap always runs before a capture"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
 REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
+    ("--against", ("keys",), "write `dispatch-cli diff A B`, which names the keys that only one of two states has"),
     ("--all", ("register", "table"), "write --full"),
     ("--all-findings", ("check-invariants", "crossref"), "write --full"),
     ("--all-versions", ("page",), "write `dispatch-cli page --base NAME -o FILE` for each version"),

@@ -38,7 +38,6 @@ history aten::ones
 keys
 keys --tensor cpu
 keys '(CPU|AutogradCUDA)-CUDA-Autograd'
-keys --universe torch-2.4 --against torch-2.15
 keys CPU
 register examples/broken.yaml
 register examples/custom_library.yaml

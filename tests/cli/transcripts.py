@@ -63,7 +63,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "keys": ("keys",),
     "keys_key": ("keys", "SparseCPU"),
     "keys_call": ("keys", "--tensor", "cuda sparse", "--context", "inference_mode"),
-    "keys_differences": ("keys", "--universe", "torch-2.8", "--against", "torch-2.9"),
 }
 
 

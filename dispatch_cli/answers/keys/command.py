@@ -10,7 +10,7 @@ from dispatch_cli.answers.resolve.command import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
-from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
+from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     help="The set of dispatch keys: an embedded universe, or a file that has one: a universe file, a capture or a "
     "recording. Default: the newest embedded one.",
 )
-@click.option(
-    "--against",
-    metavar="NAME|PATH",
-    callback=resolved,
-    shell_complete=complete_universes,
-    help="Show how the universe differs from this one.",
-)
 @privateuse1_option
 @tensor_option
 @context_option
@@ -41,14 +34,13 @@ if TYPE_CHECKING:
 def command(
     expression: str | None,
     universe: str | None,
-    against: str | None,
     privateuse1: str | None,
     tensors: tuple[str, ...],
     contexts: tuple[str, ...],
     allow_outside: bool,
     out: Output,
 ) -> None:
-    """Show all dispatch keys, one key in detail, a key set, or how two universes differ.
+    """Show all dispatch keys, one key in detail, or a key set.
 
     EXPR combines keys with - (difference), & (intersection) and | (union), in this order of precedence as in PyTorch,
     and with parentheses. It may also contain building blocks (Dense, CPUBit), the raw representation of a set as a
@@ -58,45 +50,24 @@ def command(
 
     With --tensor and --context, show the key set of a call with these tensors in these contexts; `resolve --help`
     describes them.
-
-    With --against, the exit code is 1 when the two universes differ. Build names and source lines are not compared.
     """
     from dispatch_cli.model.problem import InputError
 
-    if expression is not None and against is not None:
-        raise click.UsageError("--against compares whole universes; do not give a key with it.")
-    if (tensors or contexts) and (expression is not None or against is not None):
-        raise click.UsageError(
-            "--tensor and --context show the key set of a call; do not give a key or --against with them."
-        )
+    if (tensors or contexts) and expression is not None:
+        raise click.UsageError("--tensor and --context show the key set of a call; do not give a key with them.")
     from dispatch_cli import api
 
     named = None
     try:
-        wanted = [universe] if against is None else [universe, against]
         if privateuse1 is None and (project := project_defaults()) is not None:
             named = project.privateuse1
             privateuse1 = None if named is None else named.text
-        chosen, *others = api.load_universes(wanted, allow_outside, privateuse1)
-        if tensors or contexts:
-            report, how = _keys_of_call(chosen, tensors, contexts)
-        else:
-            report, how = _differences(chosen, others[0]) if others else _keys(chosen, expression)
+        (chosen,) = api.load_universes([universe], allow_outside, privateuse1)
+        is_call = bool(tensors or contexts)
+        report, how = _keys_of_call(chosen, tensors, contexts) if is_call else _keys(chosen, expression)
     except InputError as error:
         raise BadInput(at_setting(error, named), out.color) from None
     show(report, out, **how)
-    if others and out.file is not None:
-        from dispatch_cli.answers.keys.document import outcome
-
-        say_written(out.file, outcome(report))
-    if others and not report.equal:
-        raise click.exceptions.Exit(1)
-
-
-def _differences(universe: Universe, other: Universe) -> tuple[Any, dict[str, Any]]:
-    from dispatch_cli.answers.keys.report import differences_report
-
-    return differences_report(universe, other), {}
 
 
 def _keys_of_call(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.report import ThreadDefault, thread_default
@@ -12,9 +13,29 @@ from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.expression import ExpressionNote, KeyExpression, evaluate
 from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet, components_of, functionalities_of
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
-from dispatch_cli.engine.keys.universe_differences import KeyKind, kind_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+
+class KeyKind(Enum):
+    """Kind of a key."""
+
+    RUNTIME = "runtime key"
+    ALIAS = "alias key"
+    FUNCTIONALITY = "functionality"
+    BACKEND = "backend component"
+    UNDEFINED = "undefined"
+
+
+def kind_of(universe: Universe, key: str) -> KeyKind | None:
+    """Kind of *key* in *universe*; None when it is no key there."""
+    if key == UNDEFINED:
+        return KeyKind.UNDEFINED
+    if key in universe.slot:
+        return KeyKind.RUNTIME
+    if key in universe.aliases:
+        return KeyKind.ALIAS
+    return KeyKind.FUNCTIONALITY if key in universe.ids else None
 
 
 class Filler(NamedTuple):

@@ -1,4 +1,4 @@
-"""A universe at a glance, and the differences of two universes."""
+"""A universe at a glance: the priority of functionalities, what each slot holds by itself, aliases, devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
-from dispatch_cli.engine.keys.universe_differences import Aspect, universe_differences
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.recording import is_recording
@@ -190,33 +189,3 @@ def universe_argument(state: State, arguments: tuple[str, ...]) -> str:
     recordings = (text for option, text in pairwise(arguments) if option == "--base" and is_recording(text))
     files = (file for file in (*given, state.declarations.universe_file) if file is not None)
     return next(files, None) or next(recordings, state.dispatcher.universe.name)
-
-
-class DifferenceRow(NamedTuple):
-    """One difference. subject: the key, device or set that it is about; None where the aspect says all."""
-
-    aspect: Aspect
-    subject: str | None
-    only_universe: tuple[str, ...]
-    only_against: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DifferencesReport:
-    """universe, against: the two names. differences: one by one, the enum ids last."""
-
-    REPORT: ClassVar[str] = "universe-differences"
-
-    universe: str
-    against: str
-    torch: str
-    against_torch: str
-    equal: bool
-    differences: tuple[DifferenceRow, ...]
-
-
-def differences_report(universe: Universe, other: Universe) -> DifferencesReport:
-    """Every difference of two universes."""
-    differences = universe_differences(universe, other)
-    rows = tuple(DifferenceRow(each.aspect, each.subject or None, each.one, each.other) for each in differences)
-    return DifferencesReport(universe.name, other.name, universe.torch, other.torch, not rows, rows)

@@ -10,11 +10,11 @@ from textual.widgets import Input
 
 from dispatch_cli.answers.keys import document as keys_documents
 from dispatch_cli.answers.keys import key_document as key_documents
+from dispatch_cli.answers.keys.key import KeyKind
 from dispatch_cli.answers.keys.registrations import KeyRegistrationsReport, RegisteredKernel
 from dispatch_cli.answers.keys.registrations_document import KERNELS
 from dispatch_cli.answers.keys.report import UniverseReport
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.universe_differences import KeyKind
 from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.list_pane import ListPane
