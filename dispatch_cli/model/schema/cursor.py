@@ -174,26 +174,18 @@ class Cursor:
             self.fail_to_find(what)
         return self.advance()
 
-    def open_bracket(self) -> None:
-        """Move past ``(``."""
+    def bracketed(self, item: Callable[[], None]) -> None:
+        """``(item, item)``, or nothing inside."""
         self.expect("(")
         self._brackets += 1
         if self._brackets > MAX_DEPTH:
             self.fail(f"brackets are nested more than {MAX_DEPTH} deep", self.index - 1)
-
-    def close_bracket(self) -> None:
-        """Move past ``)``."""
-        self.expect(")")
-        self._brackets -= 1
-
-    def bracketed(self, item: Callable[[], None]) -> None:
-        """``(item, item)``, or nothing inside."""
-        self.open_bracket()
         if self.token != ")":
             item()
             while self.next_if(","):
                 item()
-        self.close_bracket()
+        self.expect(")")
+        self._brackets -= 1
 
 
 def _check_text(text: str) -> None:

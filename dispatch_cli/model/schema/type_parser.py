@@ -10,7 +10,6 @@ from dispatch_cli.model.schema.model import AliasInfo
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
     PRINTED_TYPES,
-    TENSOR,
     SchemaType,
     TypeKind,
     dict_of,
@@ -21,7 +20,7 @@ from dispatch_cli.model.schema.types import (
 )
 from dispatch_cli.model.suggest import suggestion
 
-_TYPE_WORDS = (*BASE_TYPES, "Tensor", "Dict")
+_TYPE_WORDS = (*BASE_TYPES, "Dict")
 _UNSUPPORTED = ("Union", "Future", "Await", "RRef")
 _OTHER_WORDS = {"double": "float", "int64_t": "int", "Dimname": "str", "number": "Scalar", "SymFloat": "float"}
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.\w+\.\w+")
@@ -95,8 +94,6 @@ class TypeReader:
             raise PartError(f"{word} types are not supported: no operator has one")
         if word == "__torch__":
             return self._base_type(), self._printed_alias()
-        if self._cursor.next_if("Tensor"):
-            return TENSOR, self._alias()
         if self._cursor.next_if("Dict"):
             return dict_of(*self._pair()), self._alias()
         return self._base_type(), self._alias()
@@ -123,7 +120,7 @@ class TypeReader:
             self._cursor.advance()
             word = f"{word}.{self._cursor.advance()}"
         if _CUSTOM_CLASS.fullmatch(word):
-            return SchemaType(TypeKind.CLASS, word)
+            return SchemaType(TypeKind.OTHER, word)
         base_type = BASE_TYPES.get(word) or (PRINTED_TYPES.get(word) if self._printed else None)
         if base_type is None:
             meant = _OTHER_WORDS.get(word)

@@ -6,43 +6,35 @@ A type is known by its printed text.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum
 
 from dispatch_cli.model.schema.error import MAX_DEPTH, PartError
 
 
 class TypeKind(Enum):
-    """Kinds of types (``c10::TypeKind``)."""
+    """Kinds of types; the value is the word of those that have one (``SchemaTypeParser::parseBaseType``)."""
 
-    ANY = auto()
-    ANY_ENUM = auto()
-    TENSOR = auto()
-    STORAGE = auto()
-    TUPLE = auto()
-    LIST = auto()
-    DICT = auto()
-    NUMBER = auto()
-    FLOAT = auto()
-    COMPLEX = auto()
-    INT = auto()
-    NONE = auto()
-    STRING = auto()
-    GENERATOR = auto()
-    QUANTIZER = auto()
-    BOOL = auto()
-    OPTIONAL = auto()
-    DEVICE = auto()
-    STREAM = auto()
-    CLASS = auto()
-    PY_OBJECT = auto()
-    CAPSULE = auto()
-    QSCHEME = auto()
-    SCALAR_TYPE = auto()
-    LAYOUT = auto()
-    MEMORY_FORMAT = auto()
-    ANY_CLASS = auto()
-    SYM_INT = auto()
-    SYM_BOOL = auto()
+    TENSOR = "Tensor"
+    NUMBER = "Scalar"
+    FLOAT = "float"
+    COMPLEX = "complex"
+    INT = "int"
+    NONE = "NoneType"
+    STRING = "str"
+    GENERATOR = "Generator"
+    QUANTIZER = "Quantizer"
+    BOOL = "bool"
+    DEVICE = "Device"
+    SCALAR_TYPE = "ScalarType"
+    LAYOUT = "Layout"
+    MEMORY_FORMAT = "MemoryFormat"
+    SYM_INT = "SymInt"
+    OPTIONAL = "?"
+    LIST = "[]"
+    TUPLE = "()"
+    DICT = "Dict()"
+    OTHER = ""
+    """A word or a custom class of which nothing more is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,44 +53,15 @@ class SchemaType:
         return self.text
 
 
-ANY = SchemaType(TypeKind.ANY, "Any")
-TENSOR = SchemaType(TypeKind.TENSOR, "Tensor")
-NUMBER = SchemaType(TypeKind.NUMBER, "Scalar")
-FLOAT = SchemaType(TypeKind.FLOAT, "float")
-INT = SchemaType(TypeKind.INT, "int")
-NONE = SchemaType(TypeKind.NONE, "NoneType")
-STRING = SchemaType(TypeKind.STRING, "str")
-SYM_INT = SchemaType(TypeKind.SYM_INT, "SymInt")
-
+_OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
 BASE_TYPES = {
-    "Any": ANY,
-    "AnyClassType": SchemaType(TypeKind.ANY_CLASS, "AnyClassType"),
-    "AnyEnumType": SchemaType(TypeKind.ANY_ENUM, "AnyEnumType"),
-    "Capsule": SchemaType(TypeKind.CAPSULE, "Capsule"),
-    "ConstQuantizerPtr": INT,
-    "Device": SchemaType(TypeKind.DEVICE, "Device"),
-    "DeviceIndex": INT,
-    "Generator": SchemaType(TypeKind.GENERATOR, "Generator"),
-    "Layout": SchemaType(TypeKind.LAYOUT, "Layout"),
-    "MemoryFormat": SchemaType(TypeKind.MEMORY_FORMAT, "MemoryFormat"),
-    "None": NONE,
-    "NoneType": NONE,
-    "QScheme": SchemaType(TypeKind.QSCHEME, "QScheme"),
-    "Quantizer": SchemaType(TypeKind.QUANTIZER, "Quantizer"),
-    "Scalar": NUMBER,
-    "ScalarType": SchemaType(TypeKind.SCALAR_TYPE, "ScalarType"),
-    "Storage": SchemaType(TypeKind.STORAGE, "Storage"),
-    "Stream": SchemaType(TypeKind.STREAM, "Stream"),
-    "SymBool": SchemaType(TypeKind.SYM_BOOL, "SymBool"),
-    "SymInt": SYM_INT,
-    "bool": SchemaType(TypeKind.BOOL, "bool"),
-    "complex": SchemaType(TypeKind.COMPLEX, "complex"),
-    "float": FLOAT,
-    "int": INT,
-    "str": STRING,
+    **{kind.value: SchemaType(kind, kind.value) for kind in TypeKind if kind.value.isalpha()},
+    **{word: SchemaType(TypeKind.OTHER, word) for word in _OTHER_WORDS},
 }
-"""Types of single words (``SchemaTypeParser::parseBaseType``); Tensor is read separately, as PyTorch does."""
-PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.PY_OBJECT, "PyObject")}
+"""Types of single words."""
+INT, SYM_INT = BASE_TYPES["int"], BASE_TYPES["SymInt"]
+BASE_TYPES |= {"None": BASE_TYPES["NoneType"], "ConstQuantizerPtr": INT, "DeviceIndex": INT}
+PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.OTHER, "PyObject")}
 """Words that PyTorch prints and does not read: that of a class which is registered as an opaque type, for one."""
 
 _SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
