@@ -50,17 +50,26 @@ class Header:
     extracted: bool = False
     notes: tuple[NameNote, ...] = ()
 
+    @property
+    def is_snapshot(self) -> bool:
+        """True if the file holds what PyTorch has printed."""
+        return self.by is not Registrant.USER
 
-def read_header(problems: Problems, root: Node) -> Header | None:
-    """Read the head of a file. None, noting why, when the rest of it cannot be understood."""
+
+NO_HEADER = Header(None, Registrant.USER, (), ())
+"""The head of a file that cannot be understood."""
+
+
+def read_header(problems: Problems, root: Node) -> Header:
+    """Read the head of a file. NO_HEADER, noting why, when the rest of it cannot be understood."""
     if _is_of_torchgen(root):
         message = "this is a torchgen file, not a declaration file"
         problems.add("torchgen-file", message, root, "FORMAT.md shows how to declare operators and kernels")
-        return None
+        return NO_HEADER
     if type(root) is not Mapping:
         message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
         problems.add("wrong-type", message, root)
-        return None
+        return NO_HEADER
     for key, value in root.pairs:
         if key.text == "dispatch" and type(value) is Scalar and _is_other_version(value):
             problems.add(
@@ -69,7 +78,7 @@ def read_header(problems: Problems, root: Node) -> Header | None:
                 value,
                 f"write dispatch: {VERSION}, or use a newer dispatch-cli",
             )
-            return None
+            return NO_HEADER
     values = read_record(problems, root, FILE) or {}
     sections = tuple((name, value) for name, value in values.items() if value is not None)
     by = Registrant.USER

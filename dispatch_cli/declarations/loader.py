@@ -16,7 +16,7 @@ from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED, VERSION
 from dispatch_cli.declarations.guards import read_guards, read_promises
-from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
+from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
@@ -133,14 +133,14 @@ class Continued(NamedTuple):
 class _File:
     """A file that is being read.
 
-    header: None when it cannot be understood. through: the entries of ``extends`` that led to it, the user's own file
-    first. only_guards: it may register nothing. project: the folder that what it names has to be in; None for any.
+    header: NO_HEADER when it cannot be understood. through: the entries of ``extends`` that led to it, the user's own
+    file first. only_guards: it may register nothing. project: the folder that what it names has to be in; None for any.
     """
 
     name: str
     identity: str
     problems: Problems
-    header: Header | None = None
+    header: Header = NO_HEADER
     through: tuple[Span, ...] = ()
     only_guards: bool = False
     project: str | None = None
@@ -225,7 +225,7 @@ class _Loader:
         file = self._files[identity] = self._read(name, identity, project)
         file.through, file.only_guards, file.project = through, only_guards, project
         self._open.append(file)
-        for extension in file.header.extends if file.header is not None else ():
+        for extension in file.header.extends:
             self._extend(file, extension)
         self._open.pop()
         self._history.append(file)
@@ -243,11 +243,11 @@ class _Loader:
         contexts = [
             FileContext(
                 file.problems,
-                readers[_is_snapshot(file)],
+                readers[file.header.is_snapshot],
                 known,
-                _is_snapshot(file),
-                _registrant(file),
-                _is_extracted(file),
+                file.header.is_snapshot,
+                file.header.by,
+                file.header.extracted,
                 file.through,
                 file.identity not in named,
             )
@@ -264,7 +264,7 @@ class _Loader:
             declarations = change_declarations(declarations, contexts, self._extended(named), *of_state)
         for file in self._files.values():
             for problem in file.problems.problems:
-                if _is_extracted(file) and problem.code in REFUSALS:
+                if file.header.extracted and problem.code in REFUSALS:
                     self._refused.append(_refusal(problem))
                 else:
                     self._problems.append(problem)
@@ -328,7 +328,7 @@ class _Loader:
             functions=tuple(function for context in contexts for function in context.functions),
             undecided=tuple(statement for context in contexts for statement in context.undecided),
             unread=tuple(part for context in contexts for part in context.unread),
-            notes=(*self._notes, *(note for file in self._history if file.header for note in file.header.notes)),
+            notes=(*self._notes, *(note for file in self._history for note in file.header.notes)),
         )
 
     def _read(self, name: str, identity: str, project: str | None) -> _File:
@@ -397,7 +397,7 @@ class _Loader:
             first: UniverseName | None = None
             agreed = True
             for file in self._files.values():
-                if file.header is None:
+                if file.header is NO_HEADER:
                     agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
                 elif (asked := file.header.universe) is not None:
                     universe = asked.read(file.project, known)
@@ -445,7 +445,7 @@ class _Loader:
             self._problems.append(Problem("backend-name", str(error)))
         given = self._backend
         for file in self._files.values():
-            node = None if file.header is None else file.header.privateuse1
+            node = file.header.privateuse1
             if node is None:
                 continue
             if given not in (None, node.text):
@@ -522,7 +522,7 @@ _GUARDS_HINT = "give a file that registers something as FILE, without --guards"
 
 
 def _read_sections(file: _File, context: FileContext) -> None:
-    sections = () if file.header is None else file.header.sections
+    sections = file.header.sections
     try:
         for name, node in sections:
             reader = _SECTIONS.get(name)
@@ -535,7 +535,7 @@ def _read_sections(file: _File, context: FileContext) -> None:
             context.suppressions += read_source_comments(file.problems, context.steps, context.unread)
     except OverBudget as over:
         file.problems.add("too-large", over.message, _START, over.hint)
-    if _is_snapshot(file):
+    if file.header.is_snapshot:
         context.steps.append(Settle(_operators(context.steps)))
 
 
@@ -553,15 +553,11 @@ def _refusal(problem: Problem) -> RefusedDeclaration:
     return RefusedDeclaration(problem.code, problem.message, *where, problem.hint, related)
 
 
-def _is_extracted(file: _File) -> bool:
-    return file.header is not None and file.header.extracted
-
-
 def _decides(file: _File) -> bool:
     """True if a file names its universe, is a whole state, or has PyTorch's own operators."""
     header = file.header
-    if header is None or header.universe is not None or _is_snapshot(file):
-        return header is not None
+    if header.universe is not None or header.is_snapshot:
+        return True
     if any(map(_is_library_of_aten, _entries(header, "libraries"))):
         return True
     return not header.extracted and any(map(_defines_in_aten, _entries(header, "operators")))
@@ -582,14 +578,6 @@ def _is_library_of_aten(library: Mapping[str, str]) -> bool:
 def _defines_in_aten(operator: Mapping[str, str]) -> bool:
     defining = ("func", *MAKERS, *(("name",) if "schema" in operator else ()))
     return any(operator.get(field, "").lstrip().startswith("aten::") for field in defining)
-
-
-def _is_snapshot(file: _File) -> bool:
-    return _registrant(file) is not Registrant.USER
-
-
-def _registrant(file: _File) -> Registrant:
-    return Registrant.USER if file.header is None else file.header.by
 
 
 def _by(step: Step, context: FileContext) -> Registrant:
