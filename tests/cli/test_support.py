@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.support.record_document import record_yaml, recorded_promises
+from dispatch_cli.answers.support.document import record_yaml, recorded_promises
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict

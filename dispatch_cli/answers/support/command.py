@@ -92,7 +92,7 @@ def command(
     from dispatch_cli.engine.support.support import support_rows
 
     if record:
-        from dispatch_cli.answers.support.record_document import record_yaml, recorded_promises
+        from dispatch_cli.answers.support.document import record_yaml, recorded_promises
         from dispatch_cli.api import further_states
 
         states = chain([state], (further for further, _ in further_states(state)))

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from dispatch_cli.answers.shared.nearest_names import ALIKE, nearest_names
-from dispatch_cli.answers.shared.selection import select_higher_order, select_names
+from dispatch_cli.answers.shared.selection import ALIKE, nearest_names, select_higher_order, select_names
 
 MAX_QUERY = 80
 """Letters that are looked for; names are rarely longer."""
