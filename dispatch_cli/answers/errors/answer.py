@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -82,7 +82,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
     context = () if first.kind == OTHER_TEXT else context_flags(layers_of(pasted.text, _begin(pasted.text, first.line)))
-    asked = first._replace(details=(*first.details, *((flag, "") for flag in context)))
+    flags = (*context, *_dtype_flags(dict(first.details)))
+    asked = first._replace(details=(*first.details, *((flag, "") for flag in flags)))
     names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
@@ -141,6 +142,14 @@ def _of_definition(state: State, named: str | None) -> Iterator[Fact]:
         changes = f" It writes to {some_of(written)}." if written else ""
         over = " with ".join(state.over) or "The state here"
         yield Fact("schema", written, Proof.STATE, f"{over} defines it as {schema}.{changes}")
+
+
+def _dtype_flags(details: Mapping[str, str]) -> tuple[str, ...]:
+    """Conditions of advice on autocast, which converts these dtypes only."""
+    dtypes = {details[name].lower().removeprefix("c10::") for name in ("dtype", "other_dtype") if name in details}
+    if not dtypes:
+        return () if "index" in details else ("no_dtypes",)
+    return ("castable",) if dtypes <= {"half", "bfloat16", "float"} else ()
 
 
 def _begin(text: str, line: int) -> int:

@@ -22,6 +22,7 @@ _OF_PYTORCH = (
 """Names of C++ in PyTorch's libraries, of its stable C API, and of its former C libraries TH, THC and THNN."""
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 """``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
+_NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
 _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 """Names of modules that packages of backends add to torch."""
 
@@ -77,7 +78,16 @@ HOLES = {
     "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|(?:un)?signed char|Float8_\w{1,12})",
     "number_type": r"(?P<dtype>[\w:]{1,30})",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
-    "number": r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)",
+    "number": rf"(?P<dtype>{_NUMBER})",
+    "other_number": rf"(?P<other_dtype>{_NUMBER})",
+    "tensor_type": r"(?P<dtype>[A-Z][a-z]\w{1,20}?)Tensor",
+    "other_tensor_type": r"(?P<other_dtype>[A-Z][a-z]\w{1,20}?)Tensor",
+    "expected": r"(?P<expected>\d{1,4})",
+    "got": r"(?P<got>\d{1,4})",
+    "fake_function": r"(?P<function>\b(?:\w{0,200}_)?(?:fake|meta|abstract)(?:_\w{0,200})?)",
+    "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
+    "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
+    "prim_op": r"(?P<op>prim::\w{1,60})",
     "device_type": r"(?:cuda|hip|xpu|mps)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
@@ -94,7 +104,7 @@ HOLES = {
     "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
     "new": r"(?P<new>\S[^\n]{0,400})",
     # a sentence up to its end
-    "rest": r"(?P<rest>\S[\s\S]{0,600}?[.)](?=[\s'\"`]|$))",
+    "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.)\S[\s\S]{0,600}?[.)](?=[\s'\"`]|$))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
@@ -105,8 +115,8 @@ HOLES = {
     r"roc(?:blas|fft|rand|sparse|solver|tx))\w{1,200})",
     "mkl_symbol": r"(?P<symbol>(?:iJIT|mkl)_\w{1,60})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
-    # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
-    "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
+    # libraries of CUDA and ROCm, on which compiled extensions depend
+    "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
     # PyTorch's own library for GPUs, and those of CUDA
     "gpu_library": r"(?P<library>lib(?:torch(?:_(?:cuda|hip|cpu|python)\w{0,10})?|c10_(?:cuda|hip)|"
     r"cu(?:blas|dnn|fft|sparse|solver|rand|pti)\w{0,30}|nv(?:rtc|JitLink)[\w-]{0,20}|nccl)\.so[.\d]{0,20})",

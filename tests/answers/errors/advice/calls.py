@@ -153,7 +153,6 @@ untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("no-derivative", "Try a newer PyTorch", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
-untried("no-library-file", "If it names a library of PyTorch", OTHER)
 untried("no-library-file", "If Python runs in the folder of the package's sources", OTHER)
 untried("no-subclass", "Call it on an ordinary tensor", OTHER)
 

@@ -40,7 +40,7 @@ class Summed(torch.autograd.Function):
         return (g.new_ones(shape), *[None] * (number - 1))
 
 
-@tries("wrong-gradients", "Let `backward` return as many values", "or correct its `backward`")
+@tries("wrong-gradients", "Let it return one value for each input", "or correct its `backward`")
 def gradients_that_are_too_few(advice):
     Summed.apply(training(1.0, 2.0), torch.ones(2), 4 if advice else 2, (2,)).sum().backward()
 
@@ -328,3 +328,15 @@ def step_before_a_backward(advice):
     loss.backward(retain_graph=not advice)
     optimizer.step()
     (layers(torch.ones(1, 2)).sum() if advice else loss).backward()
+
+
+@tries("backward-call", "Pass `vectorize=True`", "leave `strategy='forward-mode'` out")
+def jacobian_in_forward_mode(advice):
+    options = {"strategy": "forward-mode", "vectorize": "vectorize" in advice}
+    x = torch.ones(2)
+    torch.autograd.functional.jacobian(torch.sin, x, **({} if "leave" in advice else options))
+
+
+untried("no-derivative", "A backward that is marked @once_differentiable", "tried for other backwards")
+untried("wrong-gradients", "a custom backend has to return each output of the backward graph", "needs a backend")
+untried("changed-in-place", "Make that tensor a buffer of the module", "the text is of a development version")

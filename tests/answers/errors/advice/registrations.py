@@ -39,13 +39,13 @@ def kernel_twice(advice):
     "defined-twice",
     "keep `torch.library.Library(ns, 'FRAGMENT')` in a variable, and delete it",
     "Register kernels with `impl`, not with a second `def`",
-    "keep the definition in a cell of its own",
+    "In Python, define what is not there, `if not hasattr(torch.ops.ns, 'f'):`",
 )
 def operator_twice(advice):
     for _ in range(2):
         library = Library("t", "FRAGMENT")
-        if "impl" in advice or "cell" in advice:
-            if not KEPT:
+        if "impl" in advice or "hasattr" in advice:
+            if not hasattr(torch.ops.t, "f"):
                 library.define("f(Tensor x) -> Tensor")
                 library.impl("f", double, "CPU")
             KEPT.append(library)
@@ -241,3 +241,17 @@ def formula_of_a_change_in_place(advice):
 @tries("bad-registration", "Name in `mutates_args` those arguments that the schema marks")
 def arguments_that_a_schema_does_not_mark(advice):
     custom_op("t::f", lambda x: None, mutates_args=("x",) if advice else (), schema="(Tensor(a!) x) -> ()")
+
+
+@tries("wrong-mutation", "the parameters of the operator's schema, in their order and with the same defaults")
+def fake_implementation_without_a_default(advice):
+    op = define("t::f", "(Tensor x, int n=1) -> Tensor", CPU=lambda x, n=1: x + n)
+
+    def f_fake(x, n=1):
+        return x.clone()
+
+    def other_fake(x, n):
+        return x.clone()
+
+    torch.library.register_fake("t::f")(f_fake if advice else other_fake)
+    assert torch.compile(op, backend="eager")(ONE).sum() == 8
