@@ -54,6 +54,8 @@ class FilesApp(App[None]):
         from dispatch_cli.explore.files import CannotOpen, editor_call, run_editor
 
         message.stop()
+        file = message.span.file
+        self._stamps.setdefault(file, stamp_of(file))
         try:
             call = editor_call(message.span, os.environ)
             with self.suspend() if call.in_terminal else nullcontext():
@@ -87,7 +89,7 @@ class FilesApp(App[None]):
     def on_app_focus(self, _: AppFocus) -> None:
         """The user comes back from another window: say which files have changed, until they are read."""
         changed = tuple(self.changed_files())
-        if changed != self._changed:
+        if changed and changed != self._changed:
             self._changed = changed
             self.notify(self.changed_on_disk.strip("()"), severity="warning")
             self.show_command()

@@ -55,15 +55,19 @@ class Filters(LinkLine):
     def note_checking(self, checking: bool) -> None:
         """Show whether findings are being looked for."""
         self.checking = checking
-        self.on_resize()
+        self.show()
 
     def note_near(self, near: str) -> None:
         """Show which names the list has first, in a few words, if a search finds nothing good; empty if it does."""
         self.near = near
-        self.on_resize()
+        self.show()
 
     def on_resize(self) -> None:
-        """Show the numbers, as far as there is room for their commas."""
+        """Another width has room for more, or less."""
+        self.show()
+
+    def show(self) -> None:
+        """Show the numbers, as far as there is room for their commas, or what the search may mean."""
         if self.near:
             self.update(Content.styled(self.near, "$text-warning"), layout=False)
             return
@@ -152,7 +156,7 @@ class Operators(Vertical):
         self._original = None
         self.list.renew(self.catalogue)
         self.marks_changed()
-        self.filters.on_resize()
+        self.filters.show()
         self._check()
 
     def compose(self) -> ComposeResult:
@@ -226,7 +230,7 @@ class Operators(Vertical):
             self.call_after_refresh(self._mark_findings)
 
     def _repaint(self) -> None:
-        self.filters.on_resize()
+        self.filters.show()
         self.list.marks_changed()
         self.filters.note_near(self.list.near)
 
@@ -259,5 +263,5 @@ class Operators(Vertical):
     def filter(self, marked: Marked) -> None:
         """List only operators that are so marked."""
         self.filters.marked = marked
-        self.filters.on_resize()
+        self.filters.show()
         self._search(marked)

@@ -11,9 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
+from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice.adviser import Steps
 from dispatch_cli.answers.explain.advice.document import further_step
 from dispatch_cli.answers.explain.advice.report import Change
+from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
 from dispatch_cli.explore.answers.slot import (
     SlotBlocks,
     Target,
@@ -44,6 +46,10 @@ STEP = 0.015
 """Seconds after which the search for advice lets keys pass."""
 
 
+_LINE_EACH = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTHON, explain_higher_order.STEPS)
+"""Tables whose rows take a line each, so that all of them are seen."""
+
+
 class SlotPane(Pane):
     """The slot under the cursor."""
 
@@ -66,7 +72,7 @@ class SlotPane(Pane):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        yield Blocks(id="slot-blocks")
+        yield Blocks(id="slot-blocks", lists=_LINE_EACH)
 
     @property
     def view(self) -> Blocks:

@@ -106,7 +106,7 @@ class TablePane(Pane):
         self._tried: Mapping[str, Before] = {}
 
     def compose(self) -> ComposeResult:
-        yield Blocks(id="table-cells", lists=True)
+        yield Blocks(id="table-cells", lists=None)
         yield Detail()
 
     @property

@@ -176,10 +176,13 @@ class KeyBar(LinkLine):
         keys = self._keys() if self.screen is self.app.screen else self.keys
         if keys != self.keys:
             self.keys = keys
-            self.on_resize()
+            self._show_fitting()
 
     def on_resize(self) -> None:
-        """Show those for which there is room."""
+        """Another width has room for more, or less."""
+        self._show_fitting()
+
+    def _show_fitting(self) -> None:
         links = []
         for key, shown, text in self._fitting():
             press = f"app.simulate_key('{key}')"

@@ -24,15 +24,15 @@ class Blocks(LinesView):
     """A document.
 
     It is given as blocks, or as a function that makes them for a width. opens: says of a row of a table, of a fact, of
-    a paragraph and of a cell of a matrix what it opens; None where that is nothing. lists: rows of tables are not
-    wrapped, but cut.
+    a paragraph and of a cell of a matrix what it opens; None where that is nothing. lists: the columns of tables whose
+    rows are not wrapped, but cut; None for those of all tables.
     """
 
     class LaidOut(LinesView.Moved):
         """There are other parts now: what is under the cursor can be another one."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, lists: bool = False) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None, lists: Sequence[object] | None = ()) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._lists = lists
         self._make: Callable[[int], Iterable[Block]] = lambda _: ()
         self._opens: Callable[[Any], Any] = _nothing
@@ -98,7 +98,12 @@ class Blocks(LinesView):
         self.post_message(self.LaidOut(self, self.target))
 
     def _parts(self, block: Block, width: int) -> Iterable[tuple[Any, list[TextLine]]]:
-        return list_parts(block, width) if self._lists and isinstance(block, TableBlock) else parts_of(block, width)
+        if isinstance(block, TableBlock) and self._is_list(block):
+            return list_parts(block, width)
+        return parts_of(block, width)
+
+    def _is_list(self, table: TableBlock[Any]) -> bool:
+        return self._lists is None or any(table.columns is columns for columns in self._lists)
 
     def _add_matrix(self, matrix: Matrix, width: int) -> None:
         laid_out, top = TextMatrix(matrix, width), len(self._lines)
