@@ -65,7 +65,7 @@ class CppPlaces(NamedTuple):
 
 
 class _Owner(Enum):
-    """Whose registrations the text in a bracket makes."""
+    """Owner of the registry in which the text in a bracket registers."""
 
     DISPATCHER = "the dispatcher's"
     OTHER = "pybind11's, nanobind's, TVM's or TorchScript's"
@@ -220,11 +220,11 @@ class _Scanner:
         return not after.startswith((")", ",", ".", "(", ";", "->"))
 
     def _owner(self) -> _Owner:
-        """Whose registry the current statement concerns: by its own beginning, else by what it is in."""
+        """Owner of the registry of the current statement: by its own beginning, else by what it is in."""
         return self._owner_by_head(self.statement) or self._owner_of(self.level)
 
     def _owner_of(self, level: _Level) -> _Owner:
-        """Whose a bracket is; those outside of it are asked once."""
+        """Owner of a bracket; those outside of it are asked once."""
         asked = []
         while level.owner is None and self._owner_by_head(level.statement) is None:
             asked.append(level)

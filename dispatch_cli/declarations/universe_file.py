@@ -147,8 +147,8 @@ def is_free_backend_name(name: str) -> bool:
     return True
 
 
-def layout_differences(one: Universe, other: Universe) -> list[str]:
+def layout_differences(first: Universe, second: Universe) -> list[str]:
     """The fields in which two layouts of keys differ; what builds are called, and source lines, do not count."""
-    differences = [field for field in universes.differences(one, other) if field not in _BUILD]
-    first, second = ([(each.key, each.fallthrough) for each in universe.fallbacks] for universe in (one, other))
-    return differences if first == second else [*differences, "fallbacks"]
+    differences = [field for field in universes.differences(first, second) if field not in _BUILD]
+    ours, theirs = ([(row.key, row.fallthrough) for row in universe.fallbacks] for universe in (first, second))
+    return differences if ours == theirs else [*differences, "fallbacks"]

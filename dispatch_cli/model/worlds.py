@@ -234,9 +234,9 @@ def _where(group: AtomGroup, when: Sequence[Condition]) -> AtomGroup:
 
 
 @cache
-def exclude_each_other(one: tuple[Condition, ...], other: tuple[Condition, ...]) -> bool:
+def exclude_each_other(first: tuple[Condition, ...], second: tuple[Condition, ...]) -> bool:
     """True if never all of these conditions hold."""
-    return bool(one) and bool(other) and not can_hold((*one, *other))
+    return bool(first) and bool(second) and not can_hold((*first, *second))
 
 
 def names_in(atom: str) -> list[str]:

@@ -99,9 +99,9 @@ def _embedded(name: str) -> Universe:
         return _trusted(json.load(file))
 
 
-def differences(one: Universe, other: Universe) -> list[str]:
+def differences(first: Universe, second: Universe) -> list[str]:
     """The fields in which two universes differ, as far as both say something."""
-    sides = ((field.name, getattr(one, field.name), getattr(other, field.name)) for field in fields(Universe))
+    sides = ((field.name, getattr(first, field.name), getattr(second, field.name)) for field in fields(Universe))
     return [name for name, mine, its in sides if mine != its and mine is not None and its is not None]
 
 

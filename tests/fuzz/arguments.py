@@ -25,7 +25,7 @@ EXTRA = {COMPLETE: words.SHELLS, HELP: ("",)}
 """Requests that are no command, and that the program answers as well."""
 SEEDS = (
     *CASES.values(),
-    *(("bases",), ("schema",), ("schema", "table"), ("page", "examples/stale.yaml"), ("page", "--trace", "TRACE")),
+    *(("bases",), ("schema",), ("schema", "table"), ("page", "examples/stale.yaml"), ("trace", "TRACE")),
     *(("guards", "examples/stale.yaml"), ("check-invariants", "examples/custom_ops.yaml", "--select", "all")),
     *(("check-invariants", "examples/stale.yaml", "--baseline", "baseline.json"), ("table", "examples/add.yaml")),
     *(("extract", "examples/extension"), ("check-invariants", "examples/backend"), ("resolve", "a::f", "DECLARED")),

@@ -217,7 +217,7 @@ def findings_report(
     there = [placed(state, finding) for finding in outcome.findings]
     places = {(finding.check, finding.span): shown.span for finding, shown in zip(outcome.findings, there, strict=True)}
     findings = tuple(sorted(there, key=place))
-    suppressed = sorted((_suppressed(state, entry) for entry in outcome.suppressed), key=lambda one: place(one.finding))
+    suppressed = sorted((_suppressed(state, entry) for entry in outcome.suppressed), key=lambda row: place(row.finding))
     affected = _by_operator(outcome.totals)
     # guards speak of operators beyond those that were chosen
     named = affected.keys() | _by_operator(outcome.suppressed_totals).keys()

@@ -205,11 +205,11 @@ def _of_backend(view: View, backend: str) -> Iterator[str]:
     return (key for key in backend_keys(view.universe) if parts[key][1] == backend)
 
 
-def _may_be_same(one: Kernel, other: Kernel) -> bool:
+def _may_be_same(first: Kernel, second: Kernel) -> bool:
     """True if two kernels can be one function: by name, or else by what a dump shows, which many share."""
-    if one.function is not None or other.function is not None:
-        return one.function == other.function
-    return (one.wraps, one.debug) == (other.wraps, other.debug)
+    if first.function is not None or second.function is not None:
+        return first.function == second.function
+    return (first.wraps, first.debug) == (second.wraps, second.debug)
 
 
 def _decomposes(kernel: Kernel) -> bool:

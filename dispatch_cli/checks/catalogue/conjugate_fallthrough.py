@@ -117,7 +117,7 @@ def _by_pytorch(
 
 
 def _whose(view: View, name: OperatorName) -> str:
-    """Whose operator it is: who defines it."""
+    """The owner of an operator: who defines it."""
     if view.is_defined_by_files(name):
         return "your own operator"
     is_pytorchs = str(name) in view.pytorch_operators or name.namespace in CORE_NAMESPACES

@@ -125,7 +125,7 @@ def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argum
     for use in kernel.body.returns if kernel.body is not None else ():
         argument = _argument(kernel.body, use.argument, schema)
         shared = [argument] if argument is not None else schema.returns if checks_aliases(kernel) else ()
-        tensors = bool(shared) and all(is_tensor(one.type) or is_tensor_list(one.type) for one in shared)
+        tensors = bool(shared) and all(is_tensor(value.type) or is_tensor_list(value.type) for value in shared)
         if tensors and (not aliased or use.text == use.argument):
             yield use
 

@@ -41,7 +41,7 @@ DEFAULT_KEY = "CPU"
 
 
 class Resolver(Enum):
-    """Whose choices a table shows; the value is the one of ``--resolver``."""
+    """Choices that a table shows; the value is the one of ``--resolver``."""
 
     CPP = "cpp"
     DIFFERENCES = "differences"

@@ -52,7 +52,9 @@ class FoldedDifference(NamedTuple):
 
 def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
-    divergent = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
+    divergent = tuple(
+        OperatorDivergence(operator, difference_of(change)) for operator, change in comparison.divergences
+    )
     return CrossrefReport(
         universe=comparison.universe,
         source=comparison.source,
