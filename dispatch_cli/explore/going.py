@@ -70,10 +70,6 @@ class Visits:
         return self.here
 
 
-_OF_OPERATOR = ("table", "slot", "call")
-"""The views of one operator: from a row of another view, they show the one that the row is about."""
-
-
 class Going(App[None]):
     """An application in which the user goes to places.
 
@@ -91,7 +87,6 @@ class Going(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._following: Timer | None = None
-        self._passed_over: Spot | None = None  # what a row is about that was pointed at when an operator was chosen
 
     @property
     def spot(self) -> Spot:
@@ -124,14 +119,7 @@ class Going(App[None]):
         spot = spot_of(message.target)._replace(key=key)
         self.visits.move(VisitedPlace(spot, self.front))
         self.visits.go(VisitedPlace(spot, self.front, False))
-        self._passed_over = self._pointed
         await self._arrive()
-
-    @property
-    def _pointed(self) -> Spot | None:
-        """The operator or the slot that the row under the cursor of the view in front is about."""
-        view = self.stage.views.get(self.front)
-        return view.pointed if isinstance(view, Pane) else None
 
     async def on_pane_went(self, message: Pane.Went) -> None:
         message.stop()
@@ -183,12 +171,6 @@ class Going(App[None]):
         """Bring a view to the front, and the focus to it."""
         if pane not in self.stage.entries:
             return
-        if pane != self.front:
-            pointed, passed_over, self._passed_over = self._pointed, self._passed_over, None
-            in_view = self.stage.views[self.front].has_focus_within
-            if pane in _OF_OPERATOR and in_view and pointed is not None and pointed != passed_over:
-                await self.go(pointed, pane)
-                return
         self.visits.go(VisitedPlace(self.spot, pane, False))
         await self.to_front(pane)
         self.stage.focus_on(pane)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import sleep
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
@@ -9,10 +10,8 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.timer import Timer
 
 from dispatch_cli.answers.explain import document as explain
-from dispatch_cli.answers.explain.advice.adviser import Steps
 from dispatch_cli.answers.explain.advice.document import further_step
 from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
@@ -69,7 +68,6 @@ class SlotPane(Pane):
         super().__init__(session, id=id)
         self._spot = Spot()
         self._shown: tuple[Any, ...] = ()
-        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="slot-blocks", lists=_LINE_EACH)
@@ -87,7 +85,7 @@ class SlotPane(Pane):
         if shown == self._shown:
             return
         same = bool(self._shown) and self._shown[0] == spot
-        self._stop()
+        self.workers.cancel_node(self)
         answer = slot_answer(self.session, spot, advice=False)
         self._shown = shown
         if answer is None:
@@ -96,7 +94,7 @@ class SlotPane(Pane):
             working = lacks_advice(answer)
             self._show(spot, answer, working, SlotBlocks.is_off if same else SlotBlocks.is_first)
             if working:
-                self._timer = self.set_timer(QUIET, lambda: self._advise(spot, answer))
+                self.run_worker(self._advise(spot, answer))
         self.answered(answer)
 
     def _show(
@@ -116,28 +114,20 @@ class SlotPane(Pane):
             return f"There is no operator {name} now."
         return f"{name} has nothing at {spot.key}."
 
-    # advice is looked for when the cursor rests, in steps between which keys pass
-
-    def _advise(self, spot: Spot, answer: PaneAnswer) -> None:
-        self._step(spot, answer, advice_steps(self.session, spot, answer))
-
-    def _step(self, spot: Spot, answer: PaneAnswer, steps: Steps[PaneAnswer]) -> None:
-        self._timer = None
-        until = perf_counter() + STEP
+    async def _advise(self, spot: Spot, answer: PaneAnswer) -> None:
+        """Look for advice when the cursor rests, in steps between which keys pass."""
+        await sleep(QUIET)
+        steps, until = advice_steps(self.session, spot, answer), perf_counter() + STEP
         try:
-            while perf_counter() < until:
+            while True:
                 next(steps)
+                if perf_counter() > until:
+                    await sleep(0)
+                    until = perf_counter() + STEP
         except StopIteration as end:
             whole: PaneAnswer = end.value
-            self._show(spot, whole, working=False)
-            self.answered(whole)
-            return
-        self._timer = self.set_timer(0.001, lambda: self._step(spot, answer, steps))
-
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
+        self._show(spot, whole, working=False)
+        self.answered(whole)
 
     # the cursor
 

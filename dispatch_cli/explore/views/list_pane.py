@@ -170,11 +170,6 @@ class ListPane(Pane):
         """The operator or the slot that a row is about; None for what has none."""
         return None
 
-    @property
-    def pointed(self) -> Spot | None:
-        row = self.list.target
-        return None if row is None else self.spot_at(row)
-
     def chosen(self, row: Any) -> None:
         """A row was opened: go to what it is about, else the keys go to its details."""
         spot = self.spot_at(row)

@@ -90,11 +90,6 @@ class Pane(Vertical):
         """Description of the work that a command line waits for; empty if there is none."""
         return ""
 
-    @property
-    def pointed(self) -> Spot | None:
-        """The operator or the slot under the cursor, where that is another one than the user's place."""
-        return None
-
     def post_message(self, message: Message) -> bool:
         """textual's. It does not pass a message on to a parent that counts as its sender: these come from the pane."""
         if isinstance(message, (Pane.Went, Pane.Answered, Pane.Edited, Pane.OpenPlace)):
