@@ -77,7 +77,6 @@ untried("other-text", "Call it outside of the transform", "the texts are faults 
 untried("other-text", "If a registration is refused", "an explanation")
 untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
 untried("other-text", "If a device is refused", "tried for texts about devices")
-untried("other-text", "If strides are refused", "tried for texts about layouts")
 untried("other-text", "If something is not supported there", "needs another build")
 untried("other-text", "If a name or an argument is not there", "needs another build")
 untried("other-text", "If the call is right: compile and link", "needs two builds")
