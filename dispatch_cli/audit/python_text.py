@@ -10,24 +10,6 @@ from dispatch_cli.model.span import Span
 
 MAX_TEXT = 160
 """Characters of a line that are kept."""
-
-
-class Unaccounted(NamedTuple):
-    """A place that looks like a registration and is not known to anyone.
-
-    what: the part of the text that looks so, such as ``.impl(``. text: the line, without blanks around it, shortened.
-    """
-
-    at: Span
-    what: str
-    text: str
-
-
-def unaccounted(file: str, line: int, column: int, what: str, lines: list[str]) -> Unaccounted:
-    """The place at a line (from 1) and column (from 1) of a file, which has these lines."""
-    return Unaccounted(Span(file, line, column), what, lines[line - 1].strip()[:MAX_TEXT])
-
-
 _METHODS = (
     "define|impl|fallback|_?register_fake|register_kernel|register_autograd|register_vmap|register_torch_dispatch|"
     "_register_torch_dispatch_rule|register_autocast|impl_abstract|py_impl|py_functionalize_impl|custom_op|triton_op"
@@ -52,6 +34,22 @@ _LOOKS_LIKE_PYTHON = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |(?:async
 _LOOKS_LIKE_C = re.compile(r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|pragma|endif)\b|[;{][ \t]*$", re.M)
 _TRIPLE = ('"""', "'''")
 _QUOTED = re.compile(r"\"\"\"|'''|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|#[^\n]*", re.S)
+
+
+class Unaccounted(NamedTuple):
+    """A place that looks like a registration and is not known to anyone.
+
+    what: the part of the text that looks so, such as ``.impl(``. text: the line, without blanks around it, shortened.
+    """
+
+    at: Span
+    what: str
+    text: str
+
+
+def unaccounted(file: str, line: int, column: int, what: str, lines: list[str]) -> Unaccounted:
+    """The place at a line (from 1) and column (from 1) of a file, which has these lines."""
+    return Unaccounted(Span(file, line, column), what, lines[line - 1].strip()[:MAX_TEXT])
 
 
 def is_python(file: str, text: str) -> bool:

@@ -12,6 +12,9 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.model.kernel import Data, FakeImpl, Wrapped
 
+_FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
+"""Facts in an implementation's record that are there only where they are not the default."""
+
 
 def operator_of(name: str, record: list[Any]) -> CapturedOperator:
     """The operator of a record."""
@@ -73,10 +76,6 @@ def _function(
         None if fake is None else FakeImpl(*fake),
         None if wraps is None else Wrapped(WrapKind(wraps[0]), *wraps[1:]),
     )
-
-
-_FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
-"""Facts in an implementation's record that are there only where they are not the default."""
 
 
 def record_of(operator: HigherOrderOperator) -> dict[str, Any]:

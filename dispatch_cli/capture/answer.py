@@ -15,6 +15,10 @@ Check = Callable[[Any], None]
 """Looks at a value. Errors: Malformed."""
 MAX_STEP = 80
 """Characters of a name that the place in a message has."""
+MAX_BYTES = 128 << 20
+"""Bytes of an answer. PyTorch 2.15 has 6 MiB to say of its state, and 51 with its own answers: 230,000 things."""
+DEPTH = 4
+"""So many containers are inside one another where the probe says what it knows of one function."""
 
 
 class Malformed(ValueError):
@@ -142,11 +146,6 @@ def row(*items: Check) -> Check:
 
     return check
 
-
-MAX_BYTES = 128 << 20
-"""Bytes of an answer. PyTorch 2.15 has 6 MiB to say of its state, and 51 with its own answers: 230,000 things."""
-DEPTH = 4
-"""So many containers are inside one another where the probe says what it knows of one function."""
 
 NUMBER = of_type(int, "a number")
 TEXTS = list_of(TEXT)

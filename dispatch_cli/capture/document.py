@@ -22,6 +22,7 @@ _META = "Meta"
 _HIGHER_ORDER_FIELDS = (
     "name", "dispatch", "autograd", "modes", "subclasses", "transforms", "functionalize", "side_effect"
 )  # fmt: skip
+_NAMED = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 
 
 def document(state: Mapping[str, Any]) -> Document:
@@ -182,9 +183,6 @@ def _grouped(pairs: Iterable[tuple[str, Any]]) -> Document:
         else:
             groups.append(([key], value))
     return {", ".join(keys): value for keys, value in groups}
-
-
-_NAMED = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 
 
 def higher_order_operator(data: Mapping[str, Any]) -> HigherOrderOperator:

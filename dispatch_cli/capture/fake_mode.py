@@ -28,6 +28,12 @@ NAMESPACE = "dispatch_cli_fake_probe"
 """Namespace of the operator that is made to try the mode."""
 PRIMS = "prims::"
 """Part of the name of an operator that the mode takes for a primitive."""
+CPU, META_DEVICE, OTHER = "cpu", "meta", "cuda"
+"""OTHER stands for every device that is neither of the first two; none of its tensors is really there."""
+SIZE: tuple[int, ...] = (2, 2)
+CHANGED = (AttributeError, ImportError, TypeError, ValueError)
+"""Errors that are raised where this PyTorch keeps it in another way."""
+NOT_IMPLEMENTED = "NotImplementedError"
 
 
 def about_mode(torch: Any) -> Data:
@@ -119,13 +125,6 @@ def _in_python(name: str) -> Any:
         return None
 
 
-CPU, META_DEVICE, OTHER = "cpu", "meta", "cuda"
-"""OTHER stands for every device that is neither of the first two; none of its tensors is really there."""
-SIZE: tuple[int, ...] = (2, 2)
-CHANGED = (AttributeError, ImportError, TypeError, ValueError)
-"""Errors that are raised where this PyTorch keeps it in another way."""
-
-
 def about_devices(devices: Iterable[str]) -> Data:
     """Facts about the mode, as far as this PyTorch says them.
 
@@ -196,9 +195,6 @@ def _error(common: Callable[..., Any], operator: Any, *tensors: Any) -> RuntimeE
     except RuntimeError as error:
         return error
     return None
-
-
-NOT_IMPLEMENTED = "NotImplementedError"
 
 
 def raised(function: Any, operator: Any) -> str | None:

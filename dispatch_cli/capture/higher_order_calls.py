@@ -27,6 +27,11 @@ NAME = "dispatch_cli_probe"
 DONE = "done"
 CHANGED = (AttributeError, ImportError, KeyError, TypeError, ValueError)
 """Errors that are raised where this PyTorch keeps it in another way."""
+ROOT = "HigherOrderOperator"
+"""The class of all higher-order operators."""
+_CLASS = re.compile(r"class[ \t]+(\w+)[ \t]*\(([^()]*)\)[ \t]*:")
+"""A pattern that begins with letters is searched for fast; it finds classes in comments and strings, too."""
+_WORD = re.compile(r"\w+")
 
 
 def facts(torch: Any) -> Data:
@@ -111,13 +116,6 @@ def _error(torch: Any, operator: Any, tensor: Any, mode: Any, places: dict[Any, 
             text = text.replace(str(value), "{" + place + "}")
         return f"{type(error).__name__}: {text}"
     raise ValueError("the call is handled")
-
-
-ROOT = "HigherOrderOperator"
-"""The class of all higher-order operators."""
-_CLASS = re.compile(r"class[ \t]+(\w+)[ \t]*\(([^()]*)\)[ \t]*:")
-"""A pattern that begins with letters is searched for fast; it finds classes in comments and strings, too."""
-_WORD = re.compile(r"\w+")
 
 
 def import_all(package: Path) -> list[str]:

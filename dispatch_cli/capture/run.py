@@ -50,6 +50,11 @@ CAPTURE = "probe.py"
 """The script that asks for the state."""
 ANSWERS = "answers_probe.py"
 """The script that asks for the state and for PyTorch's own answers about it."""
+MAX_STDERR = 1 << 16
+"""Bytes of standard error that are kept, from the end."""
+REST = 1.0
+"""Seconds to wait for the rest of standard error after the end. A process that the program left behind can keep it open
+for ever."""
 
 
 def run_probe(
@@ -191,13 +196,6 @@ def _reported(errors: str) -> tuple[str | None, str]:
     if isinstance(data, dict) and isinstance(data.get("error"), str):
         return data["error"], str(data.get("details", ""))
     return None, ""
-
-
-MAX_STDERR = 1 << 16
-"""Bytes of standard error that are kept, from the end."""
-REST = 1.0
-"""Seconds to wait for the rest of standard error after the end. A process that the program left behind can keep it open
-for ever."""
 
 
 class Ended(NamedTuple):

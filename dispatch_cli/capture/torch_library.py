@@ -32,6 +32,9 @@ KEYS = {
 _LINE = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+) :: ", re.M)
 _DEBUG = re.compile(r"^debug: (.+)$", re.M)
 _DEVICES = re.compile(r"Expected one of (.*?) device type")
+BEGINS = b"Warning only once for all operators"
+"""Start of the first line of the warning of an overridden kernel."""
+LONGEST = 400
 
 
 def facts(torch: Any, namespace: str, clean: Callable[[str], str]) -> Data | None:
@@ -175,11 +178,6 @@ def _is_available(available: Callable[[str], bool], device: str) -> bool:
         return bool(available(device))
     except RuntimeError:
         return False
-
-
-BEGINS = b"Warning only once for all operators"
-"""Start of the first line of the warning of an overridden kernel."""
-LONGEST = 400
 
 
 def about_bindings(torch: Any) -> dict[str, Any]:

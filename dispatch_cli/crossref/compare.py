@@ -23,6 +23,13 @@ UNKNOWN_LINE = f"{NOT_KNOWN_TEXT} [{Rule.NOT_KNOWN.dump_text}]"
 
 Difference = tuple[str, str | None, str | None]
 """A slot, or the title of a line, and what the two sides have there."""
+MISSING = "missing"
+AMBIGUOUS = "error: ambiguous autogradother kernel"
+"""Answers that ``capture/answers_probe.py`` writes for a missing and for an ambiguous kernel."""
+INVARIANTS_HOLD = "the invariants hold"
+STALE = "the live table is stale"
+ABSENT = "no such operator"
+PRESENT = "registered"
 
 
 def known(differences: Iterable[Difference], incomplete: tuple[str, ...]) -> Iterator[Difference]:
@@ -44,16 +51,6 @@ def known(differences: Iterable[Difference], incomplete: tuple[str, ...]) -> Ite
 def _rule(line: str) -> str:
     """The rule in the brackets of a line of a table; nothing of a line about a registration."""
     return "" if " :: " in line else line.rpartition(" [")[2]
-
-
-MISSING = "missing"
-AMBIGUOUS = "error: ambiguous autogradother kernel"
-"""Answers that ``capture/answers_probe.py`` writes for a missing and for an ambiguous kernel."""
-
-INVARIANTS_HOLD = "the invariants hold"
-STALE = "the live table is stale"
-ABSENT = "no such operator"
-PRESENT = "registered"
 
 
 class Count(NamedTuple):

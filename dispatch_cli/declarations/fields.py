@@ -18,6 +18,11 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 Values = dict[str, Node | None]
 """The fields of a mapping that are written there; None for one whose value is of the wrong type, which is noted."""
+AT, WHEN = "at", "when"
+MAX_CONDITION = 2_000
+"""Characters of the text of one condition."""
+_PLACE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::([1-9][0-9]{0,8}))?", re.S)
+_HINT = "write it as FILE:LINE or FILE:LINE:COLUMN"
 
 
 def read_record(problems: Problems, node: Node, record: Record) -> Values | None:
@@ -163,13 +168,6 @@ def control_character(text: str) -> str | None:
 def is_true(node: Node | None) -> bool | None:
     """The value of a boolean field; None when it is not written."""
     return node.text == "true" if type(node) is Scalar else None
-
-
-AT, WHEN = "at", "when"
-MAX_CONDITION = 2_000
-"""Characters of the text of one condition."""
-_PLACE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::([1-9][0-9]{0,8}))?", re.S)
-_HINT = "write it as FILE:LINE or FILE:LINE:COLUMN"
 
 
 def read_place(problems: Problems, node: Node | None) -> Span | None:

@@ -25,6 +25,9 @@ NAME_OF_A_KERNEL = (
     "remove the key if nothing is registered there, or write fallthrough",
 )
 """The value expected where a kernel is named, and a hint for what else may have been meant."""
+_NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
+_RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
+_FLAGS = ("no_decomposition", "zero_dim_counts", "side_effects")
 
 
 def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
@@ -104,13 +107,6 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
 def _fallthrough(block: Block, span: Span) -> Kernel:
     """PyTorch's fallthrough kernel; a dump shows where its block is."""
     return Kernel(f"registered at {block.file}:{block.line}", FALLTHROUGH, fallthrough=True, span=span)
-
-
-_NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
-
-
-_RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
-_FLAGS = ("no_decomposition", "zero_dim_counts", "side_effects")
 
 
 def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:

@@ -40,6 +40,7 @@ _HINTS = {
     **dict.fromkeys(("yes", "on", "true"), "write true for a kernel that redispatches with the keys below its own"),
     **{kind.value: f"name the key: {{{kind.value}: KEY}}" for kind in (RedispatchKind.TO, RedispatchKind.EXCLUDE)},
 }
+_NAME = ("the name of a Python function", "remove the field if there is no function")
 
 
 def read_redispatches(problems: Problems, keys: KeyReader, node: Node | None) -> Redispatch | None:
@@ -80,9 +81,6 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
         if text_of(problems, item, "a dispatch key") is not None:
             names += keys.in_sets(problems, item)
     return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(names)), problems.span(node)) if names else None
-
-
-_NAME = ("the name of a Python function", "remove the field if there is no function")
 
 
 class PythonFunction(NamedTuple):

@@ -26,6 +26,7 @@ MARK = "dispatch-cli:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")
 _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] REASON"
+_COMMENTS = ("//", "#", "/*", "*")
 
 
 def read_settings(context: FileContext, section: Node) -> None:
@@ -165,9 +166,6 @@ def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...
                 else:
                     problems.add("wrong-type", "the id of a check is missing here", problems.inside(item, offset))
     return tuple(selectors)
-
-
-_COMMENTS = ("//", "#", "/*", "*")
 
 
 def read_source_comments(

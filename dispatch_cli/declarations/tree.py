@@ -14,6 +14,8 @@ from typing import NamedTuple
 from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.model.budget import Budget, weight
 
+_START = (1, 1)
+
 
 class Scalar(NamedTuple):
     """A piece of text. plain: written without quotes. line, column: 1-based."""
@@ -95,9 +97,6 @@ def kind_of(node: Node) -> str:
     if (other := other_than_text(node)) is not None:
         return f"{node.text[:MAX_QUOTED]}, which is {other}"
     return f"the string {quoted(node.text)}" if node.text else "an empty string"
-
-
-_START = (1, 1)
 
 
 def _no_lines(_: str) -> AnySequence[str]:

@@ -24,6 +24,12 @@ MAX_DEPTH = 64
 _QUOTE = "while scanning a quoted scalar"
 _BRACKETS = ("while parsing a flow sequence", "while parsing a flow mapping")
 _CODE = "yaml-syntax"
+_UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
+_NOT_YAML = re.compile(r"^(?:(<{7}|\|{7}|={7}|>{7})(?= |$)|%TAG)", re.MULTILINE)
+"""A mark of a merge conflict, or a directive for tags."""
+_INDENT_WITH_TABS = re.compile("^[ \t]*\t", re.MULTILINE)
+_TAGS = {Scalar: "str", Sequence: "seq", Mapping: "map"}
 
 
 def explain(problems: Problems, error: Any) -> None:
@@ -64,15 +70,6 @@ def _hint(problem: str) -> str | None:
 
 def _marked_place(mark: Any) -> Place | None:
     return Place(mark.line + 1, mark.column + 1) if mark is not None else None
-
-
-_UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
-
-_NOT_YAML = re.compile(r"^(?:(<{7}|\|{7}|={7}|>{7})(?= |$)|%TAG)", re.MULTILINE)
-"""A mark of a merge conflict, or a directive for tags."""
-_INDENT_WITH_TABS = re.compile("^[ \t]*\t", re.MULTILINE)
-_TAGS = {Scalar: "str", Sequence: "seq", Mapping: "map"}
 
 
 class EventParser(Protocol):

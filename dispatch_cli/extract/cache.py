@@ -25,6 +25,16 @@ from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _READ |= getattr(os, "O_BINARY", 0)
+MAX_ENTRY = 16 << 20
+"""Bytes of an entry as it is stored."""
+MAX_UNPACKED = 48 << 20
+"""Bytes of an entry when it is unpacked."""
+MAX_FOLDER = 256 << 20
+"""Bytes of all entries. The oldest are removed."""
+_NAME = re.compile(r"[0-9a-f]{40}\.json\.z")
+VARIABLE = "DISPATCH_CLI_CACHE_DIR"
+"""The folder of the cache, instead of the one of the user; `NO_CACHE` for none."""
+NO_CACHE = "none"
 
 
 def user_folder() -> str | None:
@@ -64,18 +74,6 @@ def is_own_folder(path: Path) -> bool:
 
 def _is_own(status: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-
-
-MAX_ENTRY = 16 << 20
-"""Bytes of an entry as it is stored."""
-MAX_UNPACKED = 48 << 20
-"""Bytes of an entry when it is unpacked."""
-MAX_FOLDER = 256 << 20
-"""Bytes of all entries. The oldest are removed."""
-_NAME = re.compile(r"[0-9a-f]{40}\.json\.z")
-VARIABLE = "DISPATCH_CLI_CACHE_DIR"
-"""The folder of the cache, instead of the one of the user; `NO_CACHE` for none."""
-NO_CACHE = "none"
 
 
 def default_folder() -> str | None:

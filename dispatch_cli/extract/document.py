@@ -43,6 +43,15 @@ from dispatch_cli.model.extracted import (
 from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.worlds import can_hold, exclude_each_other
 
+DEFAULT = "default"
+"""Key of the entry for all device types."""
+MOST = 4
+"""Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
+MOST_LATER = 8
+"""Conditions of later operators of a name that a former one excludes; where there are more, the former is left out."""
+_OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFECT}
+"""Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
+
 
 def document(extractions: Sequence[Extraction], backend: str | None = None) -> dict[str, object]:
     """The declaration document of all sources of a run, C++ blocks before what Python registers for operators.
@@ -169,14 +178,6 @@ def _fallback(fallback: ExtractedFallback) -> Data:
     return entry
 
 
-DEFAULT = "default"
-"""Key of the entry for all device types."""
-MOST = 4
-"""Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
-MOST_LATER = 8
-"""Conditions of later operators of a name that a former one excludes; where there are more, the former is left out."""
-
-
 def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
     """The entries of the section ``operators``, in the order of the sources."""
     those = list(items)
@@ -234,10 +235,6 @@ def _is_of_replaced(
         and not exclude_each_other(former.custom.when, item.when)
         for former in several
     )
-
-
-_OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFECT}
-"""Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
 
 
 def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:

@@ -36,6 +36,13 @@ _EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 _PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
+MARK = b"privateuse1_backend"
+"""Part of the names of the functions that give it, by which files with calls of them are found."""
+_CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
+_NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
+_Key = TypeVar("_Key", bound="str | Unknown | None")
+_COMMENTS = ("#", "//", "*", "/*")
 
 
 class ExtensionNames:
@@ -153,15 +160,6 @@ def _only_extension(texts: Mapping[str, str]) -> str | None:
 def _identifier(name: str) -> str:
     identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
     return identifier if identifier[:1].isalpha() or identifier.startswith("_") else f"_{identifier}"
-
-
-MARK = b"privateuse1_backend"
-"""Part of the names of the functions that give it, by which files with calls of them are found."""
-_CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
-_NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
-_Key = TypeVar("_Key", bound="str | Unknown | None")
-_COMMENTS = ("#", "//", "*", "/*")
 
 
 def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:

@@ -39,6 +39,36 @@ _FUNCTIONS = re.compile(r"""[ \t]*(?:\#[^\n]*)?(?:\n[ \t]*(?:\#[^\n]*)?)*\n[ \t]
 _OUR_KEYS = frozenset({"dispatch", "libraries", "operators"})
 """Keys of declaration files, which have ``func:``, too."""
 _TELLING = frozenset({"backend", "cpp_namespace", "supported", "full_codegen"})
+HEAD_BYTES = 1 << 16
+"""Bytes by which a file of YAML or JSON is recognised."""
+_COMPILED = frozenset(
+    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".m", ".mm", ".mu", ".mlu", ".sycl"}
+)
+_HEADERS = frozenset(
+    {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".muh", ".mluh"}
+    | {".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".def", ".ii"}
+)
+_PYTHON = frozenset({".py", ".pyw"})
+_TEMPLATES = frozenset({".in", ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mako", ".pyx", ".cog"})
+_DATA = frozenset({".yaml", ".yml", ".json"})
+_OURS = re.compile(
+    r"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:[ \t]*["']?\d|\A\s*\{[^{}\[\]]*"dispatch"\s*:\s*\d""", re.MULTILINE
+)
+_EXTRACTED = re.compile(r"""(?:^|[{,]\s*)["']?extracted["']?[ \t]*:[ \t]*true\b""", re.MULTILINE)
+_PLACEHOLDER = re.compile(
+    r"^[ \t]*\$\{\w+\}|\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b"
+    r"|\{\{[^{}\n]{1,200}\}\}\w",
+    re.MULTILINE,
+)
+"""A line of torchgen's, a statement of Jinja, or a place for a part of a name; two braces stand directly before no word
+of C++."""
+_CPP_TEXT = re.compile(
+    r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
+)
+_PYTHON_TEXT = re.compile(r"\A#![^\n]*\bpython|^(?:import|from)[ \t]+[A-Za-z_.]+", re.M)
+_OBJECTIVE_C = re.compile(
+    r"^[ \t]*(?:#[ \t]*(?:import|include|define|if)|@(?:interface|implementation|import)\b|//)", re.M
+)
 
 
 def is_native_functions(text: str) -> bool:
@@ -78,38 +108,6 @@ def _entries(text: str) -> Iterator[str]:
 def _top_lines(text: str) -> Iterator[re.Match[str]]:
     start = 1 if text.startswith("\ufeff") else 0
     return (line for line in _TOP.finditer(text, start) if line[0].rstrip() != "---")
-
-
-HEAD_BYTES = 1 << 16
-"""Bytes by which a file of YAML or JSON is recognised."""
-_COMPILED = frozenset(
-    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".m", ".mm", ".mu", ".mlu", ".sycl"}
-)
-_HEADERS = frozenset(
-    {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".muh", ".mluh"}
-    | {".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".def", ".ii"}
-)
-_PYTHON = frozenset({".py", ".pyw"})
-_TEMPLATES = frozenset({".in", ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mako", ".pyx", ".cog"})
-_DATA = frozenset({".yaml", ".yml", ".json"})
-_OURS = re.compile(
-    r"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:[ \t]*["']?\d|\A\s*\{[^{}\[\]]*"dispatch"\s*:\s*\d""", re.MULTILINE
-)
-_EXTRACTED = re.compile(r"""(?:^|[{,]\s*)["']?extracted["']?[ \t]*:[ \t]*true\b""", re.MULTILINE)
-_PLACEHOLDER = re.compile(
-    r"^[ \t]*\$\{\w+\}|\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b"
-    r"|\{\{[^{}\n]{1,200}\}\}\w",
-    re.MULTILINE,
-)
-"""A line of torchgen's, a statement of Jinja, or a place for a part of a name; two braces stand directly before no word
-of C++."""
-_CPP_TEXT = re.compile(
-    r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
-)
-_PYTHON_TEXT = re.compile(r"\A#![^\n]*\bpython|^(?:import|from)[ \t]+[A-Za-z_.]+", re.M)
-_OBJECTIVE_C = re.compile(
-    r"^[ \t]*(?:#[ \t]*(?:import|include|define|if)|@(?:interface|implementation|import)\b|//)", re.M
-)
 
 
 def suffix_of(name: str) -> str:

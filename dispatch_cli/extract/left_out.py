@@ -28,6 +28,23 @@ MAX_RULES = 1_000
 """Rules of one file that are tried for one path: those with signs such as ``*``, and those that end with one name."""
 Matcher = Callable[[str], object]
 """A test of one part of a path."""
+MAX_IGNORE_BYTES = 1 << 20
+"""Bytes of a ``.gitignore``."""
+_VENDORED = frozenset(
+    {
+        "third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules",
+        "site-packages", "dist-packages", "submodules",
+    }
+)  # fmt: skip
+_BUILT = frozenset({"build", "_build", "_skbuild", "dist", "CMakeFiles", ".eggs", ".tox", ".nox", "bazel-out"})
+UNNAMED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints"})
+"""Folders that are not worth a word."""
+_TESTS = re.compile(
+    r"(?:unit|unit[-_])?tests?|benchmarks?|examples?|demos?|tutorials?|docs?|.+[-_](?:tests|benchmarks|examples)", re.I
+)
+"""Folders that no build installs. ``testing`` is none of them: libraries have helpers for their users' tests there."""
+_TOOLS = UNNAMED | {".git", ".hg", ".svn"}
+_MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=([^\n]*)", re.MULTILINE)
 
 
 class IgnoreRule(NamedTuple):
@@ -153,25 +170,6 @@ def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: boo
         if decided is not None:
             return decided
     return False
-
-
-MAX_IGNORE_BYTES = 1 << 20
-"""Bytes of a ``.gitignore``."""
-_VENDORED = frozenset(
-    {
-        "third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules",
-        "site-packages", "dist-packages", "submodules",
-    }
-)  # fmt: skip
-_BUILT = frozenset({"build", "_build", "_skbuild", "dist", "CMakeFiles", ".eggs", ".tox", ".nox", "bazel-out"})
-UNNAMED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints"})
-"""Folders that are not worth a word."""
-_TESTS = re.compile(
-    r"(?:unit|unit[-_])?tests?|benchmarks?|examples?|demos?|tutorials?|docs?|.+[-_](?:tests|benchmarks|examples)", re.I
-)
-"""Folders that no build installs. ``testing`` is none of them: libraries have helpers for their users' tests there."""
-_TOOLS = UNNAMED | {".git", ".hg", ".svn"}
-_MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=([^\n]*)", re.MULTILINE)
 
 
 class WhyLeftOut(Enum):

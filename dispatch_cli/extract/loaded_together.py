@@ -22,6 +22,13 @@ _IMPORT = re.compile(
 _AS = re.compile(r"\bas\s+\w+|#[^\n]*")
 MAX_PARTS = 50
 """Parts of the dotted name of a module."""
+_COMMENT = re.compile(r"#[^\n]*")
+_CMAKE_LIST = re.compile(r"\b(?:set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)")
+_CMAKE_NAME = re.compile(r"(?:\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/)?([^\s\"]+)")
+_PYTHON_LIST = re.compile(r"\[((?:(?!\bif\b)[^\[\]])*)\]")
+_PYTHON_NAME = re.compile(r"[\"']([^\"'\n]*)[\"']")
+_REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b|\.remove\(")
+"""Signs that something named in a list is taken out of it."""
 
 
 class ModuleImports:
@@ -95,15 +102,6 @@ def _names(text: str) -> list[str]:
 def _with_packages(module: str) -> Iterator[str]:
     parts = module.split(".")
     return (".".join(parts[: count + 1]) for count in range(min(len(parts), MAX_PARTS)))
-
-
-_COMMENT = re.compile(r"#[^\n]*")
-_CMAKE_LIST = re.compile(r"\b(?:set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)")
-_CMAKE_NAME = re.compile(r"(?:\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/)?([^\s\"]+)")
-_PYTHON_LIST = re.compile(r"\[((?:(?!\bif\b)[^\[\]])*)\]")
-_PYTHON_NAME = re.compile(r"[\"']([^\"'\n]*)[\"']")
-_REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b|\.remove\(")
-"""Signs that something named in a list is taken out of it."""
 
 
 class LoadedTogether:

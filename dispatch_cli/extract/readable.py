@@ -34,6 +34,15 @@ from dispatch_cli.model.span import Span
 
 _QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w{1,99}), '(\w{1,99})'\)")
 _When = tuple[Condition, ...]
+_OTHER = Atom("other")
+MAX_SHOWN = 200
+"""Characters of a statement, or of an expression, that an entry has."""
+MOST_READ = 10_000
+"""Characters, with blanks, of which these are taken."""
+NO_TEXT = "…"
+"""Stands in an entry for a statement that has no text."""
+Data = dict[str, Any]
+"""A mapping of the document."""
 
 
 def with_answers(extractions: Sequence[Extraction]) -> list[Extraction]:
@@ -69,9 +78,6 @@ def _parts(condition: Condition, answers: Mapping[str, _When]) -> Iterator[Condi
     question = _QUESTION.fullmatch(condition.text) if isinstance(condition, Atom) else None
     answer = None if question is None else answers.get(f"{question[1]}::{question[2]}")
     yield from (condition,) if answer is None else answer
-
-
-_OTHER = Atom("other")
 
 
 @lru_cache(maxsize=4096)
@@ -157,18 +163,6 @@ def _shown(item: Extracted) -> str:
     names = ("name", "operator", "schema", "namespace", "kernel", "function")
     texts = [text for name in names if isinstance(text := getattr(item, name, None), str) and text.strip()]
     return one_line(" ".join(texts[:2]))
-
-
-MAX_SHOWN = 200
-"""Characters of a statement, or of an expression, that an entry has."""
-MOST_READ = 10_000
-"""Characters, with blanks, of which these are taken."""
-
-NO_TEXT = "…"
-"""Stands in an entry for a statement that has no text."""
-
-Data = dict[str, Any]
-"""A mapping of the document."""
 
 
 def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()) -> Data:

@@ -39,6 +39,9 @@ from dispatch_cli.model.span import Span, cut_line
 _IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_TORCHGEN = (SourceKind.NATIVE_FUNCTIONS, SourceKind.DERIVATIVES, SourceKind.BACKEND_YAML)
+Progress = Callable[[str, int, int], None]
+"""Called with the file, the number of files read before, and the number of all files."""
+_LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
 class PyTorchOperators(NamedTuple):
@@ -131,11 +134,6 @@ def _is_conditional(item: Extracted) -> bool:
         return False
     block = getattr(item, "block", None)
     return bool(item.when or (block is not None and block.when))
-
-
-Progress = Callable[[str, int, int], None]
-"""Called with the file, the number of files read before, and the number of all files."""
-_LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
 class SourceRun(NamedTuple):

@@ -18,6 +18,9 @@ from dispatch_cli.model.condition import Condition, value
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
+MAX_ALIKE = 100
+"""Headers with the same name that are compared."""
+
 
 def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
     """Make the function from a file's name to its settings. places: the weaker settings first."""
@@ -103,10 +106,6 @@ class ReadSettings(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
     when: tuple[Condition, ...] = ()
     is_built: bool = True
-
-
-MAX_ALIKE = 100
-"""Headers with the same name that are compared."""
 
 
 def digest(data: bytes) -> str:

@@ -16,6 +16,10 @@ from dispatch_cli.model.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
 FALLTHROUGH = "fallthrough"
+MOST_LISTED = 6
+"""Registrations and keys that a hint lists."""
+_Owner = tuple[OperatorName | None, bool]
+"""An operator, or None for the backend fallbacks; and whether its kernels in Python are meant."""
 
 
 class NamedRegistration(NamedTuple):
@@ -67,12 +71,6 @@ class RegistrationsAtKey:
             for name in registration.kernel_names:
                 by_kernel.setdefault(name, []).append(registration)
         return by_kernel
-
-
-MOST_LISTED = 6
-"""Registrations and keys that a hint lists."""
-_Owner = tuple[OperatorName | None, bool]
-"""An operator, or None for the backend fallbacks; and whether its kernels in Python are meant."""
 
 
 def key_of(step: Implement) -> str:

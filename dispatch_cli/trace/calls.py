@@ -20,6 +20,27 @@ NONE = -1
 """Value of a column of numbers for none."""
 RETURNED, RAISED, NOT_KNOWN = 0, 1, 2
 """End of a call as recorded; that of an open call is not known."""
+GENERATOR = "generator"
+MAX_LEVEL = 999
+RAW = number(1 << 64, "a raw key set: a number of 64 bits")
+_LEVEL = or_nothing(number(MAX_LEVEL + 1, least=-1), f"the level of a transform, at most {MAX_LEVEL}")
+_NUMBER = or_nothing(number(1000), "a number from 0 to 999, or null")
+_ALONE = (Absent.UNDEFINED.value, Absent.NONE.value, GENERATOR)
+_WRAPPERS = tuple(kind.value for kind in WrapperKind)
+_LAYERS = (
+    "torch",
+    *(kind.value for kind in (ContextKind.VMAP, ContextKind.GRAD, ContextKind.JVP, ContextKind.FUNCTIONALIZE)),
+)
+_KERNEL_NUMBER = number(1 << 32)
+check_table = fields(
+    {
+        "at_end": FLAG,
+        "kernels": list_of(row(TEXT, TEXT, FLAG, _KERNEL_NUMBER)),
+        "slots": list_of(_KERNEL_NUMBER),
+        "fallbacks": list_of(row(_KERNEL_NUMBER, or_nothing(TEXT, "a text or null"), FLAG)),
+    }
+)
+"""Looks at a table as the recorder writes it. Errors: Malformed, with the field."""
 
 
 class CallEnd(Enum):
@@ -67,19 +88,6 @@ class RecordedCalls:
         """Time that a call took; None where its end is not recorded."""
         end = self.end[call]
         return None if end == NONE else max(0, end - self.start[call])
-
-
-GENERATOR = "generator"
-MAX_LEVEL = 999
-RAW = number(1 << 64, "a raw key set: a number of 64 bits")
-_LEVEL = or_nothing(number(MAX_LEVEL + 1, least=-1), f"the level of a transform, at most {MAX_LEVEL}")
-_NUMBER = or_nothing(number(1000), "a number from 0 to 999, or null")
-_ALONE = (Absent.UNDEFINED.value, Absent.NONE.value, GENERATOR)
-_WRAPPERS = tuple(kind.value for kind in WrapperKind)
-_LAYERS = (
-    "torch",
-    *(kind.value for kind in (ContextKind.VMAP, ContextKind.GRAD, ContextKind.JVP, ContextKind.FUNCTIONALIZE)),
-)
 
 
 def _tensor(value: Any) -> None:
@@ -157,18 +165,6 @@ class TableThen(NamedTuple):
     kernels: tuple[KernelThen, ...]
     slots: tuple[int, ...]
     fallbacks: Mapping[int, FallbackThen]
-
-
-_KERNEL_NUMBER = number(1 << 32)
-check_table = fields(
-    {
-        "at_end": FLAG,
-        "kernels": list_of(row(TEXT, TEXT, FLAG, _KERNEL_NUMBER)),
-        "slots": list_of(_KERNEL_NUMBER),
-        "fallbacks": list_of(row(_KERNEL_NUMBER, or_nothing(TEXT, "a text or null"), FLAG)),
-    }
-)
-"""Looks at a table as the recorder writes it. Errors: Malformed, with the field."""
 
 
 def table_of(value: Mapping[str, Any]) -> TableThen:

@@ -23,6 +23,12 @@ from dispatch_cli.trace.calls import NONE, RAISED, CallEnd
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import Ran
 
+_ENDS_ITSELF = End(EndKind.KERNEL)
+_MAIN = "MainThread"
+"""Python's name of the thread that runs the program."""
+_GOES_ON = ("fork", "partial", "state", "inductor")
+"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
+
 
 class Difference(NamedTuple):
     """First difference of the kernels that ran from those that the engine predicts.
@@ -118,13 +124,6 @@ def _schema_of(operator: OperatorName, dispatcher: Dispatcher) -> FunctionSchema
 
 def _is_on_meta(kernel: Ran, layout: KeyLayout) -> bool:
     return DispatchKeySet(layout, kernel.raw & (layout.functionality_mask | layout.backend_mask)).has(META)
-
-
-_ENDS_ITSELF = End(EndKind.KERNEL)
-_MAIN = "MainThread"
-"""Python's name of the thread that runs the program."""
-_GOES_ON = ("fork", "partial", "state", "inductor")
-"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
 
 class Happened:

@@ -24,6 +24,14 @@ from dispatch_cli.trace.signals import run
 
 MAX_NAMES = 1000
 """Files that are looked at for one with a similar name."""
+RECORDER = Path(__file__).with_name("recorder.py")
+"""The script that runs a program and records it."""
+_LAST = "last.trace"
+_ENDING = ".recording"
+_ROOM = 1 << 16
+"""Bytes that the recorder reserves when it begins."""
+_FORGOTTEN = 7 * 24 * 3600
+"""Seconds after which a recording that nobody ended is removed: its dispatch-cli was killed."""
 
 
 def check_script(name: str) -> None:
@@ -57,10 +65,6 @@ def _hint(missing: Path) -> str | None:
 
 def _no_script(message: str, hint: str | None = None) -> InputError:
     return InputError((Problem("no-script", message, hint=hint),))
-
-
-RECORDER = Path(__file__).with_name("recorder.py")
-"""The script that runs a program and records it."""
 
 
 @contextmanager
@@ -149,14 +153,6 @@ def launch(words: Sequence[str]) -> int:
     sys.stderr.flush()
     code = run(words)
     return 128 - code if code < 0 else code
-
-
-_LAST = "last.trace"
-_ENDING = ".recording"
-_ROOM = 1 << 16
-"""Bytes that the recorder reserves when it begins."""
-_FORGOTTEN = 7 * 24 * 3600
-"""Seconds after which a recording that nobody ended is removed: its dispatch-cli was killed."""
 
 
 class RecordingPlace:

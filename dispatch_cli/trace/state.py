@@ -37,6 +37,9 @@ from dispatch_cli.trace.recording import Recording
 PROGRAM = "the recorded program"
 BLOCK = Block(LibraryKind.IMPL, "_", None, PROGRAM, 0, implicit=True, by=Registrant.PYTORCH)
 """Block of all that the program has registered, in whatever way."""
+MAX_TABLES = 1000
+"""Tables of the program's end that are read. A program has one or two that are stale, if any."""
+_RULES = ("decomposition", "no_decomposition", "prim_meta", "implementation", "raises", "mixes", "zero_dim_counts")
 
 
 def state_then(state: State, name: OperatorName, table: TableThen) -> State:
@@ -185,11 +188,6 @@ class _Slots:
             if (without.rule, without.source) == (live.rule, live.decision.source):
                 return registration
         return (should.registration or live.registration) if live.rule is not Rule.NOT_KNOWN else None
-
-
-MAX_TABLES = 1000
-"""Tables of the program's end that are read. A program has one or two that are stale, if any."""
-_RULES = ("decomposition", "no_decomposition", "prim_meta", "implementation", "raises", "mixes", "zero_dim_counts")
 
 
 class RecordedState(bases.Records):

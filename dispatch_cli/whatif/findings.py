@@ -23,6 +23,10 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 
 Result = TypeVar("Result")
+_Uses = Counter[Suppression]
+"""Number of findings that each suppression suppresses."""
+_USES: WeakKeyDictionary[State, _Uses] = WeakKeyDictionary()
+"""Counts of whole states, kept since all checks have to run once for them."""
 
 
 class Shared(Generic[Result]):
@@ -129,12 +133,6 @@ def has_files(state: State) -> bool:
 def _names(state: State, touched: Touched) -> list[OperatorName]:
     """The operators touched, with their overloads and in-place and functional forms."""
     return forms_of(View(state, ()), touched.operators)
-
-
-_Uses = Counter[Suppression]
-"""Number of findings that each suppression suppresses."""
-_USES: WeakKeyDictionary[State, _Uses] = WeakKeyDictionary()
-"""Counts of whole states, kept since all checks have to run once for them."""
 
 
 def unused_effect(

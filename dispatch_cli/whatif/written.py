@@ -20,6 +20,8 @@ HEAD = "# Changes that were tried out in `dispatch-cli explore`. Name this file 
 FIRST_SECTION = 3
 """The line of the first section."""
 _START = "  - "
+WRITTEN_TO = "whatif.yaml"
+"""The file that changes are written to, where there is none of that name."""
 
 
 class CannotSave(Exception):
@@ -125,10 +127,6 @@ def _umask() -> int:
     umask = os.umask(0)
     os.umask(umask)
     return umask
-
-
-WRITTEN_TO = "whatif.yaml"
-"""The file that changes are written to, where there is none of that name."""
 
 
 class ChangesFile:

@@ -26,6 +26,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.model.names import OperatorName
 
+_Shape = CoveredShape | OperatorName | None
+_TRAINS = (Training.OWN, Training.GENERIC, Training.MATH)
+
 
 class ServiceCount(NamedTuple):
     """Number of operators that have a service. source: of COMPOSITE and ABOVE, the key. lack: of NOTHING, why.
@@ -145,9 +148,6 @@ def _share(number: int, total: int) -> float:
     return percent(number, total) or 0.0
 
 
-_Shape = CoveredShape | OperatorName | None
-
-
 class OperatorClasses:
     """Operators, each with the number of its class.
 
@@ -221,7 +221,6 @@ class Needed(NamedTuple):
 
 
 NOTHING_NEEDED = Needed()
-_TRAINS = (Training.OWN, Training.GENERIC, Training.MATH)
 
 
 class OlderState:

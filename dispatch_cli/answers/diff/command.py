@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _VERSION = re.compile(r"torch-[\w.+-]*")
+PARTS = ("registrations", "slots", "schemas", "cells")
 
 
 def side_state(argument: str, further: Sequence[str], source: SourceOptions, color: str) -> State:
@@ -99,9 +100,6 @@ def embedded_name(argument: str) -> str | None:
     from dispatch_cli.trace.recording import is_recording
 
     return argument if is_recording(argument) else None
-
-
-PARTS = ("registrations", "slots", "schemas", "cells")
 
 
 def _further(side: str) -> Callable[[Any], Any]:

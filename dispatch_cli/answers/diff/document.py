@@ -27,6 +27,22 @@ from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Inline, Narrow, Paragraph, Run, Tone, Under
 from dispatch_cli.render.words import place_cell, plural, schema_label, short_function
 
+_REFUSED: list[Column[DiffRefused]] = [
+    Column("Change", lambda row, _: CHANGES[row.change]),
+    Column("Operator", lambda row, _: row.operator or "", optional=True),
+    Column("Reason", lambda row, _: row.message, Under("Change")),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+_OPERATORS: list[Column[DiffOperator]] = [
+    Column("Operator", lambda row, _: schema_label(row.operator, row.schema)),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
+]
+_RENAMED: list[Column[DiffRename]] = [
+    Column("Before", lambda row, _: row.old),
+    Column("Now", lambda row, _: row.new, Under("Before")),
+]
+WAYS = "--op GLOB, --key KEY and --only show parts, --format json or csv has all."
+
 
 def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:
     """Registrations of operators that both sides have."""
@@ -153,12 +169,6 @@ _FALLBACKS: list[Column[DiffFallback]] = [
     Column("Fallback", lambda row, _: kernels_words(row.before, row.after), Under("Key")),
     Column("Declared at", lambda row, _: _place(row.after or row.before), Narrow.BELOW, optional=True),
 ]
-_REFUSED: list[Column[DiffRefused]] = [
-    Column("Change", lambda row, _: CHANGES[row.change]),
-    Column("Operator", lambda row, _: row.operator or "", optional=True),
-    Column("Reason", lambda row, _: row.message, Under("Change")),
-    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
-]
 _PYTHON: list[Column[DiffPythonKernel]] = [
     Column("Operator", lambda row, _: row.operator),
     Column("Key", lambda row, _: row.key),
@@ -250,20 +260,7 @@ def _name(row: DiffOperator | DiffSchema | str) -> str:
     return row if isinstance(row, str) else row.operator
 
 
-_OPERATORS: list[Column[DiffOperator]] = [
-    Column("Operator", lambda row, _: schema_label(row.operator, row.schema)),
-    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
-]
-_RENAMED: list[Column[DiffRename]] = [
-    Column("Before", lambda row, _: row.old),
-    Column("Now", lambda row, _: row.new, Under("Before")),
-]
-
-
 __all__ = ["document", "sheet"]
-
-
-WAYS = "--op GLOB, --key KEY and --only show parts, --format json or csv has all."
 
 
 def document(

@@ -30,6 +30,10 @@ from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
 from dispatch_cli.model.simplify import text_of_all
 
 _SCHEMA_PARTS = {SchemaPart.ARGUMENT: "argument", SchemaPart.RETURN: "return", SchemaPart.ORDER: "order of arguments"}
+CELLS = "cells"
+PARTS = ("schemas", "registrations", "slots", CELLS)
+"""Parts of an answer: operators and their schemas; registrations, fallbacks, implementations in Python, and
+keys; slots; cells of the support matrix."""
 
 
 def schema_sentences(old: str | None, new: str | None) -> tuple[str, ...]:
@@ -50,12 +54,6 @@ def _schema_sentence(change: SchemaPartChange) -> str:
     if change.after is None:
         return f"{part} removed: {change.before}"
     return f"{part}: {change.before} → {change.after}"
-
-
-CELLS = "cells"
-PARTS = ("schemas", "registrations", "slots", CELLS)
-"""Parts of an answer: operators and their schemas; registrations, fallbacks, implementations in Python, and
-keys; slots; cells of the support matrix."""
 
 
 class DiffChoice(NamedTuple):

@@ -38,6 +38,11 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.support import SupportContext
 
+_OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED, CauseKind.WAS_STALE))
+"""The causes that the old state has."""
+_ORDERS = frozenset((CauseKind.LEFT_STALE, CauseKind.WAS_STALE))
+_FALLBACKS = frozenset((CauseKind.FALLBACK_ADDED, CauseKind.FALLBACK_REMOVED, CauseKind.FALLBACK_REPLACED))
+
 
 class DiffCell(NamedTuple):
     """A cell that is another one. old_declared_at, new_declared_at: what serves the call, or fails it."""
@@ -96,12 +101,6 @@ def _facts(side: Side, operator: OperatorName) -> object:
     kernels = {key: registration.kernel for key, registration in side.dispatcher.active(operator).items()}
     known = {key: (kernel.redispatches, kernel.body, kernel.setup_body) for key, kernel in kernels.items()}
     return side.state.fake_rules(operator), known
-
-
-_OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED, CauseKind.WAS_STALE))
-"""The causes that the old state has."""
-_ORDERS = frozenset((CauseKind.LEFT_STALE, CauseKind.WAS_STALE))
-_FALLBACKS = frozenset((CauseKind.FALLBACK_ADDED, CauseKind.FALLBACK_REMOVED, CauseKind.FALLBACK_REPLACED))
 
 
 def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ...]:

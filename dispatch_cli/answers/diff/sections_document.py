@@ -35,6 +35,7 @@ MOST = 15
 """Rows of groups that are shown."""
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
+Outcome = tuple[Verdict, Reason | None]
 
 
 class Fold:
@@ -130,9 +131,6 @@ def _answer(row: DiffSlots, _: bool) -> Inline:
 def _because(row: DiffSlots, universe: str) -> Inline:
     causes = (cause_words(row, position, universe) for position in range(len(row.causes)))
     return tuple(Run(text, breaks=position > 0) for position, text in enumerate(causes))
-
-
-Outcome = tuple[Verdict, Reason | None]
 
 
 class CellChange(NamedTuple):

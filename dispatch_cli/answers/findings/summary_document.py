@@ -19,6 +19,9 @@ from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, Tab
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
 
+SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
+_BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
+
 
 def unlisted_sentence(rest: UnlistedFindings, way: str = "--full lists all") -> str:
     """Number and kind of the items, and the way to list them. way: of the viewer."""
@@ -28,8 +31,6 @@ def unlisted_sentence(rest: UnlistedFindings, way: str = "--full lists all") -> 
     return f"{subject}{plural(rest.findings, 'more finding')}{listed} {verb} not listed; {way}"
 
 
-SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
-_BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
 COLUMNS: list[Column[CheckSummary]] = [
     Column("Check", lambda row, _: row.check),
     Column("Severity", lambda row, _: severity_run(row.severity)),

@@ -43,19 +43,6 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural, runs_label, short_function
 
-
-class ChangeRow(NamedTuple):
-    """A change. what: its kind. where: the keys, or the part of the schema. why: the cause."""
-
-    operator: str
-    version: str
-    what: str
-    where: str
-    before: str
-    after: str
-    why: str
-
-
 MOST_RUNS = 5
 """So many runs of keys are shown; JSON and CSV have every key."""
 _Cells = tuple[str, str, str, str, str]
@@ -73,6 +60,18 @@ _REGISTERED = {
     ChangeKind.REPLACED: "replaced",
     ChangeKind.BENEATH: "overridden",
 }
+
+
+class ChangeRow(NamedTuple):
+    """A change. what: its kind. where: the keys, or the part of the schema. why: the cause."""
+
+    operator: str
+    version: str
+    what: str
+    where: str
+    before: str
+    after: str
+    why: str
 
 
 def change_rows(operator: OperatorHistory, key: str | None) -> Iterator[ChangeRow]:

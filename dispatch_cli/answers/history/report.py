@@ -19,6 +19,12 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import Slot
 
+_KINDS = {
+    ChangeKind.ADDED: CauseKind.ADDED,
+    ChangeKind.REMOVED: CauseKind.REMOVED,
+    ChangeKind.REPLACED: CauseKind.REPLACED,
+}
+
 
 class HeldKind(Enum):
     """Kind of content that a key has in a version; the value is the name in machine formats."""
@@ -118,13 +124,6 @@ def _differs(last: HeldAtKey, held: HeldAtKey, key: str, higher_order: bool, cha
         return any(key in row.keys.keys for row in change.slots)
     moved = any(key in (*row.old_keys, *row.new_keys) for row in change.moves)
     return moved or any(row.key == key and row.change is not ChangeKind.BENEATH for row in change.registrations)
-
-
-_KINDS = {
-    ChangeKind.ADDED: CauseKind.ADDED,
-    ChangeKind.REMOVED: CauseKind.REMOVED,
-    ChangeKind.REPLACED: CauseKind.REPLACED,
-}
 
 
 def _causes(key: str, last: HeldAtKey, held: HeldAtKey, change: VersionChanges) -> tuple[CauseRow, ...]:

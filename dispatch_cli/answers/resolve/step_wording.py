@@ -36,6 +36,15 @@ _MADE = ", as kernels that torch.library makes do"
 _BATCHING = ", as batching rules do by convention"
 MANY = 5
 """Number of keys that are all named where there is little room; of more, the first ones are."""
+_ZERO_DIM = (
+    " The tensors are assumed to have dimensions: with 0-dimensional CPU tensors, such as torch.tensor(1.0), this "
+    "error is not raised."
+)
+_NOT_FOLLOWED = (
+    " That kernel may call other operators, which are not known here. If one of them has no kernel for these tensors, "
+    "FakeTensorMode runs the real kernel on zeros, or raises UnsupportedOperatorException."
+)
+_ENDS = ": the kernels call one another endlessly, and the process crashes"
 
 
 def step_sentence(step: StepReport) -> str:
@@ -227,17 +236,6 @@ def fake_sentence(fake: FakeOutcome) -> str:
     return f"FakeTensorMode {action}.{'' if fake.followed else _NOT_FOLLOWED}{_ZERO_DIM if fake.zero_dim_works else ''}"
 
 
-_ZERO_DIM = (
-    " The tensors are assumed to have dimensions: with 0-dimensional CPU tensors, such as torch.tensor(1.0), this "
-    "error is not raised."
-)
-
-_NOT_FOLLOWED = (
-    " That kernel may call other operators, which are not known here. If one of them has no kernel for these tensors, "
-    "FakeTensorMode runs the real kernel on zeros, or raises UnsupportedOperatorException."
-)
-
-
 def raised_label(end: End) -> str:
     """Words for the error that PyTorch raises."""
     error = end.error
@@ -251,9 +249,6 @@ def raised_label(end: End) -> str:
     who = "PyTorch" if end.handler is None else _handler_label(end.handler)
     about = "" if error.tensor is None else f" because of tensor {error.tensor}"
     return f"{who} raises {error.type}{about}"
-
-
-_ENDS = ": the kernels call one another endlessly, and the process crashes"
 
 
 def error_lines(end: End | None, full: bool, by: str = "--full") -> list[str]:

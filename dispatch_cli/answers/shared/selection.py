@@ -22,6 +22,8 @@ LEAST_TOGETHER = 5
 """Letters of two names together from which one may differ, however alike they have to be."""
 MOST_NEAR = 8
 """Names that are found, without their overloads."""
+_MOST = 3
+"""Names that a suggestion has."""
 
 
 class NearNames(NamedTuple):
@@ -125,10 +127,6 @@ def _letters_beyond(word: str, other: str) -> int:
 def _start(name: str) -> int:
     """Start of a name, behind its namespace."""
     return name.rfind("::") + 2 if "::" in name else 0
-
-
-_MOST = 3
-"""Names that a suggestion has."""
 
 
 def select_names(names: Sequence[str], glob: str) -> list[str]:

@@ -57,6 +57,9 @@ SHORT = {
     SupportContext.INFERENCE: "in",
 }
 """The words of contexts where there is little room."""
+MANY = 40
+"""More operators than this share a row where their cells are equal."""
+INDENT = 4
 
 
 def verdict_sentence(report: SupportReport) -> str:
@@ -102,11 +105,6 @@ def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColum
         everything = len(names) > 1 and len(names) == sum(column.backend == backend for column in among)
         backends.setdefault(("all contexts",) if everything else names, []).append(backend)
     return "; ".join(f"{', '.join(where)}: {', '.join(names)}" for names, where in backends.items())
-
-
-MANY = 40
-"""More operators than this share a row where their cells are equal."""
-INDENT = 4
 
 
 def document(report: SupportReport, _: int | None = None, full: bool = False) -> Iterator[Block]:

@@ -60,6 +60,8 @@ TITLES: Mapping[Hashable, str] = {
     Aside.CORE_FALLTHROUGH: "Fallthrough (PyTorch's own)",
     Aside.MISSING: "Missing",
 }
+SHORT = 4
+"""Letters of a header of numbers where there is little room."""
 
 
 def document(report: TableReport, _: int | None = None, *, universe: Universe, full: bool = False) -> Iterator[Block]:
@@ -228,10 +230,6 @@ def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
         from dispatch_cli.answers.table.higher_order.document import table_cells
 
         yield from table_cells(report.higher_order_operators)
-
-
-SHORT = 4
-"""Letters of a header of numbers where there is little room."""
 
 
 class CountColumn(NamedTuple):

@@ -29,6 +29,9 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.words import rule_tone, short_kernel
 
+MAX_KERNELS = 3
+"""Kernels that the legend names for one code."""
+
 
 class GridLine(NamedTuple):
     """One functionality: its name, and a slot per backend of the grid; None where the key filter left it out."""
@@ -72,10 +75,6 @@ def grid_of(table: OperatorTable, universe: Universe) -> Grid:
 def _label(functionality: str, keys: tuple[str, ...], universe: Universe) -> str:
     """Common start of its keys, before the backend's name; the functionality's own name where there is none."""
     return keys[0].removesuffix(universe.backends[0]) or functionality
-
-
-MAX_KERNELS = 3
-"""Kernels that the legend names for one code."""
 
 
 class Code(NamedTuple):

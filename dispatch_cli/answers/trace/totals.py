@@ -19,6 +19,8 @@ from dispatch_cli.trace.selected import Selected
 
 MAX_LINES = 10
 """Lines of Python that a report names."""
+_Which = tuple[str, str]
+"""An operator and a key; backend fallbacks have no operator."""
 
 
 class OperatorTotal(NamedTuple):
@@ -178,10 +180,6 @@ def kernels_reached(view: TraceView, own: Sequence[Step]) -> tuple[KernelReached
             before = before._replace(also_at=(*before.also_at, span))
         reached[operator, key] = before
     return tuple(reached.values())
-
-
-_Which = tuple[str, str]
-"""An operator and a key; backend fallbacks have no operator."""
 
 
 def _counts(view: TraceView) -> tuple[Counter[_Which], Counter[_Which]]:

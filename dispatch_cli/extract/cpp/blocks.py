@@ -26,6 +26,15 @@ _VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
 MAX_HEADER = 2000
 """Characters of the head of a function."""
+KINDS = {
+    "TORCH_LIBRARY": LibraryKind.DEF,
+    "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
+    "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
+}
+_TESTS = frozenset(
+    {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P", "GTEST_TEST", "TEST_CASE", "TEST_CASE_METHOD"}
+)
+"""Macros of GoogleTest and Catch2 that begin the body of a test."""
 
 
 def enclosing_function(text: SourceText, offset: int) -> str | None:
@@ -91,17 +100,6 @@ def _parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
         return None
     name = _NAME.search(before, 0, opening)
     return None if name is None else (name[1], offset - len(before) + opening)
-
-
-KINDS = {
-    "TORCH_LIBRARY": LibraryKind.DEF,
-    "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
-    "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
-}
-_TESTS = frozenset(
-    {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P", "GTEST_TEST", "TEST_CASE", "TEST_CASE_METHOD"}
-)
-"""Macros of GoogleTest and Catch2 that begin the body of a test."""
 
 
 def made_block(

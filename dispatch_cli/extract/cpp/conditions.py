@@ -10,6 +10,22 @@ from dispatch_cli.extract.cpp.tokens import CppToken, spelled
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
 
 When = tuple[Condition, ...]
+MAX_DEPTH = 60
+"""Maximum depth of a nested expression."""
+Decision = bool | Condition
+_Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
+_PRIORITY = {
+    operator: priority
+    for priority, operators in enumerate(
+        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"), start=1
+    )
+    for operator in operators.split()
+}
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
+_NAMED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
+_CALCULATED: dict[str, Callable[[int, int], int]] = {
+    "==": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge, "+": add, "-": sub, "*": mul,
+}  # fmt: skip
 
 
 def conjuncts(condition: Condition) -> Iterable[Condition]:
@@ -55,22 +71,6 @@ def excludes(when: When, other: When) -> bool:
 def undecided(when: Iterable[Condition], known: Mapping[str, bool]) -> list[str]:
     """The atoms of *when* that are not known, each once."""
     return list(dict.fromkeys(text for condition in when for text in atoms(condition) if text not in known))
-
-
-MAX_DEPTH = 60
-"""Maximum depth of a nested expression."""
-Decision = bool | Condition
-_Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
-
-_PRIORITY = {
-    operator: priority
-    for priority, operators in enumerate(
-        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"), start=1
-    )
-    for operator in operators.split()
-}
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
-_NAMED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
 
 
 class ExpressionError(Exception):
@@ -243,11 +243,6 @@ def _combined(operator: str, left: _Value, right: _Value) -> _Value:
     if isinstance(left, int) and isinstance(right, int) and operator in _CALCULATED:
         return _bounded(int(_CALCULATED[operator](left, right)))
     return f"{_shown(left)} {operator} {_shown(right)}"
-
-
-_CALCULATED: dict[str, Callable[[int, int], int]] = {
-    "==": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge, "+": add, "-": sub, "*": mul,
-}  # fmt: skip
 
 
 def _bounded(number: int) -> int:

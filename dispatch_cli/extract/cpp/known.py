@@ -89,23 +89,6 @@ ALL_TENSORS_HAVE_OPTIONAL_BDIM_BOXED_CONTIG1(rank, op, index) \
     @BOXED(#op, boxed_all_tensors_have_optional_bdim<rank, index>)
 @BOXED(name, ...) m.impl(name, torch::CppFunction::makeFromBoxedFunction<__VA_ARGS__>());
 """
-
-
-def known_macros() -> Iterator[str]:
-    """The macros, each as what is behind ``#define``."""
-    yield from _PLAIN.replace("\\\n", "").strip().splitlines()
-    for name, device in _DEVICES.items():
-        yield f"KERNEL_{name}(...) KERNEL(c10::DeviceType::{device}, __VA_ARGS__)"
-        yield f"KERNEL_{name}2(op, overload, policy) KERNEL2(c10::DeviceType::{device}, op, overload, policy)"
-        yield (
-            f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_{name}(...) "
-            f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(c10::DeviceType::{device}, __VA_ARGS__)"
-        )
-    for name, operators in _LISTS.items():
-        uses = " ".join(f"_({operator.replace('.', ', ')})" for operator in operators.split())
-        yield f"{name}(_) {uses}"
-
-
 _BLOCKS = """
 TORCH_LIBRARY(ns, m) @TORCH_LIBRARY(ns, , m)
 TORCH_LIBRARY_FRAGMENT(ns, m) @TORCH_LIBRARY_FRAGMENT(ns, , m)
@@ -122,6 +105,21 @@ MAKE_TORCH_LIBRARY_IMPL(ns, k) @MAKE_TORCH_LIBRARY_IMPL(ns, k)
 """
 _KEPT = frozenset({"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_FN", "TORCH_BOX", "ATEN_FN", "ATEN_FN2"})
 """Macros that stay as they are: what they stand for is known."""
+
+
+def known_macros() -> Iterator[str]:
+    """The macros, each as what is behind ``#define``."""
+    yield from _PLAIN.replace("\\\n", "").strip().splitlines()
+    for name, device in _DEVICES.items():
+        yield f"KERNEL_{name}(...) KERNEL(c10::DeviceType::{device}, __VA_ARGS__)"
+        yield f"KERNEL_{name}2(op, overload, policy) KERNEL2(c10::DeviceType::{device}, op, overload, policy)"
+        yield (
+            f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_{name}(...) "
+            f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(c10::DeviceType::{device}, __VA_ARGS__)"
+        )
+    for name, operators in _LISTS.items():
+        uses = " ".join(f"_({operator.replace('.', ', ')})" for operator in operators.split())
+        yield f"{name}(_) {uses}"
 
 
 def _read(lines: Iterable[str]) -> dict[str, Macro]:

@@ -20,6 +20,9 @@ _UNDEFINED = ("__CUDA_ARCH__", "__HIP_DEVICE_COMPILE__", "__ASSEMBLER__")
 """Macros that are not defined where a compiler makes code for the host, which is what registers."""
 MAX_DEFINITIONS = 8
 """Definitions of one macro under different conditions that are kept."""
+MAX_ARGUMENTS = 60
+"""Maximum depth of nested arguments of macros."""
+_Raw = Callable[[], "CppToken | None"]
 
 
 class MacroDefinition(NamedTuple):
@@ -126,11 +129,6 @@ class MacroTable:
         """Decide a condition, as far as it is known where *when* holds."""
         decided = value(condition, {**self.assumed, **facts(when)})
         return condition if decided is None else decided
-
-
-MAX_ARGUMENTS = 60
-"""Maximum depth of nested arguments of macros."""
-_Raw = Callable[[], "CppToken | None"]
 
 
 class UnclosedMacro(Exception):

@@ -21,6 +21,10 @@ from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import ExtractedBlock, Unknown
 
 _KINDS = {"CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION", "FROM_SCHEMA": None}
+MAX_RESULT = 30
+"""Tokens between the parameters of a function and its body."""
+_LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
+"""A macro that may stand for a block; ExecuTorch has its own registry."""
 
 
 class OperatorsReader:
@@ -92,12 +96,6 @@ class OperatorsReader:
         else:
             kernel = kernel_of(parts[1] if parts else arguments[0] if arguments else [], self._lookup, self._lookup)
         return kernel._replace(key=key if key is not None else kernel.key)
-
-
-MAX_RESULT = 30
-"""Tokens between the parameters of a function and its body."""
-_LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
-"""A macro that may stand for a block; ExecuTorch has its own registry."""
 
 
 class UnitReader:

@@ -35,6 +35,9 @@ MAX_TEXT = 200
 """Characters of a statement that are shown."""
 _MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
+Infer = Callable[[Sequence[CppToken], bool], "str | None"]
+_NO_EFFECT = frozenset({"class_", "def_static", "def_property"})
+_SET_MODULE = frozenset({"set_python_module", "impl_abstract_pystub"})
 
 
 class Findings:
@@ -99,11 +102,6 @@ def same_conditions(tokens: Sequence[CppToken]) -> bool:
     """True if one condition holds for all of *tokens*."""
     first: When = tokens[0].when if tokens else ()
     return all(token.when is first or token.when == first for token in tokens)
-
-
-Infer = Callable[[Sequence[CppToken], bool], "str | None"]
-_NO_EFFECT = frozenset({"class_", "def_static", "def_property"})
-_SET_MODULE = frozenset({"set_python_module", "impl_abstract_pystub"})
 
 
 class Registrar:

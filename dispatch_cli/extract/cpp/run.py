@@ -18,6 +18,13 @@ from dispatch_cli.model.condition import Atom, Condition, Not
 from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 
+MAX_RUNS = 32
+"""Maximum number of times that a translation unit is read."""
+MAX_OPEN = 100
+"""Atoms to decide: of more, so few readings decide next to nothing."""
+UNITS = 50
+"""Units of work for each finding that is merged."""
+
 
 def extract_cpp(sources: Sources) -> Extraction:
     """Registrations in the C++ files of a run."""
@@ -93,14 +100,6 @@ def _order(item: FromCpp, order: dict[str, int]) -> tuple[int, int, int, bool]:
     """Sort key: the place of the block, which comes before its registrations."""
     block = item if isinstance(item, ExtractedBlock) else item.block
     return order.get(block.at.file, len(order)), block.at.line, block.at.column, item is not block
-
-
-MAX_RUNS = 32
-"""Maximum number of times that a translation unit is read."""
-MAX_OPEN = 100
-"""Atoms to decide: of more, so few readings decide next to nothing."""
-UNITS = 50
-"""Units of work for each finding that is merged."""
 
 
 def read_all(read: Callable[[dict[str, bool]], Findings], work: WorkBudget) -> tuple[Findings, bool]:

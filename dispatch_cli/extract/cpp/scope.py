@@ -9,6 +9,11 @@ from dispatch_cli.extract.cpp.signatures import declared_in, signature_of
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, weight
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 
+LOOKUP = 10
+"""Units of work of a name that stands for an expression."""
+SEARCHED = 4096
+"""So many characters that are searched for a word cost one unit."""
+
 
 class LibraryFunction(NamedTuple):
     """A function, or a lambda, that takes a library. parameters: their names. body: its statements."""
@@ -39,12 +44,6 @@ class LibraryFunctions:
     def add(self, function: LibraryFunction) -> None:
         """Keep a function."""
         self._functions[function.name] = function
-
-
-LOOKUP = 10
-"""Units of work of a name that stands for an expression."""
-SEARCHED = 4096
-"""So many characters that are searched for a word cost one unit."""
 
 
 class UnitScope:

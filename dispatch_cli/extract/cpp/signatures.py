@@ -19,6 +19,43 @@ BEFORE_NAME = 210
 """Characters before the name of a constant that are looked at."""
 _ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+Alias = Callable[[str], "Sequence[CppToken] | None"]
+"""Gives the type that a name stands for."""
+MAX_ALIASES = 20
+"""Maximum number of types that stand for one another, or are inside one another."""
+MAX_PLACES = 200
+"""Places of a name that are looked at."""
+MAX_BEFORE = 4000
+"""Characters before the name of a function that are looked at, with the comments between them."""
+_PLAIN = {
+    "Tensor": "Tensor",
+    "int64_t": "int",
+    "SymInt": "SymInt",
+    "double": "float",
+    "bool": "bool",
+    "string": "str",
+    "string_view": "str",
+    "Scalar": "Scalar",
+    "Device": "Device",
+    "TensorList": "Tensor[]",
+    "ITensorListRef": "Tensor[]",
+    "IntArrayRef": "int[]",
+    "SymIntArrayRef": "SymInt[]",
+    "IntList": "int[]",
+    "OptionalIntArrayRef": "int[]?",
+    "OptionalSymIntArrayRef": "SymInt[]?",
+    "ScalarType": "ScalarType",
+    "Layout": "Layout",
+    "MemoryFormat": "MemoryFormat",
+    "Generator": "Generator",
+    "Storage": "Storage",
+    "Stream": "Stream",
+}
+_LISTS = frozenset({"vector", "ArrayRef", "List", "HeaderOnlyArrayRef"})
+_OPTIONAL = frozenset({"optional", "OptionalArrayRef"})
+_IGNORED = frozenset({"const", "&", "&&", "static", "inline", "extern", "typename", "virtual", "constexpr"})
+_NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delete", "using", "typedef", "operator"})
+_MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
 
 
 class DeclaredNames:
@@ -82,45 +119,6 @@ def declared_in(text: SourceText) -> DeclaredNames:
         text.declared = DeclaredNames(text)
     names: DeclaredNames = text.declared
     return names
-
-
-Alias = Callable[[str], "Sequence[CppToken] | None"]
-"""Gives the type that a name stands for."""
-MAX_ALIASES = 20
-"""Maximum number of types that stand for one another, or are inside one another."""
-MAX_PLACES = 200
-"""Places of a name that are looked at."""
-MAX_BEFORE = 4000
-"""Characters before the name of a function that are looked at, with the comments between them."""
-_PLAIN = {
-    "Tensor": "Tensor",
-    "int64_t": "int",
-    "SymInt": "SymInt",
-    "double": "float",
-    "bool": "bool",
-    "string": "str",
-    "string_view": "str",
-    "Scalar": "Scalar",
-    "Device": "Device",
-    "TensorList": "Tensor[]",
-    "ITensorListRef": "Tensor[]",
-    "IntArrayRef": "int[]",
-    "SymIntArrayRef": "SymInt[]",
-    "IntList": "int[]",
-    "OptionalIntArrayRef": "int[]?",
-    "OptionalSymIntArrayRef": "SymInt[]?",
-    "ScalarType": "ScalarType",
-    "Layout": "Layout",
-    "MemoryFormat": "MemoryFormat",
-    "Generator": "Generator",
-    "Storage": "Storage",
-    "Stream": "Stream",
-}
-_LISTS = frozenset({"vector", "ArrayRef", "List", "HeaderOnlyArrayRef"})
-_OPTIONAL = frozenset({"optional", "OptionalArrayRef"})
-_IGNORED = frozenset({"const", "&", "&&", "static", "inline", "extern", "typename", "virtual", "constexpr"})
-_NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delete", "using", "typedef", "operator"})
-_MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
 
 
 def type_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | None:

@@ -18,6 +18,11 @@ from dispatch_cli.model.extracted import ExtractedBlock
 MAX_NESTED = 40
 """Maximum depth of nested conditions and names."""
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
+_HARMLESS = frozenset(
+    {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
+    | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
+)
+_TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
 
 
 def end_of(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
@@ -121,13 +126,6 @@ def initialised(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken]]:
                 return tokens[index - 1].text, list(tokens[index:])
             return "", []
     return "", []
-
-
-_HARMLESS = frozenset(
-    {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
-    | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
-)
-_TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
 
 
 class LibraryVariable(NamedTuple):

@@ -29,6 +29,18 @@ SKIPPED = re.compile(
 _MARKS = r"[-/*:><&|=#+]"
 _WITHIN = re.compile(rf"\\\n(?:(?<=[\w$]\\\n)(?=[\w$\\])|(?<={_MARKS}\\\n)(?=\\|{_MARKS}))")
 _LOOSE = re.compile(r"\\[ \t\f\v]+\n")
+_PATTERN = re.compile(
+    rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
+    rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
+    rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
+    rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
+    rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
+    r"|(?P<name>[A-Za-z_$@][\w$]*(?:\\\n(?=\w)[\w$]*)*)"
+    r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
+    r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
+    re.S,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]+")
 
 
 def normal(text: str) -> str:
@@ -79,20 +91,6 @@ class _Raw:
         while self._left and self._left[-1][1] <= start:
             self._left.pop()
         return bool(self._left) and self._left[-1][0] < end
-
-
-_PATTERN = re.compile(
-    rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
-    rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
-    rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
-    rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
-    rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
-    r"|(?P<name>[A-Za-z_$@][\w$]*(?:\\\n(?=\w)[\w$]*)*)"
-    r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
-    r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
-    re.S,
-)
-_NOT_NEWLINE = re.compile(r"[^\n]+")
 
 
 class SourceText:

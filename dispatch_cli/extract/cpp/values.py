@@ -32,6 +32,19 @@ _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 CATCH_ALL = frozenset({"CatchAll", "Undefined"})
 """A block or a kernel at these is for no particular key."""
+MAX_STEPS = 20
+"""Maximum number of names that stand for one another."""
+Lookup = Callable[[str], "Sequence[CppToken] | None"]
+_TRANSPARENT = frozenset(
+    {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
+    | {"selective_name", "move", "c_str"}
+)
+_KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION"}
+MAX_WRAPPINGS = 20
+"""Maximum number of calls around a function."""
+_WRAPPERS = frozenset({"TORCH_FN", "CppFunction", "makeFromUnboxedFunction", "makeFromUnboxedRuntimeFunction"})
+_FUNCTORS = frozenset({"makeFromBoxedFunctor", "makeFromUnboxedFunctor"})
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts::func"})
 
 
 def is_macro_like(name: str) -> bool:
@@ -55,16 +68,6 @@ def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
         return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
     match = _CONSTANT.fullmatch(text)
     return _CONSTANTS.get(match[1]) if match else None
-
-
-MAX_STEPS = 20
-"""Maximum number of names that stand for one another."""
-Lookup = Callable[[str], "Sequence[CppToken] | None"]
-_TRANSPARENT = frozenset(
-    {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
-    | {"selective_name", "move", "c_str"}
-)
-_KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION"}
 
 
 class SchemaArgument(NamedTuple):
@@ -155,10 +158,6 @@ def _tag(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str:
     return _tag(unwrapped(value), lookup, steps + 1) if value else ""
 
 
-MAX_WRAPPINGS = 20
-"""Maximum number of calls around a function."""
-
-
 class KernelArgument(NamedTuple):
     """A kernel.
 
@@ -170,11 +169,6 @@ class KernelArgument(NamedTuple):
     fallthrough: bool = False
     boxed_only: bool = False
     function_tokens: tuple[CppToken, ...] = ()
-
-
-_WRAPPERS = frozenset({"TORCH_FN", "CppFunction", "makeFromUnboxedFunction", "makeFromUnboxedRuntimeFunction"})
-_FUNCTORS = frozenset({"makeFromBoxedFunctor", "makeFromUnboxedFunctor"})
-_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts::func"})
 
 
 def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: int = 0) -> KernelArgument:

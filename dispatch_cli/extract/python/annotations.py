@@ -69,6 +69,17 @@ _RETURNS: dict[object, str] = {
 
 _OTHERS = ("None", "NoneType", "builtins.dict", "typing.Any", "typing.Dict", "torch.Generator")
 _KNOWN = frozenset((*SPELLINGS.values(), *_OTHERS))
+EMPTY = Dotted("inspect._empty")
+"""Stands for an annotation or a default that is not there."""
+_TYPES = frozenset(
+    (
+        *(*SPELLINGS, *SPELLINGS.values(), EMPTY.name, "builtins.NoneType", "builtins.complex", "builtins.dict"),
+        *("torch.Generator", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.Tensor", "torch.dtype"),
+        *("torch.device", "torch.layout", "torch.memory_format", "torch.nn.Parameter", "typing.Any", "typing.Union"),
+        *("typing.Optional", "types.UnionType"),
+    )
+)
+_ORIGINS = {"typing.Optional": "typing.Union", "typing.List": "builtins.list", "typing.Tuple": "builtins.tuple"}
 
 
 def is_known_type(kind: object) -> bool:
@@ -216,19 +227,6 @@ def return_type(kind: object) -> str | None:
     if kind in _RETURNS:
         return _RETURNS[kind]
     return "Tensor[]" if kind == ("list", ("torch.Tensor",)) else None
-
-
-EMPTY = Dotted("inspect._empty")
-"""Stands for an annotation or a default that is not there."""
-_TYPES = frozenset(
-    (
-        *(*SPELLINGS, *SPELLINGS.values(), EMPTY.name, "builtins.NoneType", "builtins.complex", "builtins.dict"),
-        *("torch.Generator", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.Tensor", "torch.dtype"),
-        *("torch.device", "torch.layout", "torch.memory_format", "torch.nn.Parameter", "typing.Any", "typing.Union"),
-        *("typing.Optional", "types.UnionType"),
-    )
-)
-_ORIGINS = {"typing.Optional": "typing.Union", "typing.List": "builtins.list", "typing.Tuple": "builtins.tuple"}
 
 
 def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Value:

@@ -32,6 +32,9 @@ from dispatch_cli.extract.python.values import (
     ValueOption,
 )
 
+_MISSING = Opaque(None, "missing")
+_NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
+
 
 class Classes:
     """Looks up attributes of the project's functions and classes."""
@@ -121,10 +124,6 @@ class Classes:
     def is_enum(self, cls: ClassValue) -> bool:
         bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))
         return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)
-
-
-_MISSING = Opaque(None, "missing")
-_NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
 
 
 class Lookups:

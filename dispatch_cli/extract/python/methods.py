@@ -32,6 +32,20 @@ _LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index
 _COMPARING = frozenset(["remove", "index", "count"])
 """Methods of lists that compare items."""
 _DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear"])
+MAX_PATH = 4096
+"""Characters of a path."""
+_SAME = frozenset(("os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.normpath", "os.path.realpath"))
+_JOINING = frozenset(("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.Path.joinpath"))
+PATH_FUNCTIONS = frozenset((*_SAME, *_JOINING, "os.path.dirname", "os.path.basename"))
+"""Functions that make a path of paths. A ``pathlib.Path`` is its text here."""
+PATH_METHODS = {
+    **dict.fromkeys(("absolute", "as_posix", "expanduser", "resolve"), "os.fspath"),
+    "joinpath": "pathlib.Path.joinpath",
+}
+"""Methods of ``pathlib.Path`` that make a path, with functions that do the same."""
+PATH_ATTRIBUTES = frozenset(("parent", "parents", "name", "stem", "suffix"))
+SEARCHED = frozenset(("sys.path.append", "sys.path.insert", "sys.path.extend"))
+"""Functions that add folders to those in which imports look for modules."""
 
 
 def items_of(value: Value) -> list[Value] | None:
@@ -193,22 +207,6 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "any": lambda row: any(_constants(row)),
 }
 """Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""
-
-
-MAX_PATH = 4096
-"""Characters of a path."""
-_SAME = frozenset(("os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.normpath", "os.path.realpath"))
-_JOINING = frozenset(("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.Path.joinpath"))
-PATH_FUNCTIONS = frozenset((*_SAME, *_JOINING, "os.path.dirname", "os.path.basename"))
-"""Functions that make a path of paths. A ``pathlib.Path`` is its text here."""
-PATH_METHODS = {
-    **dict.fromkeys(("absolute", "as_posix", "expanduser", "resolve"), "os.fspath"),
-    "joinpath": "pathlib.Path.joinpath",
-}
-"""Methods of ``pathlib.Path`` that make a path, with functions that do the same."""
-PATH_ATTRIBUTES = frozenset(("parent", "parents", "name", "stem", "suffix"))
-SEARCHED = frozenset(("sys.path.append", "sys.path.insert", "sys.path.extend"))
-"""Functions that add folders to those in which imports look for modules."""
 
 
 def path_of_file(file: str) -> str:

@@ -27,6 +27,18 @@ MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
 MAX_SCHEMA_SIZE = 1500
 """Expressions and statements of a function with a text that has ``->``, which may make a schema."""
+_WITHOUT = frozenset(
+    (
+        *("arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module"),
+        *("name", "names", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores"),
+    )
+)
+"""Fields of nodes that have no expressions or statements."""
+_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
+BUILTIN_NAMES = frozenset(dir(builtins))
+_CERTAIN = frozenset(
+    ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
+)
 
 
 class TreeFacts(NamedTuple):
@@ -72,15 +84,6 @@ def _place(call: tuple[str, ast.Call]) -> tuple[int, int]:
     return call[1].lineno, call[1].col_offset
 
 
-_WITHOUT = frozenset(
-    (
-        *("arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module"),
-        *("name", "names", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores"),
-    )
-)
-"""Fields of nodes that have no expressions or statements."""
-
-
 class _FieldsByKind(dict[type, tuple[str, ...]]):
     """The fields of a kind of node that may have nodes."""
 
@@ -90,7 +93,6 @@ class _FieldsByKind(dict[type, tuple[str, ...]]):
         return names
 
 
-_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 _CHILDREN = _FieldsByKind()
 
 
@@ -141,13 +143,6 @@ def called_name(node: ast.Call) -> str:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
     return ""
-
-
-BUILTIN_NAMES = frozenset(dir(builtins))
-
-_CERTAIN = frozenset(
-    ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
-)
 
 
 def certain(name: str) -> bool:

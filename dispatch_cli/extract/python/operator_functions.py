@@ -27,6 +27,13 @@ from dispatch_cli.extract.python.values import (
 from dispatch_cli.model.extracted import FunctionRole, HigherOrderFunction, OperatorFunction, Unknown
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
+_CLASS = "torch._ops.HigherOrderOperator"
+_FIELDS = {"py_autograd_impl": "autograd", "py_functionalize_impl": "functionalize"}
+METHODS = (*_FIELDS, "py_impl", "fallthrough")
+"""Methods that register something for a higher-order operator."""
+_OF_VARIABLES = {"hop_print": "print", "_foreach_map": "foreach_map"}
+"""Variables of ``torch._higher_order_ops`` that are not called as their operators, nor as these with ``_op`` behind."""
+_FIELD_OF_KEY = {".DispatchKey.": "dispatch", ".TransformType.": "transforms"}
 
 
 class OperatorFunctions:
@@ -161,12 +168,6 @@ class OperatorFunctions:
         return function
 
 
-_CLASS = "torch._ops.HigherOrderOperator"
-_FIELDS = {"py_autograd_impl": "autograd", "py_functionalize_impl": "functionalize"}
-METHODS = (*_FIELDS, "py_impl", "fallthrough")
-"""Methods that register something for a higher-order operator."""
-
-
 class HigherOrderOperators:
     """Finds what is registered for higher-order operators."""
 
@@ -250,11 +251,6 @@ class HigherOrderOperators:
             name = key.name.rpartition(".")[2] if isinstance(key, Dotted | ClassValue) else None
             at = self._run.at(call.file, call.node)
             self._run.emit(HigherOrderFunction(operator.name, operator.own, field, name, function, at), call.node)
-
-
-_OF_VARIABLES = {"hop_print": "print", "_foreach_map": "foreach_map"}
-"""Variables of ``torch._higher_order_ops`` that are not called as their operators, nor as these with ``_op`` behind."""
-_FIELD_OF_KEY = {".DispatchKey.": "dispatch", ".TransformType.": "transforms"}
 
 
 def imported(value: Value) -> HigherOrderHandle | None:

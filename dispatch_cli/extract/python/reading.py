@@ -34,6 +34,8 @@ _REGISTERS = (
     *("impl_abstract", ".impl(", ".define(", ".fallback(", "has_side_effect("),
 )
 """Texts of a file that may register something itself."""
+MAX_MODULES_DEEP = 25
+"""Modules that import each other, one inside the other."""
 
 
 def extract_python(sources: Sources) -> Extraction:
@@ -106,10 +108,6 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
     run.helpers = index.helpers(chosen)
     chosen += [file for file in rest if run.helpers & imported_names(index.text(file))]
     return [file for file in files if file in set(chosen)]
-
-
-MAX_MODULES_DEEP = 25
-"""Modules that import each other, one inside the other."""
 
 
 class PythonReader(Evaluator):

@@ -40,6 +40,17 @@ from dispatch_cli.model.extracted import (
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.worlds import exclude_each_other
 
+MOST = 8
+"""Registrations of one thing with which another is compared."""
+Registrations = Sequence[tuple[str, Extracted]]
+_KEEPING: frozenset[type] = frozenset(
+    (
+        *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
+        *(list, dict, tuple),
+    )
+)
+"""Kinds of values that may refer to others."""
+
 
 def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
     """Join equal registrations of one place that are made under a condition and under its opposite."""
@@ -102,11 +113,6 @@ def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[t
     return tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-MOST = 8
-"""Registrations of one thing with which another is compared."""
-Registrations = Sequence[tuple[str, Extracted]]
-
-
 def without_rivals(
     things: Registrations, functions: Mapping[Extracted, FunctionValue]
 ) -> tuple[Registrations, Mapping[Extracted, FunctionValue]]:
@@ -160,15 +166,6 @@ def called_functions(
         if thing in functions:
             places.setdefault(functions[thing], {})[thing.at] = None
     return [CalledFunction(function.name, at(function), tuple(those)) for function, those in places.items()]
-
-
-_KEEPING: frozenset[type] = frozenset(
-    (
-        *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
-        *(list, dict, tuple),
-    )
-)
-"""Kinds of values that may refer to others."""
 
 
 def may_keep(value: Value) -> bool:

@@ -40,6 +40,10 @@ from dispatch_cli.extract.python.values import (
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import CustomOperator, Unknown
 
+MAX_CHOICES = 32
+"""Combinations of the values that the arguments of one call may have."""
+_SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
+
 
 class CustomOperators:
     """Finds custom operators. evaluate: the value of an annotation."""
@@ -126,11 +130,6 @@ class CustomOperators:
         if (fake := arguments.get("fake_impl")) is not None:
             self._libraries.fake(lib, call.of(name, fake))
         return None
-
-
-MAX_CHOICES = 32
-"""Combinations of the values that the arguments of one call may have."""
-_SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
 
 
 def _is_schema(given: list[Value]) -> bool:

@@ -24,6 +24,14 @@ MAX_NAME = 1_000
 """Characters of a dotted name, and of a question for an operator."""
 MAX_BITS = 256
 """Bits of a number that is known. Python does not print numbers with more than 4,300 digits."""
+MAX_PARTS = 200_000
+"""Parts of a value that is compared, hashed, printed or copied, shared ones counted each time."""
+MAX_TYPE_PARTS = 1_000
+"""Parts of a type: types are gone through one by one."""
+CHARACTERS = 64
+"""So many characters of a text count as a part."""
+PARTS = 16
+"""So many parts are visited in C in the time of one unit of work."""
 
 
 @lru_cache(maxsize=20_000)
@@ -279,16 +287,6 @@ def function_name(value: Value) -> str:
         case InstanceValue():
             return value.of.name
     return "function"
-
-
-MAX_PARTS = 200_000
-"""Parts of a value that is compared, hashed, printed or copied, shared ones counted each time."""
-MAX_TYPE_PARTS = 1_000
-"""Parts of a type: types are gone through one by one."""
-CHARACTERS = 64
-"""So many characters of a text count as a part."""
-PARTS = 16
-"""So many parts are visited in C in the time of one unit of work."""
 
 
 def size_of(value: Value, spend: Callable[[int], None]) -> int:

@@ -35,6 +35,8 @@ AUTOGRAD = frozenset({"AutogradNestedTensor", *(f"Autograd{backend}" for backend
 
 _OTHER_NAMES = {"ROCM": "CUDA", "HIP": "CUDA", "HPU": "CPU", "META": "CPU"}
 """Backends that torchgen counts to another: the code for ROCm is that for CUDA, at the same keys."""
+OF_BACKENDS = frozenset({*BACKEND_OF_KEY, *AUTOGRAD, *_OUTSIDE})
+"""Names that ``backend:`` can have, and its keys of autograd."""
 
 
 def named_backend(name: str) -> str | None:
@@ -48,7 +50,3 @@ def codegen_backend(key: str) -> str | None:
     """The backend that the build must have for the kernels at *key*; None where every build has them."""
     backend = BACKEND_OF_KEY.get(key)
     return None if backend in _EVERYWHERE else backend
-
-
-OF_BACKENDS = frozenset({*BACKEND_OF_KEY, *AUTOGRAD, *_OUTSIDE})
-"""Names that ``backend:`` can have, and its keys of autograd."""

@@ -13,6 +13,10 @@ from dispatch_cli.extract.torchgen.native_function import NativeFunction, Native
 from dispatch_cli.extract.torchgen.schema import NativeArgument, NativeName, NativeSchema, SchemaKind
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+Forms = dict[SchemaKind, NativeFunction]
+_KEPT_TAGS = frozenset({"nondeterministic_seeded", "view_copy"})
+_INPLACE_ALONE = frozenset({"polygamma_"})
+"""``INPLACE_OPS_THAT_DONT_GET_GROUPED_PROPERLY``."""
 
 
 def functional_form(schema: NativeSchema) -> NativeSchema:
@@ -52,12 +56,6 @@ def out_form(schema: NativeSchema) -> NativeSchema:
 
 def _bare(arguments: Iterable[NativeArgument]) -> list[NativeArgument]:
     return [argument if argument.alias is None else argument._replace(alias=None) for argument in arguments]
-
-
-Forms = dict[SchemaKind, NativeFunction]
-_KEPT_TAGS = frozenset({"nondeterministic_seeded", "view_copy"})
-_INPLACE_ALONE = frozenset({"polygamma_"})
-"""``INPLACE_OPS_THAT_DONT_GET_GROUPED_PROPERLY``."""
 
 
 class ViewGroup(NamedTuple):

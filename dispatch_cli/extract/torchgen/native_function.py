@@ -9,6 +9,28 @@ from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaReader
 
+_SINGLE_IMPLICIT = (
+    frozenset({keys.IMPLICIT}),
+    frozenset({keys.IMPLICIT_NESTED}),
+    frozenset({keys.IMPLICIT, keys.IMPLICIT_NESTED}),
+)
+_IGNORED = frozenset(
+    {
+        "variants",
+        "device_guard",
+        "device_check",
+        "python_module",
+        "category_override",
+        "cpp_no_default_args",
+        "use_const_ref_for_mutable_tensors",
+        "structured_inherits",
+        "precomputed",
+    }
+)
+"""Fields that decide nothing about registrations."""
+_UNKNOWN_FIELD = "torchgen does not know a field"
+TRUE, FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
+
 
 class Point(NamedTuple):
     """A line and a column, both 1-based."""
@@ -80,29 +102,6 @@ class NativeFunction:
         if "inplace_view" in self.tags and self.name not in ("resize_", "resize_as_"):
             return True
         return any(argument.alias is not None and "*" in argument.alias for argument in self.schema.arguments)
-
-
-_SINGLE_IMPLICIT = (
-    frozenset({keys.IMPLICIT}),
-    frozenset({keys.IMPLICIT_NESTED}),
-    frozenset({keys.IMPLICIT, keys.IMPLICIT_NESTED}),
-)
-_IGNORED = frozenset(
-    {
-        "variants",
-        "device_guard",
-        "device_check",
-        "python_module",
-        "category_override",
-        "cpp_no_default_args",
-        "use_const_ref_for_mutable_tensors",
-        "structured_inherits",
-        "precomputed",
-    }
-)
-"""Fields that decide nothing about registrations."""
-_UNKNOWN_FIELD = "torchgen does not know a field"
-TRUE, FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
 
 
 class FunctionReader:

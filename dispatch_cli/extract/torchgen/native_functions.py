@@ -21,6 +21,15 @@ from dispatch_cli.extract.torchgen.schema import SchemaKind
 # Operators that torchgen's generators treat by name. Where versions of PyTorch differ, the names of all of them are
 # here: a name that a version does not treat specially is not one of its operators.
 
+BACKEND_SELECT_BY_HAND = frozenset({"is_pinned", "_pin_memory"})
+"""Operators that have a kernel at BackendSelect in the template ``RegisterBackendSelect.cpp``.
+
+Only in versions in which they have a kernel for CUDA, too.
+"""
+AUTOGRAD, INPLACE_OR_VIEW, TRACER = "Autograd", "ADInplaceOrView", "Tracer"
+FUNCTIONALIZE = "Functionalize"
+ATEN = "aten"
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -54,12 +63,6 @@ NOT_FUNCTIONALIZED = _words(
     """
 )
 """Operators without a kernel at Functionalize, although they write (``gen_functionalization_type.py``)."""
-
-BACKEND_SELECT_BY_HAND = frozenset({"is_pinned", "_pin_memory"})
-"""Operators that have a kernel at BackendSelect in the template ``RegisterBackendSelect.cpp``.
-
-Only in versions in which they have a kernel for CUDA, too.
-"""
 
 
 class GeneratedKernel(NamedTuple):
@@ -125,9 +128,6 @@ def needs_backend_select(function: NativeFunction) -> bool:
     return function.schema.options_index >= 0
 
 
-AUTOGRAD, INPLACE_OR_VIEW, TRACER = "Autograd", "ADInplaceOrView", "Tracer"
-
-
 def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iterator[GeneratedKernel]:
     """The kernels of one function at the keys of autograd, at ADInplaceOrView and at Tracer."""
     schema = function.schema
@@ -154,9 +154,6 @@ def _wrapper_name(function: NativeFunction) -> str:
     """Name of the wrapper, as by ``type_wrapper_name``."""
     overload = function.schema.name.overload
     return f"{function.schema.cpp_name}_{overload}" if overload else function.schema.cpp_name
-
-
-FUNCTIONALIZE = "Functionalize"
 
 
 def functionalization_kernels(
@@ -196,9 +193,6 @@ def _kernel(function: NativeFunction) -> GeneratedKernel:
     else:
         name = f"functionalization::{function.name.replace('.', '_')}"
     return GeneratedKernel(FUNCTIONALIZE, function, name, function.at)
-
-
-ATEN = "aten"
 
 
 class VersionRules(NamedTuple):

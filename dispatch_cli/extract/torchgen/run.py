@@ -47,6 +47,18 @@ from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
+_FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
+"""Namespaces that are extended rather than made (``FRAGMENT_NAMESPACES``)."""
+_LAZY = (Atom("the Lazy backend is initialized"),)
+"""Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
+_NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
+_NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
+_DIALECT = Unknown("that of a dialect of native_functions.yaml")
+_BOUNDS = frozenset(("too-large", "too-deep"))
+"""Codes of problems where a bound of ours ended the reading of a file."""
+_OF_PYTORCH = "empty.memory_format"
+"""An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
+
 
 class YamlFile:
     """The tree of a file. root: None where there is none, and *problems* say why."""
@@ -90,10 +102,6 @@ class YamlFile:
             self.problems = (Problem("wrong-type", f"{what} is expected here, not {kind_of(self.root)}", span),)
         elif not self.problems:
             self.problems = (Problem("empty", f"the file is empty; {what} is expected", Span(self.name, 1, 1)),)
-
-
-_FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
-"""Namespaces that are extended rather than made (``FRAGMENT_NAMESPACES``)."""
 
 
 def definition_items(
@@ -168,17 +176,6 @@ def _of_block(
 
 def _span(file: str, at: Point) -> Span:
     return Span(file, at.line, at.column)
-
-
-_LAZY = (Atom("the Lazy backend is initialized"),)
-"""Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
-_NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
-_NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
-_DIALECT = Unknown("that of a dialect of native_functions.yaml")
-_BOUNDS = frozenset(("too-large", "too-deep"))
-"""Codes of problems where a bound of ours ended the reading of a file."""
-_OF_PYTORCH = "empty.memory_format"
-"""An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
 
 
 def extract_torchgen(

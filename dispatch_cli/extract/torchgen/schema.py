@@ -9,6 +9,19 @@ from typing import NamedTuple
 
 _OPERATORS = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
 _AUGMENTED = frozenset(f"i{name}" for name in _OPERATORS)
+_ELEMENT = re.compile(r"[?\[]")
+_OPTIONS = (
+    ("dtype", frozenset({"ScalarType", "ScalarType?"})),
+    ("layout", frozenset({"Layout", "Layout?"})),
+    ("device", frozenset({"Device", "Device?"})),
+    ("pin_memory", frozenset({"bool", "bool?"})),
+)
+_DECLARATION = re.compile(r"([^(\s]+)\((.*)\) -> (.*)")
+_PIECE = re.compile(
+    r"(Tensor(?:\(([^()]*)\))?|(?:__torch__\.torch\.classes\.)?[A-Za-z_][\w.]*)((?:\?|\[[0-9]*\])*)"
+    r"(?: ([A-Za-z_]\w*)(?:=(.+))?)?"
+)
+_ALIAS = re.compile(r"[a-z](?:\|[a-z])*!?(?: -> (?:\*|[a-z](?:\|[a-z])*))?")
 
 
 class NativeName(NamedTuple):
@@ -52,15 +65,6 @@ def parse_native_name(text: str) -> NativeName:
             raise ValueError(f"a functional form cannot be in-place: {base}")
         return NativeName(plain.removesuffix("_functional"), False, False, True, overload)
     return NativeName(plain, inplace, False, False, overload)
-
-
-_ELEMENT = re.compile(r"[?\[]")
-_OPTIONS = (
-    ("dtype", frozenset({"ScalarType", "ScalarType?"})),
-    ("layout", frozenset({"Layout", "Layout?"})),
-    ("device", frozenset({"Device", "Device?"})),
-    ("pin_memory", frozenset({"bool", "bool?"})),
-)
 
 
 class SchemaKind(Enum):
@@ -228,14 +232,6 @@ def _plain(argument: NativeArgument, defaults: bool) -> str:
     if defaults and argument.default is not None:
         return f"{argument.type} {argument.name}={argument.default}"
     return f"{argument.type} {argument.name}"
-
-
-_DECLARATION = re.compile(r"([^(\s]+)\((.*)\) -> (.*)")
-_PIECE = re.compile(
-    r"(Tensor(?:\(([^()]*)\))?|(?:__torch__\.torch\.classes\.)?[A-Za-z_][\w.]*)((?:\?|\[[0-9]*\])*)"
-    r"(?: ([A-Za-z_]\w*)(?:=(.+))?)?"
-)
-_ALIAS = re.compile(r"[a-z](?:\|[a-z])*!?(?: -> (?:\*|[a-z](?:\|[a-z])*))?")
 
 
 class SchemaReader:

@@ -10,6 +10,8 @@ from enum import Enum
 
 from dispatch_cli.model.schema.error import MAX_DEPTH, PartError
 
+_OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
+
 
 class TypeKind(Enum):
     """Kinds of types; the value is the word of those that have one (``SchemaTypeParser::parseBaseType``)."""
@@ -53,7 +55,6 @@ class SchemaType:
         return self.text
 
 
-_OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
 BASE_TYPES = {
     **{kind.value: SchemaType(kind, kind.value) for kind in TypeKind if kind.value.isalpha()},
     **{word: SchemaType(TypeKind.OTHER, word) for word in _OTHER_WORDS},

@@ -18,6 +18,17 @@ from dispatch_cli.render.words import not_built_sentence
 _PLAIN = re.compile(r"[A-Za-z_][\w.]*(?:::?[A-Za-z_][\w.]*)*")
 _WORDS = frozenset({"fallthrough", "true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"})
 """Texts that mean something else where they are not quoted."""
+ROLES = {
+    next(row.alias for row in PRECEDENCE if row.rule is Rule.MATH): ", which calls other operators",
+    next(row.alias for row in PRECEDENCE if row.rule is Rule.NESTED): ", which calls other operators",
+    "FuncTorchBatched": ", a batching rule (torch.library.register_vmap)",
+    "FuncTorchBatchedDecomposition": ", which calls other operators",
+    "BackendSelect": ", which chooses the backend by the device",
+    "ADInplaceOrView": ", which bumps version counters and tracks views",
+    "Meta": " (torch.library.register_fake)",
+}
+"""Task of a kernel at a key, as a relative clause."""
+DEFAULTS = tuple(row.alias for row in PRECEDENCE if row.rule is Rule.DEFAULT)
 
 
 def declarations_text(change: Change) -> str | None:
@@ -55,19 +66,6 @@ def fragment(edits: Iterable[Edit]) -> str | None:
 def _scalar(text: str) -> str:
     """A text in YAML."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _WORDS else json.dumps(text)
-
-
-ROLES = {
-    next(row.alias for row in PRECEDENCE if row.rule is Rule.MATH): ", which calls other operators",
-    next(row.alias for row in PRECEDENCE if row.rule is Rule.NESTED): ", which calls other operators",
-    "FuncTorchBatched": ", a batching rule (torch.library.register_vmap)",
-    "FuncTorchBatchedDecomposition": ", which calls other operators",
-    "BackendSelect": ", which chooses the backend by the device",
-    "ADInplaceOrView": ", which bumps version counters and tracks views",
-    "Meta": " (torch.library.register_fake)",
-}
-"""Task of a kernel at a key, as a relative clause."""
-DEFAULTS = tuple(row.alias for row in PRECEDENCE if row.rule is Rule.DEFAULT)
 
 
 def advice_text(advice: Advice) -> str:

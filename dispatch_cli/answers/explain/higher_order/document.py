@@ -30,6 +30,34 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.words import aside_lines, over_label
 
+_DOES = {
+    "FakeTensorMode": ", which computes results without data",
+    "ProxyTorchDispatchMode": ", which records the call in the graph",
+    "CompositeExplicitAutograd": ", which works for every backend",
+}
+"""Task of an implementation."""
+_SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.TRANSFORM: "transforms"}
+_STEPS = {
+    DispatchStep.MASK: "key set without the keys that fall through",
+    DispatchStep.TRANSFORM: "innermost functorch transform",
+    DispatchStep.MODE: "innermost mode",
+    DispatchStep.SUBCLASS: "tensors with __torch_dispatch__, in order",
+    DispatchStep.PRE_DISPATCH: "innermost mode of the PreDispatch stack",
+    DispatchStep.RESOLVE_KEY: "resolve_key chooses a key",
+    DispatchStep.IMPLEMENTATION: "implementation at that key",
+}
+_OUTCOMES = {
+    StepOutcome.PASSES: ("goes on", Tone.PLAIN),
+    StepOutcome.DECIDES: ("decides", Tone.KERNEL),
+    StepOutcome.RAISES: ("raises", Tone.BAD),
+    StepOutcome.NOT_REACHED: ("not reached", Tone.DIM),
+}
+STEPS: list[Column[DispatchLine]] = [
+    Column("Step of dispatch", lambda line, _: _STEPS[line.step]),
+    Column("Looks at", lambda line, _: Run(line.looks_at, _OUTCOMES[line.outcome][1]), wraps=False),
+    Column("Outcome", lambda line, _: Run(*_OUTCOMES[line.outcome])),
+]
+
 
 def call_before_mode(report: ExplainHigherOrderReport) -> ModeCall | None:
     """The ordinary call in the mode, where it does not get to the mode."""
@@ -73,15 +101,6 @@ def _sees(before: ModeCall) -> str:
     if before.decomposes:
         return "sees the operators that it calls"
     return "is asked only if that calls the operator again"
-
-
-_DOES = {
-    "FakeTensorMode": ", which computes results without data",
-    "ProxyTorchDispatchMode": ", which records the call in the graph",
-    "CompositeExplicitAutograd": ", which works for every backend",
-}
-"""Task of an implementation."""
-_SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.TRANSFORM: "transforms"}
 
 
 def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
@@ -232,28 +251,6 @@ def impl_declarations(change: ImplChange) -> str:
     """Registrations that a change makes, as declarations in YAML."""
     lines = "".join(f"    {_declared(edit)}\n" for edit in change.edits)
     return f"higher_order_operators:\n  - name: {scalar(change.edits[0].operator)}\n    add: true\n{lines}"
-
-
-_STEPS = {
-    DispatchStep.MASK: "key set without the keys that fall through",
-    DispatchStep.TRANSFORM: "innermost functorch transform",
-    DispatchStep.MODE: "innermost mode",
-    DispatchStep.SUBCLASS: "tensors with __torch_dispatch__, in order",
-    DispatchStep.PRE_DISPATCH: "innermost mode of the PreDispatch stack",
-    DispatchStep.RESOLVE_KEY: "resolve_key chooses a key",
-    DispatchStep.IMPLEMENTATION: "implementation at that key",
-}
-_OUTCOMES = {
-    StepOutcome.PASSES: ("goes on", Tone.PLAIN),
-    StepOutcome.DECIDES: ("decides", Tone.KERNEL),
-    StepOutcome.RAISES: ("raises", Tone.BAD),
-    StepOutcome.NOT_REACHED: ("not reached", Tone.DIM),
-}
-STEPS: list[Column[DispatchLine]] = [
-    Column("Step of dispatch", lambda line, _: _STEPS[line.step]),
-    Column("Looks at", lambda line, _: Run(line.looks_at, _OUTCOMES[line.outcome][1]), wraps=False),
-    Column("Outcome", lambda line, _: Run(*_OUTCOMES[line.outcome])),
-]
 
 
 def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:

@@ -33,6 +33,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
 _PREFIXES = ("mode", "subclass", "transform")
+INFERENCE = "inference_mode"
 
 
 class NoPlace(ValueError):
@@ -85,9 +86,6 @@ def _known(state: State, operator: HigherOrderOperator) -> dict[ImplKind, Iterab
         ImplKind.SUBCLASS: dict.fromkeys((FAKE_TENSOR, FUNCTIONAL_CLASS, *table.subclasses)),
         ImplKind.TRANSFORM: TRANSFORMS,
     }
-
-
-INFERENCE = "inference_mode"
 
 
 class ModeCallKind(Enum):

@@ -28,6 +28,10 @@ from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.words import plural
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+MAX_SHOWN = 50
+"""Number of places that are shown; the rest is counted."""
+MAX_TEXT = 600
+"""Characters of the text about one place."""
 
 
 def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
@@ -64,12 +68,6 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(safe(text)).replace(":", "%3A").replace(",", "%2C")
-
-
-MAX_SHOWN = 50
-"""Number of places that are shown; the rest is counted."""
-MAX_TEXT = 600
-"""Characters of the text about one place."""
 
 
 def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Iterator[Block]:

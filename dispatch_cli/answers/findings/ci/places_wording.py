@@ -14,6 +14,8 @@ from dispatch_cli.render.words import keys_label
 
 STANDARD_INPUT = "-"
 """The file of a span that comes from standard input; no CI system can show it."""
+MAX_SENTENCES = 10
+"""Sentences of one text; more are counted."""
 
 
 def relative_path(file: str, root: Path) -> str:
@@ -33,10 +35,6 @@ def place_text(span: Span, root: Path) -> str:
     """File, line and column of a place."""
     file = span.file if span.file == STANDARD_INPUT else relative_path(span.file, root)
     return f"{file}:{span.line}:{span.column}"
-
-
-MAX_SENTENCES = 10
-"""Sentences of one text; more are counted."""
 
 
 def worst(group: Sequence[Finding]) -> Severity:

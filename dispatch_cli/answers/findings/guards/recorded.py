@@ -25,6 +25,7 @@ FEW = 12
 """Number of keys that are named one by one; of more, globs take the place of those that they match exactly."""
 LEAST = 3
 """A glob or an alias key takes the place of so many keys at least."""
+_PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
 
 
 class KeyTerms(NamedTuple):
@@ -81,9 +82,6 @@ def _beginnings(key: str) -> Iterator[str]:
     """``Sparse`` and ``SparseCsr`` of SparseCsrCPU."""
     for word in re.finditer(r"[A-Z][a-z]+", key):
         yield key[: word.end()]
-
-
-_PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
 
 
 class GuardFact(NamedTuple):

@@ -41,6 +41,10 @@ from dispatch_cli.render.words import (
     schema_label,
 )
 
+_CAPTURED = (
+    "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."
+)
+
 
 def document(report: RegistrationsReport, _: int | None = None) -> Iterator[Block]:
     """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts."""
@@ -200,11 +204,6 @@ def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
 
 _NOTHING = (None,) * 7
 """The cells of a kernel, where there is none."""
-
-
-_CAPTURED = (
-    "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."
-)
 
 
 def order_document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[Block]:
