@@ -84,7 +84,7 @@ HOLES = {
     "other_tensor_type": r"(?P<other_dtype>[A-Z][a-z]\w{1,20}?)Tensor",
     "expected": r"(?P<expected>\d{1,4})",
     "got": r"(?P<got>\d{1,4})",
-    "fake_function": r"(?P<function>\b(?:\w{0,200}_)?(?:fake|meta|abstract)(?:_\w{0,200})?)",
+    "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
     "prim_op": r"(?P<op>prim::\w{1,60})",

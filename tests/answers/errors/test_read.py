@@ -266,6 +266,8 @@ def test_a_table_belongs_to_the_error_before_it() -> None:
         # what Python and PyTorch's own kernels say is about no compiled module and no function of a package
         *("NameError: name 'use_cuda' is not defined", "NameError: name 'x_cpu' is not defined"),
         *("NameError: name '__file__' is not defined", "numpy: no implementation found for 'numpy.sum'"),
+        "TypeError: get_meta() missing 1 required positional argument: 'self'",
+        "TypeError: fake_data() takes 0 positional arguments but 1 was given",
         "RuntimeError: linalg.lu_factor: LU without pivoting is not implemented on the CPU",
     ],
 )
