@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Step = ParamSpec("_Step")
+PATIENCE = 0.3
+"""Seconds after which a terminal is told what takes so long."""
 
 
 class Output(NamedTuple):
@@ -291,11 +294,6 @@ def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:
         sys.stdout.flush()
     except ReaderGone:
         return
-
-
-_Step = ParamSpec("_Step")
-PATIENCE = 0.3
-"""Seconds after which a terminal is told what takes so long."""
 
 
 @contextmanager

@@ -23,6 +23,21 @@ from dispatch_cli.model.span import Span
 
 Stamp = tuple[int, int] | None
 """Time when a file was last written, and its size; None if it is not there."""
+_PLUS = (
+    *("sensible-editor", "editor", "vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe"),
+    *("less", "more", "emacs", "emacsclient", "micro", "kak", "gedit", "nano", "pico"),
+)
+"""Editors that take ``+LINE FILE``."""
+_BEHIND = ("subl", "sublime_text", "hx", "helix", "zed", "zeditor")
+"""Editors that take ``FILE:LINE:COLUMN``."""
+_GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
+"""Editors that take ``--goto FILE:LINE:COLUMN``."""
+_LINE = ("kate", "mate", "idea", "pycharm", "clion")
+"""Editors that take ``--line LINE FILE``."""
+_USUAL = ("sensible-editor", "editor", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx")
+"""Editors that are looked for where no variable names one."""
+_OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit", "gvim", "mvim")
+"""Editors with a window of their own, which leave the terminal as it is."""
 
 
 class FilesApp(App[None]):
@@ -130,23 +145,6 @@ def stamp_of(file: str) -> Stamp:
     except (OSError, ValueError):
         return None
     return stat.st_mtime_ns, stat.st_size
-
-
-_PLUS = (
-    *("sensible-editor", "editor", "vi", "vim", "nvim", "view", "ex", "elvis", "gvim", "mvim", "ne", "mg", "joe"),
-    *("less", "more", "emacs", "emacsclient", "micro", "kak", "gedit", "nano", "pico"),
-)
-"""Editors that take ``+LINE FILE``."""
-_BEHIND = ("subl", "sublime_text", "hx", "helix", "zed", "zeditor")
-"""Editors that take ``FILE:LINE:COLUMN``."""
-_GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
-"""Editors that take ``--goto FILE:LINE:COLUMN``."""
-_LINE = ("kate", "mate", "idea", "pycharm", "clion")
-"""Editors that take ``--line LINE FILE``."""
-_USUAL = ("sensible-editor", "editor", "vi", "vim", "nvim", "nano", "emacs", "micro", "hx")
-"""Editors that are looked for where no variable names one."""
-_OWN_WINDOW = (*_GOTO, *_LINE, "subl", "sublime_text", "zed", "zeditor", "gedit", "gvim", "mvim")
-"""Editors with a window of their own, which leave the terminal as it is."""
 
 
 class CannotOpen(Exception):

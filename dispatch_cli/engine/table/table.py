@@ -21,6 +21,8 @@ NOT_KNOWN_TEXT = "?"
 """Text of our table dump for a kernel that is not known; PyTorch's has no such line."""
 _WITHOUT_KERNEL = {Rule.AMBIGUOUS: AMBIGUOUS_KERNEL.debug, Rule.NOT_KNOWN: NOT_KNOWN_TEXT}
 """Texts of a table dump for slots that are filled, and not by a registered kernel."""
+Decide = Callable[[str], Decision]
+"""Function from a runtime key or Undefined to the decision of its slot."""
 
 
 class TableEntry(NamedTuple):
@@ -214,10 +216,6 @@ def changed_slots(before: Table, after: Table) -> Iterator[tuple[TableEntry, Tab
     for was, became in zip(before.values(), after.values(), strict=True):
         if answer(was) != answer(became):
             yield was, became
-
-
-Decide = Callable[[str], Decision]
-"""Function from a runtime key or Undefined to the decision of its slot."""
 
 
 def bypassed(

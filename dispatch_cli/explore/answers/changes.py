@@ -44,6 +44,13 @@ from dispatch_cli.whatif.findings import FindingsEffect
 
 MOST_NAMED = 50
 """Operators that a command line names; where changes can concern more, everything is compared."""
+MOST = 300
+"""Findings that are listed; the command line has all."""
+_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
+_CHANGES: tuple[Column[MadeChange], ...] = (
+    Column("", lambda row, _: str(row.number), right=True),
+    Column("change", lambda row, _: change_text(row.change)),
+)
 
 
 class WantedDiff(NamedTuple):
@@ -118,11 +125,6 @@ def wanted_diff(session: Session) -> WantedDiff | None:
     names = sorted({name for change in touched for name in change.operators}, key=str)
     is_of_all = len(names) > MOST_NAMED or any(change.keys for change in touched)
     return WantedDiff(sides, () if is_of_all else tuple(names))
-
-
-MOST = 300
-"""Findings that are listed; the command line has all."""
-_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
 
 
 class MadeChange(NamedTuple):
@@ -241,10 +243,6 @@ def _severity(row: FindingChange, short: bool) -> Inline:  # noqa: ARG001
     return Run(severity.value, _TONES.get(severity, Tone.PLAIN))
 
 
-_CHANGES: tuple[Column[MadeChange], ...] = (
-    Column("", lambda row, _: str(row.number), right=True),
-    Column("change", lambda row, _: change_text(row.change)),
-)
 _REGISTRATIONS: tuple[Column[NamedRegistration], ...] = (
     Column("key", lambda row, _: f"{row.name.key} (in Python)" if row.name.python else row.name.key),
     Column("kernel", _kernel),

@@ -17,6 +17,9 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
 from dispatch_cli.model.universe import UNNAMED_BACKEND
 
+Step = Callable[[str], None]
+"""Told of each step of work that takes long, in a few words."""
+
 
 class Old(NamedTuple):
     """A state to compare with. version: an embedded one; None for the files as they are without changes."""
@@ -87,10 +90,6 @@ def _without_base(options: tuple[str, ...]) -> tuple[str, ...]:
         else:
             kept.append(text)
     return tuple(kept)
-
-
-Step = Callable[[str], None]
-"""Told of each step of work that takes long, in a few words."""
 
 
 class ComparedStates(NamedTuple):

@@ -47,6 +47,7 @@ from dispatch_cli.render.words import keys_label, place_cell
 
 ALL = ("--severity", "info")
 """Options with which the text of the command lists the infos, too, as the views do."""
+NEW, GONE, SAME = "+", "-", ""
 
 
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
@@ -130,9 +131,6 @@ def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[st
     """The fingerprints of *new*, the findings that the changes on trial make, in a report."""
     old = frozenset(map(id, beyond([reported.finding for reported in report.findings], new, Entry.of)))
     return frozenset(reported.fingerprint for reported in report.findings if id(reported.finding) not in old)
-
-
-NEW, GONE, SAME = "+", "-", ""
 
 
 class FindingRow(NamedTuple):

@@ -38,6 +38,7 @@ from dispatch_cli.render.words import aside_lines, keys_label, plural
 
 DEFAULT_KEY = "CPU"
 """Key under the cursor as long as none was chosen."""
+Report = TypeVar("Report")
 
 
 class Resolver(Enum):
@@ -164,9 +165,6 @@ def tried_slots(session: Session, name: OperatorName) -> Mapping[str, Before]:
         kernel = was.kernel
         answers[became.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
     return answers
-
-
-Report = TypeVar("Report")
 
 
 def whole(report: Report) -> Report:

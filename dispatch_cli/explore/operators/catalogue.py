@@ -29,6 +29,10 @@ CALLED = "\N{MULTIPLICATION SIGN}"
 """The mark of operators that the recorded program called, before the number of calls."""
 SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
+FindingCounts = Mapping[str, Mapping[Severity, int]]
+"""The findings of each operator, counted by severity."""
+_PAUSE = 0.002
+"""Seconds for which the checks let the screen go on, between two steps."""
 
 
 def spot_of(entry: ListedOperator) -> Spot:
@@ -134,12 +138,6 @@ class Catalogue:
             else ListedOperator(str(spot.operator))
         )
         return self.numbers.get(entry)
-
-
-FindingCounts = Mapping[str, Mapping[Severity, int]]
-"""The findings of each operator, counted by severity."""
-_PAUSE = 0.002
-"""Seconds for which the checks let the screen go on, between two steps."""
 
 
 def tried_operators(session: Session) -> frozenset[str]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FINDINGS: "!", Marked.CALLED: CALLED}
+_CHECKED_AFTER = 1.5
+"""Seconds after the start at which the checks begin."""
 
 
 def short_number(number: int) -> str:
@@ -100,10 +102,6 @@ class Filters(LinkLine):
 
     def _width(self, parts: list[tuple[Marked, str]]) -> int:
         return sum(len(text) + 2 for _, text in parts)
-
-
-_CHECKED_AFTER = 1.5
-"""Seconds after the start at which the checks begin."""
 
 
 class Operators(Vertical):

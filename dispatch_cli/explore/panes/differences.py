@@ -30,6 +30,16 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Run, TableBlock, Tone
 from dispatch_cli.render.words import count_cell
 
+COLUMNS: list[Column[ChangedRow]] = [
+    Column("Operator", lambda row, _: Run(row.name, Tone.PLAIN if row.spot else Tone.HEAD)),
+    Column("", lambda row, _: Run(row.what, Tone.ALIAS), optional=True),
+    Column("Schema", lambda row, _: "changed" if row.schema else "", optional=True),
+    Column("Registrations", lambda row, _: count_cell(row.registrations), right=True, short_header="Reg."),
+    Column("Slots", lambda row, _: count_cell(row.slots), right=True),
+]
+_WAYS = "the list shows the differences of an operator whole."
+_OLDS: list[Column[Old]] = [Column("State", lambda row, _: row.name)]
+
 
 class ChangedRow(NamedTuple):
     """An operator that differs; the first row is for everything, and has no spot.
@@ -58,15 +68,6 @@ class ChangedRow(NamedTuple):
         parts += ["registrations"] if self.registrations else []
         parts += ["slots"] if self.slots else []
         return " ".join(parts)
-
-
-COLUMNS: list[Column[ChangedRow]] = [
-    Column("Operator", lambda row, _: Run(row.name, Tone.PLAIN if row.spot else Tone.HEAD)),
-    Column("", lambda row, _: Run(row.what, Tone.ALIAS), optional=True),
-    Column("Schema", lambda row, _: "changed" if row.schema else "", optional=True),
-    Column("Registrations", lambda row, _: count_cell(row.registrations), right=True, short_header="Reg."),
-    Column("Slots", lambda row, _: count_cell(row.slots), right=True),
-]
 
 
 def difference_rows(report: DiffReport) -> list[ChangedRow]:
@@ -110,10 +111,6 @@ def opened_by(item: Any, state: State) -> Span | Spot | None:
     if isinstance(name, str) and OperatorName.parse(name) in state.dispatcher:
         return Spot(OperatorName.parse(name), key if key in state.dispatcher.universe.slot else None)
     return None
-
-
-_WAYS = "the list shows the differences of an operator whole."
-_OLDS: list[Column[Old]] = [Column("State", lambda row, _: row.name)]
 
 
 class DifferencesPane(ListPane):

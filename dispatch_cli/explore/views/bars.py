@@ -24,6 +24,10 @@ _LEAST = 5
 _BETWEEN = " > "
 _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
+_LAST = ("question_mark", "q")
+"""The keys at the end of the line."""
+_ALWAYS = ("question_mark", "y", "u", "e")
+"""The keys that are there first where there is little room: help, copy, undo, the editor."""
 
 
 class LinkLine(Static):
@@ -215,12 +219,6 @@ class KeyBar(LinkLine):
                 room -= width
                 there.append(key)
         return [key for key in keys if key in there]
-
-
-_LAST = ("question_mark", "q")
-"""The keys at the end of the line."""
-_ALWAYS = ("question_mark", "y", "u", "e")
-"""The keys that are there first where there is little room: help, copy, undo, the editor."""
 
 
 @cache

@@ -18,6 +18,10 @@ from dispatch_cli.render.text_matrix import TextMatrix
 
 LEAST_WIDTH = 20
 """Columns for which lines are laid out; in a view with fewer they are cut."""
+_KEPT = 2_000
+"""Lines that are kept, so that they are not made anew whenever they are painted."""
+_LOOKED_AT = 2_000
+"""Rows by which the widths of columns are chosen."""
 
 
 class Blocks(LinesView):
@@ -141,12 +145,6 @@ class Blocks(LinesView):
     def text(self) -> str:
         """Shown lines as plain text."""
         return _plain(self._lines)
-
-
-_KEPT = 2_000
-"""Lines that are kept, so that they are not made anew whenever they are painted."""
-_LOOKED_AT = 2_000
-"""Rows by which the widths of columns are chosen."""
 
 
 def _nothing(_: Any) -> None:

@@ -18,6 +18,8 @@ from dispatch_cli.render.text_safety import safe_lines
 
 _FRAMES = 4
 """Calls that an error shows, the innermost ones."""
+BESIDE = ("table", "slot")
+"""The views that stand beside each other on a wide screen."""
 
 
 class FailedView(VerticalScroll):
@@ -46,10 +48,6 @@ class FailedView(VerticalScroll):
             ),
             markup=False,
         )
-
-
-BESIDE = ("table", "slot")
-"""The views that stand beside each other on a wide screen."""
 
 
 def pane_class(entry: PaneEntry) -> type[Pane]:

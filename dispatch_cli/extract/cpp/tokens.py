@@ -96,7 +96,7 @@ class _Raw:
 class SourceText:
     """The text of a file, with ``\\n`` at the ends of its lines.
 
-    declared, braces: what `declared_in` and `braces_of` find in it, once.
+    declared, braces: what is found in it once: declared functions, and the places of its braces.
     """
 
     __slots__ = ("_blanked", "_starts", "braces", "declared", "name", "text")
