@@ -22,7 +22,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.data import report_data
 from tests.cli.support import call
-from tests.explore.support import drive, newest, until
+from tests.explore.support import assert_prints, drive, newest, screen_text, until
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +62,18 @@ def test_keys_and_the_operators_there() -> None:
         await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, "PrivateUse1"))
 
     drive(of_backend(), steps)
+
+
+def test_an_operator_over_the_versions() -> None:
+    """As the recordings of the versions have it, and the command prints it."""
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("aten::add.Tensor")), "history")
+        await until(pilot, lambda: app.command_bar.line == "dispatch-cli history aten::add.Tensor")
+        assert_prints(app.answer)
+        assert "In all 12 embedded versions, 2.4 to 2.15." in screen_text(app)
+
+    drive(of_newest(), steps)
 
 
 STALE = "examples/stale.yaml"
