@@ -52,7 +52,7 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
     """Add conditions to registrations of files that are alternatives."""
     claims: dict[_Claim, dict[str, list[When]]] = {}
     for extraction in extractions:
-        for item in extraction.found:
+        for item in extraction.items:
             for claim in _claims(item):
                 claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
@@ -172,14 +172,14 @@ class _FileConditions:
 
     def _extraction(self, extraction: Extraction) -> Extraction:
         kept, missed = [], list(extraction.not_understood)
-        for item in extraction.found:
+        for item in extraction.items:
             first = self._dropped(item) or self._dropped(getattr(item, "block", None))
             if first is None:
                 kept.append(self._item(item))
             elif not isinstance(item, ExtractedBlock):
                 why = f"more than {MOST_RIVALS} files register the same, {first} among them"
                 missed.append(NotUnderstood(item.at, _operator(item), why, item.when))
-        return extraction._replace(found=tuple(kept), not_understood=tuple(missed))
+        return extraction._replace(items=tuple(kept), not_understood=tuple(missed))
 
     def _dropped(self, item: Extracted | None) -> str | None:
         """A file that registers the same as one that is left out."""
@@ -237,7 +237,7 @@ class _FileConditions:
         """The operators that only some choices define: the files of their definitions, and when there is one."""
         definitions: dict[str, list[Extracted]] = {}
         for extraction in self._extractions:
-            for item in extraction.found:
+            for item in extraction.items:
                 if isinstance(item, ExtractedDefinition | CustomOperator) and is_decided(item):
                     definitions.setdefault(str(item.name), []).append(item)
         conditions: dict[str, tuple[frozenset[str], Condition]] = {}

@@ -58,7 +58,7 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> d
 
     backend: the name of the backend at PrivateUse1.
     """
-    items = [item for extraction in extractions for item in extraction.found]
+    items = [item for extraction in extractions for item in extraction.items]
     decided, undecided = [item for item in items if is_decided(item)], [item for item in items if not is_decided(item)]
     not_understood = [statement for extraction in extractions for statement in extraction.not_understood]
     entries = {

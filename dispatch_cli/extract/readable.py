@@ -52,12 +52,12 @@ def with_answers(extractions: Sequence[Extraction]) -> list[Extraction]:
     """
     definitions: dict[str, set[_When]] = {}
     for extraction in extractions:
-        for item in extraction.found:
+        for item in extraction.items:
             if isinstance(item, ExtractedDefinition | CustomOperator) and isinstance(item.name, str):
                 definitions.setdefault(item.name.partition(".")[0], set()).add(item.when)
     answers = {name: next(iter(whens)) for name, whens in definitions.items() if len(whens) == 1}
     return [
-        extraction._replace(found=tuple(_answered(item, answers) for item in extraction.found))
+        extraction._replace(items=tuple(_answered(item, answers) for item in extraction.items))
         for extraction in extractions
     ]
 
@@ -103,7 +103,7 @@ def readable(extractions: Sequence[Extraction]) -> list[Extraction]:
 def _readable(extraction: Extraction) -> Extraction:
     items: list[Extracted] = []
     missed = [*extraction.not_understood]
-    for item in map(_with_texts_on_a_line, extraction.found):
+    for item in map(_with_texts_on_a_line, extraction.items):
         if (why := next(_faults(item), None)) is None:
             items.append(item)
         else:
@@ -115,7 +115,7 @@ def _readable(extraction: Extraction) -> Extraction:
     statements = tuple(
         part._replace(at=_printable(part.at), when=tuple(filter(is_readable, part.when))) for part in missed
     )
-    return extraction._replace(found=tuple(items), not_understood=statements, functions=functions)
+    return extraction._replace(items=tuple(items), not_understood=statements, functions=functions)
 
 
 _LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")

@@ -69,7 +69,7 @@ def collect(
     those = list(_extractions(sources, backends, pytorch))
     written = with_alternatives(with_answers(readable([extraction for _, extraction in those])), sources)
     extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
-    items = [item for _, extraction in extractions for item in extraction.found]
+    items = [item for _, extraction in extractions for item in extraction.items]
     missing = Counter(
         {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
     )
@@ -87,7 +87,7 @@ def collect(
     backend = backend_names[0][0] if len(backend_names) == 1 else None
     if len(backend_names) > 1:
         several = frozenset(name for name, _ in backend_names)
-        written = [extraction._replace(found=tuple(without_names(extraction.found, several))) for extraction in written]
+        written = [extraction._replace(items=tuple(without_names(extraction.items, several))) for extraction in written]
     return {
         "document": document([*written, audited], backend),
         "backend_names": [[name, *place] for name, place in backend_names],
@@ -184,7 +184,7 @@ def run(
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
     reporter = _Reporter(progress)
     read_settings = settings_of_files(settings)
-    walked = _built(walk(named, exclusions(settings), allow_outside, reporter.found, with_tests), read_settings)
+    walked = _built(walk(named, exclusions(settings), allow_outside, reporter.walked, with_tests), read_settings)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
@@ -331,7 +331,7 @@ class _Reporter:
     def start(self, total: int) -> None:
         self._seen, self._total = set(), total
 
-    def found(self, name: str) -> None:
+    def walked(self, name: str) -> None:
         self._tell(name, 0)
 
     def read(self, name: str) -> None:

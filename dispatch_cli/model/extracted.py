@@ -213,7 +213,7 @@ Extracted = (
 class Extraction(NamedTuple):
     """Content of the files of one kind.
 
-    found: in the order of files, then of places. A block comes before what is in it.
+    items: in the order of files, then of places. A block comes before what is in it.
     accounted: the places (file, line) of source text that registers something, as a reader finds it by looking for
         ``.impl(`` or ``TORCH_LIBRARY``, and that is understood, known to be harmless, or in *not_understood*; also
         those in the bodies of macros that were expanded.
@@ -223,7 +223,7 @@ class Extraction(NamedTuple):
     functions: those that register something of it when they are called.
     """
 
-    found: tuple[Extracted, ...] = ()
+    items: tuple[Extracted, ...] = ()
     not_understood: tuple[NotUnderstood, ...] = ()
     accounted: frozenset[tuple[str, int]] = frozenset()
     read: tuple[str, ...] = ()

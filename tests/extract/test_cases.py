@@ -157,7 +157,7 @@ def _settings(options: tuple[str, ...]) -> ReadSettings:
 
 
 def _lines(extraction: Extraction) -> Iterator[str]:
-    for item in (*extraction.found, *extraction.functions, *extraction.not_understood):
+    for item in (*extraction.items, *extraction.functions, *extraction.not_understood):
         words = " ".join(filter(None, _words(item)))
         when = "" if isinstance(item, CalledFunction) else _when(item.when)
         yield f"{_place(item.at)} {words}{when}"

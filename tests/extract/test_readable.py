@@ -207,7 +207,7 @@ def test_a_registration_whose_condition_cannot_be_written_is_left_out() -> None:
     at, when = Span("a.cpp", 1, 1), (Atom("c"), Not(Atom("a and b")))
     operator = CustomOperator("my::f", "my::f(Tensor x) -> Tensor", "f", at, when)
     (extraction,) = readable([Extraction((operator,), (NotUnderstood(at, "x", "y", when),))])
-    assert extraction.found == ()
+    assert extraction.items == ()
     assert [(gap.why, gap.when) for gap in extraction.not_understood] == [
         ("y", when[:1]),
         ("its condition cannot be written", when[:1]),

@@ -120,9 +120,9 @@ class CppProject:
                 if directive.target is None:
                     quiet = False  # it includes what a macro says
                     break
-                if directive.found is UNKNOWN:
-                    directive.found = self.included(directive.target, current.text.name)
-                header = directive.found
+                if directive.included is UNKNOWN:
+                    directive.included = self.included(directive.target, current.text.name)
+                header = directive.included
                 if isinstance(header, SourceFile) and header.text.name not in seen:
                     seen.add(header.text.name)
                     left.append(header)

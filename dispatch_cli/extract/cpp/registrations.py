@@ -44,7 +44,7 @@ class Findings:
     """Registrations, statements that are not understood, and the places that are accounted for."""
 
     def __init__(self) -> None:
-        self.found: dict[FromCpp, None] = {}
+        self.items: dict[FromCpp, None] = {}
         self.not_understood: dict[NotUnderstood, None] = {}
         self.accounted: set[tuple[str, int]] = set()
         self.missing: Counter[str] = Counter()
@@ -53,11 +53,11 @@ class Findings:
 
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
-        self.found[item] = None
+        self.items[item] = None
 
     def blocks(self) -> list[ExtractedBlock]:
         """The blocks that were found."""
-        return [item for item in self.found if isinstance(item, ExtractedBlock)]
+        return [item for item in self.items if isinstance(item, ExtractedBlock)]
 
     def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = (), bound: bool = False) -> None:
         """Keep a statement that is not understood. bound: as in `NotUnderstood`."""

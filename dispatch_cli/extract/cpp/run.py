@@ -90,7 +90,7 @@ class _CppRun:
         return reader.findings
 
     def _keep(self, findings: Findings) -> None:
-        self._found.update(findings.found)
+        self._found.update(findings.items)
         self._not_understood.update(findings.not_understood)
         self._accounted |= findings.accounted
         self._missing.update(findings.missing)
@@ -117,7 +117,7 @@ def read_all(read: Callable[[dict[str, bool]], Findings], work: WorkBudget) -> t
         open_atoms = sorted(atom for atom in findings.forks if atom not in assumed)
         if not open_atoms:
             return findings
-        work_of_merging = UNITS * (len(findings.found) + len(findings.not_understood))
+        work_of_merging = UNITS * (len(findings.items) + len(findings.not_understood))
         if left < 2 or len(open_atoms) > MAX_OPEN or not work.has(work_of_merging):
             too_many = True
             return findings
@@ -134,13 +134,13 @@ def merged(yes: Findings, no: Findings, atom: str) -> Findings:
     positive, negative = Atom(atom), Not(Atom(atom))
     both = {_block_without(block, positive) for block in yes.blocks()}
     both &= {_block_without(block, negative) for block in no.blocks()}
-    first = {_without(item, positive, both): item for item in yes.found}
-    second = {_without(item, negative, both): item for item in no.found}
+    first = {_without(item, positive, both): item for item in yes.items}
+    second = {_without(item, negative, both): item for item in no.items}
     for stripped, item in first.items():
-        result.found[stripped if stripped in second else _with_block(item, positive, both)] = None
+        result.items[stripped if stripped in second else _with_block(item, positive, both)] = None
     for stripped, item in second.items():
-        result.found[stripped if stripped in first else _with_block(item, negative, both)] = None
-    result.found = dict.fromkeys(sorted(result.found, key=_place))
+        result.items[stripped if stripped in first else _with_block(item, negative, both)] = None
+    result.items = dict.fromkeys(sorted(result.items, key=_place))
     lines = {_plain(statement, positive): statement for statement in yes.not_understood}
     others = {_plain(statement, negative): statement for statement in no.not_understood}
     for plain, statement in lines.items():

@@ -46,7 +46,7 @@ class Directive:
     fails: bool = False
     fails_else: bool = False
     definition: Any = None
-    found: Any = UNKNOWN
+    included: Any = UNKNOWN
     names: tuple[str, ...] | None = None
     seen: Any = None
     _macro: Macro | None = None

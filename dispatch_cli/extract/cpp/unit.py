@@ -162,10 +162,10 @@ class TranslationUnit:
 
     def _included(self, directive: Directive) -> SourceFile | None:
         """The file to include; None where there is none, or it is read already."""
-        if directive.found is not UNKNOWN:
-            file = directive.found
+        if directive.included is not UNKNOWN:
+            file = directive.included
         elif directive.target is not None:
-            file = directive.found = self.project.included(directive.target, directive.source.name)
+            file = directive.included = self.project.included(directive.target, directive.source.name)
         else:
             tokens = self._expander.all_replaced(directive.tokens)
             text = "".join(token.text for token in tokens)

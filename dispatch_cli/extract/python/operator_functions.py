@@ -143,16 +143,16 @@ class OperatorFunctions:
         operator = keys.operator_of(Dotted(kernels.name.rpartition(".")[0]), node)
         dispatch_key = keys.key_of(key)
         devices = (dispatch_key,) if dispatch_key else ()
-        self._run.spend(len(self._run.found))
+        self._run.spend(len(self._run.registered))
         own = {
             thing
-            for _, thing in self._run.found
+            for _, thing in self._run.registered
             if isinstance(thing, OperatorFunction)
             and (thing.role, thing.operator, thing.devices) == (FunctionRole.PY_IMPL, operator, devices)
             and all(condition in thing.when for condition in self._run.when)
         }
         if own:
-            self._run.found = [entry for entry in self._run.found if entry[1] not in own]
+            self._run.registered = [entry for entry in self._run.registered if entry[1] not in own]
         else:
             self._run.removed_python_kernels.add((operator, dispatch_key))
 

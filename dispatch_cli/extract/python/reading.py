@@ -73,12 +73,12 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.unreached(file)
     reader.end_libraries()
     order = {file: place for place, file in enumerate(files)}
-    found, rivals = without_rivals(run.found, run.assumed_of)
+    entries, rivals = without_rivals(run.registered, run.assumed_of)
     for thing, function in rivals.items():
         why = f"`{function.name}` registers it when it is called, and the file registers it elsewhere, too"
         run.not_understood.append(NotUnderstood(thing.at, index.line(thing.at).strip(), why, thing.when))
-    functions = called_functions(found, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
-    things = sorted(joined(found), key=lambda entry: order.get(entry[0], len(order)))
+    functions = called_functions(entries, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
+    things = sorted(joined(entries), key=lambda entry: order.get(entry[0], len(order)))
     statements = sorted(run.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
     run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
     conditions = [part for file in dict.fromkeys(file for file, _ in things) for part in sources.settings(file).when]
@@ -179,10 +179,10 @@ class PythonReader(Evaluator):
         names = [value for scope in self._modules.values() for value in scope.names.values()]
         kept = kept_libraries([*names, *run.kept]) - run.destroyed
         ended = {library: node for library, node in run.libraries.items() if library not in kept}
-        run.found = [(file, thing) for file, thing in run.found if run.owners[thing] - ended.keys()]
-        blocks = {getattr(thing, "block", None) for _, thing in run.found} | {library.block for library in kept}
+        run.registered = [(file, thing) for file, thing in run.registered if run.owners[thing] - ended.keys()]
+        blocks = {getattr(thing, "block", None) for _, thing in run.registered} | {library.block for library in kept}
         left_out = {library.block for library in ended} - blocks
-        run.found = [(file, thing) for file, thing in run.found if thing not in left_out]
+        run.registered = [(file, thing) for file, thing in run.registered if thing not in left_out]
         for library, node in ended.items():
             if not library.ended:
                 why = "nothing keeps the library: PyTorch removes what it registers"

@@ -85,7 +85,7 @@ class PythonRun:
         self.uncertain: str | None = None
         self.modules: set[str] = set()
         self.helpers: frozenset[str] = frozenset()
-        self.found: list[tuple[str, Extracted]] = []
+        self.registered: list[tuple[str, Extracted]] = []
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
@@ -356,7 +356,7 @@ class PythonRun:
         self._emitted.add(thing)
         if self.assumed is not None:
             self.assumed_of[thing] = self.assumed
-        self.found.append((thing.at.file, thing))
+        self.registered.append((thing.at.file, thing))
 
     def refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
         """A statement is not understood."""

@@ -71,7 +71,7 @@ def operators(path: Path, text: str, include: tuple[str, ...]) -> list[tuple[obj
     path.write_text(text, encoding="utf-8")
     extraction = extract_cpp(Sources({SourceKind.CPP: [str(path)]}, frozenset(), include))
     assert extraction.not_understood == ()
-    kernels = [item for item in extraction.found if isinstance(item, ExtractedKernel)]
+    kernels = [item for item in extraction.items if isinstance(item, ExtractedKernel)]
     return [(kernel.operator, kernel.key, kernel.boxed_only, kernel.at.line) for kernel in kernels]
 
 

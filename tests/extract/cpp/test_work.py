@@ -104,7 +104,7 @@ BLOCK = 'TORCH_LIBRARY(my, m) { m.def("a(Tensor x) -> Tensor"); }\n'
 
 def lines(result: Extraction) -> list[int]:
     """Those of the definitions."""
-    return [item.at.line for item in result.found if isinstance(item, ExtractedDefinition)]
+    return [item.at.line for item in result.items if isinstance(item, ExtractedDefinition)]
 
 
 def reasons(result: Extraction) -> list[str]:
@@ -221,6 +221,6 @@ def test_macros_that_double_take_little_memory(tmp_path: Path, monkeypatch: pyte
 )
 def test_the_other_files_are_read(tmp_path: Path, body: str) -> None:
     result = extracted(tmp_path, f"TORCH_LIBRARY_IMPL(my, CPU, m) {{\n{body}\n}}\n", b=FINE)
-    assert [Path(item.at.file).name for item in result.found if isinstance(item, ExtractedDefinition)][-1] == "b.cpp"
+    assert [Path(item.at.file).name for item in result.items if isinstance(item, ExtractedDefinition)][-1] == "b.cpp"
     if body.endswith("A0"):
         assert [(gap.bound, "steps to read" in gap.why) for gap in result.not_understood] == [(True, True)]

@@ -121,9 +121,9 @@ class Rows(NamedTuple):
 def rows_of(extractions: Sequence[Extraction]) -> Rows:
     """The registrations and definitions of extractions, those of ``torch.library`` as PyTorch 2.6 makes them."""
     rows = Rows([], [], [])
-    custom = {item.name for extraction in extractions for item in extraction.found if isinstance(item, CustomOperator)}
+    custom = {item.name for extraction in extractions for item in extraction.items if isinstance(item, CustomOperator)}
     for extraction in extractions:
-        for item in extraction.found:
+        for item in extraction.items:
             match item:
                 case ExtractedDefinition():
                     if isinstance(item.name, Unknown):

@@ -41,7 +41,7 @@ def read(folder: Path, name: str, count: int) -> tuple[Extraction, Sources]:
 
 
 def schemas(found: Extraction) -> list[str | None]:
-    return [item.schema for item in found.found if isinstance(item, ExtractedDefinition)]
+    return [item.schema for item in found.items if isinstance(item, ExtractedDefinition)]
 
 
 def bounds(found: Extraction) -> list[NotUnderstood]:
@@ -141,7 +141,7 @@ def test_the_body_of_a_large_function_is_read(tmp_path: Path) -> None:
 {body}            x.zero_()
         """,
     )
-    (operator,) = extraction.found
+    (operator,) = extraction.items
     assert isinstance(operator, CustomOperator) and operator.body is not None
     assert [(use.argument, use.at.line) for use in operator.body.writes] == [("x", 64)]
 

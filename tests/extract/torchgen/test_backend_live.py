@@ -106,7 +106,7 @@ def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
             for kernel in items
             if isinstance(kernel, ExtractedKernel) and kernel.at.file == str(path)
         }
-        for items in (from_schemas.found, extract_torchgen(Sources(both)).found)
+        for items in (from_schemas.items, extract_torchgen(Sources(both)).items)
     ]
     assert kernels[0] == kernels[1]
     assert ("aten::add.out", "XLA") in {(operator, key) for operator, key, _ in kernels[0]}

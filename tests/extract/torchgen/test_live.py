@@ -63,7 +63,7 @@ def generated() -> set[tuple[str, str]]:
 
 
 def test_codegen_registrations_equal_the_live_ones() -> None:
-    ours = [item for item in extracted(backends()).found if isinstance(item, ExtractedKernel)]
+    ours = [item for item in extracted(backends()).items if isinstance(item, ExtractedKernel)]
     pairs = {(str(kernel.operator), str(kernel.key)) for kernel in ours}
     expected = generated()
     assert len(expected) > 10_000
@@ -74,7 +74,7 @@ def test_codegen_registrations_equal_the_live_ones() -> None:
 
 
 def test_definitions_equal_the_live_ones() -> None:
-    ours = {str(item.name): item for item in extracted(backends()).found if isinstance(item, ExtractedDefinition)}
+    ours = {str(item.name): item for item in extracted(backends()).items if isinstance(item, ExtractedDefinition)}
     expected = {row["name"]: row["schema"] for row in operators() if "RegisterSchema.cpp" in (row["debug"] or "")}
     template = Path(packaged(), "ATen", "templates", "RegisterSchema.cpp").read_text()
     by_hand = [name for name in expected if f'"{name.removeprefix("aten::")}(' in template]
@@ -95,8 +95,8 @@ def test_definitions_equal_the_live_ones() -> None:
 
 
 def test_what_depends_on_the_build_is_conditional() -> None:
-    whole = [item for item in extracted(None).found if isinstance(item, ExtractedKernel)]
-    without = {(item.operator, item.key) for item in extracted(("CPU",)).found if isinstance(item, ExtractedKernel)}
+    whole = [item for item in extracted(None).items if isinstance(item, ExtractedKernel)]
+    without = {(item.operator, item.key) for item in extracted(("CPU",)).items if isinstance(item, ExtractedKernel)}
     assert {(kernel.operator, kernel.key) for kernel in whole if not kernel.block.when} == without
     conditions = {str(condition) for kernel in whole for condition in kernel.block.when}
     assert {"codegen backend CUDA", "codegen backend MPS"} <= conditions
@@ -104,7 +104,7 @@ def test_what_depends_on_the_build_is_conditional() -> None:
 
 def test_every_place_is_where_the_file_says_so() -> None:
     lines: dict[str, list[str]] = {}
-    for item in extracted(None).found:
+    for item in extracted(None).items:
         if item.at.file not in lines:
             lines[item.at.file] = Path(item.at.file).read_text(encoding="utf-8").splitlines()
         here = lines[item.at.file][item.at.line - 1][item.at.column - 1 :]
