@@ -205,7 +205,9 @@ class UnitReader:
         if opened is None:
             return
         name, head = opened
-        taken = self._bracketed(head, token, depth=sum(nesting(part) for part in head))
+        depth = sum(nesting(part) for part in head)
+        self._unit.enter(depth)
+        taken = self._bracketed(head, token, depth)
         following = self._unit.next() if taken is not None else None
         for _ in range(MAX_RESULT):
             if following is None or following.text in ("{", ";", "(", ")", ","):

@@ -59,6 +59,10 @@ class TranslationUnit:
         function that one begins goes on behind it."""
         self.skipping = self._expander.at_text()
 
+    def enter(self, brackets: int) -> None:
+        """Count brackets that begin in text that was left out, and end in text that is read."""
+        self._branches.brackets += brackets
+
     def block_macros(self) -> list[CppToken]:
         """The macros that began a registration block."""
         return self._expander.blocks
