@@ -19,6 +19,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 Values = dict[str, Node | None]
 """The fields of a mapping that are written there; None for one whose value is of the wrong type, which is noted."""
 AT, WHEN = "at", "when"
+_TRUE = ("true", "yes", "on")
 MAX_CONDITION = 2_000
 """Characters of the text of one condition."""
 _PLACE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::([1-9][0-9]{0,8}))?", re.S)
@@ -98,8 +99,11 @@ def fits(problems: Problems, node: Node, kind: Type) -> bool:
     if kind.choices and Mapping not in kind.shapes:
         if node.text in kind.choices and (node.plain or not kind.plain):
             return True
-        unquoted = "remove the quotes" if node.text in kind.choices else None
-        hint = unquoted if kind.plain else suggestion(node.text, kind.choices)
+        hint = None if kind.plain else suggestion(node.text, kind.choices)
+        if kind.plain and node.text in kind.choices:
+            hint = "remove the quotes"
+        elif "true" in kind.choices and other_than_text(node) == "a boolean":
+            hint = f"write {'true' if node.text.lower() in _TRUE else 'false'}"
         problems.add("wrong-type" if kind.plain else "bad-value", _expected(kind.words, node), node, hint)
         return False
     if not node.text:

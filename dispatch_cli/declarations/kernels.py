@@ -13,8 +13,9 @@ from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
 from dispatch_cli.model.function_body import FunctionBody
-from dispatch_cli.model.kernel import FakeImpl, Kernel
+from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
 
@@ -97,11 +98,22 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     if unboxed is None:
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
-        context.known.redispatches.setdefault(name, redispatches)
+        _note_redispatch(context, name, redispatches, values["redispatches"] or node)
     wraps = read_wraps(problems, values.get("wraps"))
     body = read_body(problems, values.get("body"))
     boxed = boxed is not False
     return Kernel(debug, name, signature, boxed, unboxed, False, python, span, redispatches, wraps=wraps, body=body)
+
+
+def _note_redispatch(context: FileContext, name: str, redispatch: Redispatch, node: Node) -> None:
+    """Note how a function goes on with a call; it is a problem where another declaration of it says otherwise."""
+    first = context.known.redispatches.setdefault(name, redispatch)
+    if first.span is None or (first.kind, {*first.keys}) == (redispatch.kind, {*redispatch.keys}):
+        return
+    message = f"kernels with the same name are the same function, but another declaration of {name} differs"
+    related = (Related(f"here it has redispatches: {first}", first.span),)
+    hint = "rename one of them, or make the declarations equal"
+    context.problems.add("redispatches-conflict", message, node, hint, related)
 
 
 def _fallthrough(block: Block, span: Span) -> Kernel:
