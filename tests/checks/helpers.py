@@ -39,7 +39,7 @@ def library_of(state: State, *modules: str) -> BuiltLibrary:
     dispatcher = state.dispatcher
     operators = {}
     for name in dispatcher:
-        kernels = {key: _built(one.kernel) for key, one in dispatcher.active(name).items()}
+        kernels = {key: _built(registration.kernel) for key, registration in dispatcher.active(name).items()}
         python = tuple(kernel.dispatch_key for kernel in state.python_kernels(name))
         definition = dispatcher.operator(name).definition
         if definition is None:
@@ -50,8 +50,8 @@ def library_of(state: State, *modules: str) -> BuiltLibrary:
         operators[str(name)] = BuiltOperator(schema, kernels, python, True, definition.tags, kind)
     core = {fallback.key for fallback in dispatcher.universe.fallbacks}
     fallbacks = {
-        key: BuiltKernel(one.kernel.debug, one.kernel.fallthrough, key not in core)
-        for key, one in dispatcher.fallbacks.items()
+        key: BuiltKernel(registration.kernel.debug, registration.kernel.fallthrough, key not in core)
+        for key, registration in dispatcher.fallbacks.items()
     }
     higher_order = {operator.name: operator for operator in state.higher_order_operators}
     return BuiltLibrary(

@@ -127,11 +127,11 @@ def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]
         yield from differing(f"explain {name} {key}", _explained(state, name, key, has_advice), slot | _cut(slot))
 
 
-def _cut(said: Any) -> Any:
-    rules = [{name: value for name, value in rule.items() if name not in _MORE_IN_RULES} for rule in said["rules"]]
+def _cut(shown: Any) -> Any:
+    rules = [{name: value for name, value in rule.items() if name not in _MORE_IN_RULES} for rule in shown["rules"]]
     others = [
         {k: v for k, v in registration.items() if k not in _MORE_IN_REGISTRATIONS}
-        for registration in said["registrations"]
+        for registration in shown["registrations"]
     ]
     return {"rules": rules, "registrations": others}
 
@@ -143,7 +143,7 @@ def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> 
         *(state.dispatcher.universe.name, state.over, state.over_files, False, str(name), header.schema, header.span),
         *(state.operator_origin(name), state.base is not None and name not in state.base, what),
     )
-    expected = {one: value for one, value in data_of(report).items() if one not in _NOT_IN_PAGE}
+    expected = {field: value for field, value in data_of(report).items() if field not in _NOT_IN_PAGE}
     stale = [sentence for sentence in slot_sentences(report, what) if sentence.startswith("Stale")]
     advice = _advised(state, name, key) if has_advice else None
     return expected | {"stale": stale[0] if stale else None, "advice": advice}
@@ -162,31 +162,31 @@ def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
     operators = script.ask("data")["advice"]["operators"]
     return [
         (OperatorName.parse(names[int(number)]), slots[slot])
-        for number, found in operators.items()
-        for slot in found[::2]
+        for number, numbers in operators.items()
+        for slot in numbers[::2]
     ]
 
 
-def differing(what: str, expected: Any, said: Any, path: str = "") -> Iterator[str]:
+def differing(what: str, expected: Any, shown: Any, path: str = "") -> Iterator[str]:
     """The first difference of two values, as a sentence."""
     expected = json.loads(json.dumps(expected)) if not path else expected
-    if expected == said:
+    if expected == shown:
         return
-    if isinstance(expected, dict) and isinstance(said, dict):
-        for name in {**expected, **said}:
+    if isinstance(expected, dict) and isinstance(shown, dict):
+        for name in {**expected, **shown}:
             missing = object()
-            ours, other = expected.get(name, missing), said.get(name, missing)
+            ours, other = expected.get(name, missing), shown.get(name, missing)
             if ours != other:
                 if missing in (ours, other):
-                    yield f"{what}{path}.{name}: only {'said' if ours is missing else 'expected'}"
+                    yield f"{what}{path}.{name}: only {'shown' if ours is missing else 'expected'}"
                 else:
                     yield from differing(what, ours, other, f"{path}.{name}")
                 return
-    if isinstance(expected, list) and isinstance(said, list) and len(expected) == len(said):
-        place = next(at for at, (one, other) in enumerate(zip(expected, said, strict=True)) if one != other)
-        yield from differing(what, expected[place], said[place], f"{path}[{place}]")
+    if isinstance(expected, list) and isinstance(shown, list) and len(expected) == len(shown):
+        place = next(at for at, (item, other) in enumerate(zip(expected, shown, strict=True)) if item != other)
+        yield from differing(what, expected[place], shown[place], f"{path}[{place}]")
         return
-    yield f"{what}{path}: expected {str(expected)[:200]}, said {str(said)[:200]}"
+    yield f"{what}{path}: expected {str(expected)[:200]}, shown {str(shown)[:200]}"
 
 
 def universes(state: State, script: Script) -> Iterator[str]:

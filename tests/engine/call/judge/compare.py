@@ -168,9 +168,9 @@ def table(tallies: dict[str, Tally]) -> str:
     """The figures of each context, and every cause of a difference with its count, the most frequent first."""
     lines = [f"{'context':20} {'calls':>8} {'distinct':>8} {'raised':>7} {'first':>8} {'chain':>8}"]
     lines += [
-        f"{context:20} {one.calls:8} {one.distinct:8} {one.raised:7} "
-        f"{one.first / one.calls:8.3%} {one.chain / one.calls:8.3%}"
-        for context, one in tallies.items()
+        f"{context:20} {tally.calls:8} {tally.distinct:8} {tally.raised:7} "
+        f"{tally.first / tally.calls:8.3%} {tally.chain / tally.calls:8.3%}"
+        for context, tally in tallies.items()
     ]
     for context, tally in tallies.items():
         for cause, count in tally.causes.most_common():
