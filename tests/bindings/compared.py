@@ -155,9 +155,9 @@ ON_PURPOSE = (
     ),
     OnPurpose(
         "so that an operator which has one is not there",
-        "",
-        "",
-        "",
+        r"^C\._dispatch_has_kernel\('ns::op'\)|^\[C\._dispatch_dump\('ns::' \+ name\) for name in .*'variable'",
+        "value: ",
+        "value: |RuntimeError: ",
         (
             "m = C._dispatch_library('FRAGMENT', 'ns', '')",
             "m.def_legacy('op(t x) -> t')",
