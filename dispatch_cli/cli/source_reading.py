@@ -140,7 +140,7 @@ def read_sources(
     try:
         settings = (
             settings_of_project(allow_outside, paths.here(files[0])) if project is None else project,
-            *_settings_below(files, allow_outside),
+            *_settings_of_files(files, allow_outside),
             own,
         )
         with progress_on(sys.stderr, file_line, OFTEN) as progress:
@@ -183,8 +183,11 @@ def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings
     return read_source_settings(Path(paths.shown(str(project))), allow_outside)
 
 
-def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
-    """Settings of the nearest project file above all paths, if below the working directory. Errors: InputError."""
+def _settings_of_files(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
+    """Settings of the nearest project file above all paths, if it is not that of the working directory.
+
+    Errors: InputError.
+    """
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project
@@ -193,12 +196,8 @@ def _settings_below(files: Sequence[str], allow_outside: bool) -> Iterator[Sourc
 
     if click.get_current_context().params.get("config") == NO_CONFIG:
         return
-    here = paths.here(files[0])
-    common = common_folder(files)
-    if not paths.is_in(common, here):
-        return
-    project = find_project(Path(common))
-    if project is not None and paths.is_in(paths.folder_of(str(project)), here):
+    project = find_project(Path(common_folder(files)))
+    if project is not None and project != find_project(Path(paths.here(files[0]))):
         yield read_source_settings(Path(paths.shown(str(project))), allow_outside)
 
 

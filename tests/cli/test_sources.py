@@ -145,7 +145,9 @@ def test_findings_are_at_lines_of_sources() -> None:
     assert '@torch.library.impl("my::nosuch", "XLA")' in text
 
 
-def test_settings_of_the_project(tree: Path) -> None:
+def test_settings_of_the_project(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tree / "pyproject.toml").write_text(
         '[tool.dispatch-cli.extract]\nexclude = ["*.py"]\n\n'
         '[[tool.dispatch-cli.extract.files]]\nglob = "src/*.cpp"\ndefine = ["WITH_CUDA"]\nwhen = ["defined(USE_MY)"]\n'
@@ -158,6 +160,8 @@ def test_settings_of_the_project(tree: Path) -> None:
     assert "3 registrations (5 conditional)" in call(*checks).err
     assert "4 registrations (1 conditional)" in call(*checks, "--config", "none").err
     assert "2 registrations" in call("extract", "src/f.cpp", "-U", "WITH_CUDA").err
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert "3 registrations (5 conditional)" in call("check-invariants", str(tree / "src"), "--fail-on", "none").err
 
 
 BROKEN = (
