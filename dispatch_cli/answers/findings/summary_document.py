@@ -33,7 +33,7 @@ def unlisted_sentence(rest: UnlistedFindings, way: str = "--full lists all") -> 
 
 COLUMNS: list[Column[CheckSummary]] = [
     Column("Check", lambda row, _: row.check),
-    Column("Severity", lambda row, _: severity_run(row.severity)),
+    Column("Highest severity", lambda row, _: severity_run(row.severity)),
     Column("Findings", lambda row, _: str(row.findings), right=True),
     Column("What should hold", lambda row, _: row.title),
 ]

@@ -91,7 +91,7 @@ function unknownOperator(operator, key) {
     title: "No such operator",
     parts: [
       paragraph("This state has no operator ", make("code", {}, name), "."),
-      like.length > 0 && paragraph("The nearest:"),
+      like.length > 0 && paragraph("Operators that begin alike:"),
       like.length > 0 && list(like.map((entry) => make("a", { href: page.link(entry.name) }, entry.name))),
     ],
   };

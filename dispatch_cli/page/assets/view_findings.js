@@ -43,7 +43,7 @@ function checksTable() {
   const columns = [
     ["Check", (row) => row.check],
     ["Code", (row) => row.code],
-    ["Severity", (row) => severityRun(row.severity)],
+    ["Highest severity", (row) => severityRun(row.severity)],
     ["Findings", (row) => row.findings.toLocaleString("en-US"), "number"],
     ["What should hold", (row) => row.title],
   ];
