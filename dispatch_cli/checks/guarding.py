@@ -254,7 +254,7 @@ class Guards:
         for glob in guard.ops:
             if self._higher_order_matching(glob):
                 continue
-            if not self._matching(glob):
+            if not self._matching(glob) and not self._is_conditional(glob):
                 yield "operator", glob
         for glob in guard.keys:
             if not self._slots(glob):
@@ -305,6 +305,12 @@ class Guards:
             selected = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
             self._chosen[guard.keys, guard.excepted] = selected
         return selected
+
+    def _is_conditional(self, glob: str) -> bool:
+        """True if a glob matches an operator that is defined under other conditions."""
+        variants = self._view.first.state.variants
+        match = glob_pattern(glob).match
+        return variants is not None and any(match(str(name)) for name in variants.defined)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
         names = self._found.get(glob)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -247,3 +248,63 @@ def test_a_capture_with_modules_is_recorded_without_what_pytorch_has() -> None:
     ]
     named = yaml.safe_load(call("guards", "cap.json", "--record", "--op", "theirs").out)["guards"]
     assert [row["op"] for row in named] == ["theirs"]
+
+
+CONDITIONAL = """\
+TORCH_LIBRARY(my, m) {
+  m.def("f(Tensor x) -> Tensor");
+  m.def("h(Tensor x) -> Tensor");
+#ifdef EXTRA
+  m.def("g(Tensor x) -> Tensor");
+#endif
+}
+TORCH_LIBRARY_IMPL(my, CPU, m) {
+  m.impl("h", &h_cpu);
+#ifdef FAST
+  m.impl("f", &f_fast);
+#else
+  m.impl("f", &f_cpu);
+#endif
+#ifdef EXTRA
+  m.impl("g", &g_cpu);
+#endif
+}
+#ifdef DEVICES
+TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("f", &f_cuda); m.impl("h", &h_cpu); }
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&to_cpu>()); }
+#endif
+"""
+DEFINED = ("defined(EXTRA)", "defined(FAST)", "defined(DEVICES)")
+
+
+def test_recorded_guards_hold_in_every_combination_of_conditions() -> None:
+    """A kernel that differs is free; a slot that is empty in some combination is not guarded."""
+    Path("c.cpp").write_text(CONDITIONAL, encoding="utf-8")
+    result = call("guards", "c.cpp", "--record", "-o", "g.yaml")
+    assert yaml.safe_load(Path("g.yaml").read_text(encoding="utf-8"))["guards"] == [
+        {"op": "my::f", "key": "CPU", "rule": "kernel"},
+        {"op": "my::g", "key": "CPU", "rule": "kernel", "kernel": "g_cpu"},
+        {"op": "my::h", "key": "CPU", "rule": "kernel", "kernel": "h_cpu"},
+    ]
+    assert "note: shown for: defined(DEVICES), defined(EXTRA), defined(FAST)" in result.err
+    assert "note: what differs in another combination is not recorded: 6 slots of 3 operators" in result.err
+    for chosen in itertools.product(("true", "false"), repeat=len(DEFINED)):
+        when = (f"--when={name}={truth}" for name, truth in zip(DEFINED, chosen, strict=True))
+        assert check("c.cpp", "--guards", "g.yaml", *when).code == 0
+    assert check("c.cpp", "--guards", "g.yaml").code == 0
+    Path("c.cpp").write_text(CONDITIONAL.replace('m.impl("f", &f_cpu);', ""), encoding="utf-8")
+    changed = check("c.cpp", "--guards", "g.yaml")
+    assert (changed.code, "(when not defined(FAST))" in changed.out) == (1, True)
+
+
+def test_guards_recorded_of_an_extension_hold_in_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.chdir(request.config.rootpath)
+    extension, target = "examples/extension", str(file / "g.yaml")
+    result = call("guards", extension, "--record", "-o", target)
+    assert "note: what differs in another combination is not recorded: 1 slot of 1 operator" in result.err
+    kernels = [row.get("kernel") for row in yaml.safe_load(Path(target).read_text(encoding="utf-8"))["guards"]]
+    assert "scaled_add" in kernels and "scaled_add_cuda" not in kernels
+    assert check(extension, "--guards", target).code == 0
+    assert check(extension, "--guards", target, "--when", "defined(WITH_CUDA)=false").code == 0

@@ -2,7 +2,7 @@
 
 A guard whose operators or keys match nothing guards nothing: the operator was renamed or removed, its name is misspelt,
 the state that has it was not loaded, or only another PyTorch version has the dispatch key. Each glob of a list must
-match.
+match. An operator that is defined under other conditions is there.
 
 Bad, because there is no operator `demo::opp`:
 

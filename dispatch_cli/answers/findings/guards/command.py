@@ -16,9 +16,10 @@ from dispatch_cli.cli.options import (
     guarded_names,
     key_option,
     load_state,
+    note_conditions,
     source_options,
 )
-from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
+from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, warn, write
 
 
 @click.command("guards", cls=Command)
@@ -46,7 +47,8 @@ def command(
 
     --record writes guards that say at which keys each kernel runs, and where calls decompose. Where the files register
     kernels for an operator, only those kernels are guarded. The guards contain no line numbers of PyTorch's sources, so
-    that they can be checked with other PyTorch versions too.
+    that they can be checked with other PyTorch versions too. Where registrations have conditions, the guards hold under
+    all of them.
 
     The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
     """
@@ -59,20 +61,28 @@ def command(
     state = load_state(source, out.color, guards, ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     if record:
-        from dispatch_cli.answers.findings.guards.recorded import recorded_guards
+        from dispatch_cli.answers.findings.guards.recorded import OtherStates, recorded_guards
         from dispatch_cli.answers.findings.guards.yaml_document import guards_yaml
+        from dispatch_cli.api import further_states
+        from dispatch_cli.render.document import Paragraph
+        from dispatch_cli.render.words import plural
 
         slots = chosen_keys(state.dispatcher.universe, key_globs)
-        guarded = [recorded_guards(state, names, slots, named=bool(ops))]
+        others = OtherStates(further_states(state))
+        guarded = [recorded_guards(state, names, slots, bool(ops), others)]
         if higher_order:
             from dispatch_cli.answers.findings.guards.recorded import recorded_higher_order_guards
 
             guarded.append(recorded_higher_order_guards(state, higher_order, slots, bool(ops)))
         written = [*itertools.chain(*guarded)]
+        note_conditions(state, names, out.color)
+        if others.left_out:
+            of = plural(len({name for name, _ in others.left_out}), "operator")
+            slots_text = f"{plural(len(others.left_out), 'slot')} of {of}"
+            text = f"note: what differs in another combination is not recorded: {slots_text}"
+            warn([Paragraph(text, hang=2)], out.color)
         write(guards_yaml(written), out.file, kind="data")
         if out.file is not None:
-            from dispatch_cli.render.words import plural
-
             say_written(out.file, plural(len(written), "guard"))
         return
     from dispatch_cli.answers.findings.command_options import refuse_unknown_checks

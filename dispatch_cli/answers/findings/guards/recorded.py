@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from glob import escape
 from typing import NamedTuple
 
+from dispatch_cli.checks.expectations import Cells, Held, holds
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
 from dispatch_cli.engine.history.state import State
@@ -15,6 +16,7 @@ from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table
+from dispatch_cli.engine.variants.units import unit_of
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.kernel import Kernel, WrapKind
@@ -110,8 +112,49 @@ _Source = tuple[Rule, str]
 _Terms = tuple[tuple[GuardFact, KeyTerms], ...]
 
 
+class OtherStates:
+    """The further states that conditional registrations lead to; recorded guards hold in them, too.
+
+    left_out: the operators and slots of which something is not recorded, because it differs there.
+    """
+
+    def __init__(self, further: Iterable[tuple[State, Mapping[str, int]]] = ()) -> None:
+        views = ((View(state, ()), cases) for state, cases in further)
+        self._others = [(view, Cells(view), cases) for view, cases in views]
+        self.left_out: set[tuple[OperatorName, str]] = set()
+
+    def common(self, name: OperatorName, fact: GuardFact, key: str) -> GuardFact | None:
+        """The part of a fact about a slot that holds in all states: without its kernel where only that differs."""
+        if self._hold(name, fact, key):
+            return fact
+        self.left_out.add((name, key))
+        without_kernel = fact._replace(kernel=None)
+        return without_kernel if self._hold(name, without_kernel, key) else None
+
+    def _hold(self, name: OperatorName, fact: GuardFact, key: str) -> bool:
+        for view, cells, cases in self._others:
+            # of other operators, a further state may have the backend fallbacks alone
+            is_looked_at = fact.rule is Rule.FALLBACK or unit_of(name) in cases
+            if is_looked_at and name in view.dispatcher and not _is_true(fact, key, cells, view.live_table(name)):
+                return False
+        return True
+
+
+def _is_true(fact: GuardFact, key: str, cells: Cells, table: Table) -> bool:
+    """True if a guard that asks for a fact holds at a slot of a table."""
+
+    def at(slot: str) -> Held:
+        return cells.held(table[slot])
+
+    return all(holds(want, at(key), at) for want in fact.wants)
+
+
 def recorded_guards(
-    state: State, names: Iterable[OperatorName], keys: frozenset[str] | None, named: bool = False
+    state: State,
+    names: Iterable[OperatorName],
+    keys: frozenset[str] | None,
+    named: bool = False,
+    others: OtherStates | None = None,
 ) -> Iterator[Guard]:
     """Guards for what the operators' kernels do now; operators of which the same is true share theirs.
 
@@ -120,9 +163,9 @@ def recorded_guards(
     guarded, nor what ``torch.library`` registers by itself. Kernels of PyTorch's own are free: their names are lines of
     its sources, and not the same in two versions.
 
-    keys: the slots to guard; None for all.
+    keys: the slots to guard; None for all. others: the states in which the guards must hold, too.
     """
-    recorder = _Recorder(View(state, names), keys, named)
+    recorder = _Recorder(View(state, names), keys, named, others or OtherStates())
     groups: dict[_Terms, list[str]] = {}
     for name, facts in recorder.facts():
         if facts:
@@ -147,8 +190,9 @@ def _decisions(table: Table) -> Callable[[str], Decision]:
 
 
 class _Recorder:
-    def __init__(self, view: View, keys: frozenset[str] | None, named: bool) -> None:
+    def __init__(self, view: View, keys: frozenset[str] | None, named: bool, others: OtherStates) -> None:
         self._view = view
+        self._others = others
         self._slots = [key for key in view.universe.slots if keys is None or key in keys]
         self._takes_all = named or not view.has_files
         self._changed = frozenset(change.operator for change in view.changes)
@@ -196,11 +240,14 @@ class _Recorder:
                 continue
             alias = source if view.universe.is_alias(source) else None
             fact = GuardFact(rule, self._kernel(registration), registration.kernel.fallthrough, alias)
-            # a call with tensors does not get to the slot Undefined
-            by_fact.setdefault(fact, []).extend(key for key in keys if key != UNDEFINED or no_tensors)
+            for key in keys:
+                # a call with tensors does not get to the slot Undefined
+                is_reached = key != UNDEFINED or no_tensors
+                if is_reached and (common := self._others.common(name, fact, key)) is not None:
+                    by_fact.setdefault(common, []).append(key)
         slot = view.universe.slot
-        kept = sorted(((fact, keys) for fact, keys in by_fact.items() if keys), key=lambda item: slot[item[1][0]])
-        return tuple((fact, self._key_terms(fact.alias, keys)) for fact, keys in kept)
+        ordered = sorted(by_fact.items(), key=lambda item: slot[item[1][0]])
+        return tuple((fact, self._key_terms(fact.alias, keys)) for fact, keys in ordered)
 
     def _kernel(self, registration: Registration) -> str | None:
         """The kernel as a guard names it; None for one that stays free."""
