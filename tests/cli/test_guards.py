@@ -295,6 +295,9 @@ def test_recorded_guards_hold_in_every_combination_of_conditions() -> None:
     Path("c.cpp").write_text(CONDITIONAL.replace('m.impl("f", &f_cpu);', ""), encoding="utf-8")
     changed = check("c.cpp", "--guards", "g.yaml")
     assert (changed.code, "(when not defined(FAST))" in changed.out) == (1, True)
+    Path("g.yaml").write_text("dispatch: 1\nguards: [{op: my::gg, key: CPU, rule: kernel}]\n", encoding="utf-8")
+    misspelt = check("c.cpp", "--guards", "g.yaml")
+    assert (misspelt.code, "my::gg matches no operator" in misspelt.out) == (1, True)
 
 
 def test_guards_recorded_of_an_extension_hold_in_it(
