@@ -27,6 +27,7 @@ MAX_MESSAGE = 200
 
 _PART = r"""(?:(?<![\w-])[\w-]+|(?<!\\)"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _LONG_KEY = re.compile(rf"(?:{_PART}[ \t]*\.[ \t]*){{{MAX_PARTS}}}")
+_BEFORE_VALUE = re.compile(r"[ \t]*(?:=[ \t]*)?")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 
@@ -127,7 +128,7 @@ class _TomlTree:
             pairs = tuple((self._key(key), self.node(item)) for key, item in value.items())
             return tree.Mapping(pairs, *(pairs[0][0][2:] if pairs else self._place()))
         if isinstance(value, list):
-            at = self._place()
+            at = self._place_of_value()
             return tree.Sequence(tuple(map(self.node, value)), *at)
         if isinstance(value, str):
             starts = [self._source.text.find(f"{quote}{value}{quote}", self._at, self._at + _REACH) for quote in "\"'"]
@@ -144,11 +145,17 @@ class _TomlTree:
         """A text that begins at an offset; where that is not known, at the end of the one before."""
         self._source.budget.spend(weight(text))
         if start is None or start < 0:
-            return Scalar(text, not quotes, *self._place())
+            return Scalar(text, not quotes, *self._place_of_value())
         self._at = start
         place = self._place()
         self._at = start + len(text) + 2 * quotes
         return Scalar(text, not quotes, *place)
+
+    def _place_of_value(self) -> tuple[int, int]:
+        """The place behind the blanks, and the ``=``, that follow the text before."""
+        if (match := _BEFORE_VALUE.match(self._source.text, self._at)) is not None:
+            self._at = match.end()
+        return self._place()
 
     def _place(self) -> tuple[int, int]:
         return self._source.place_at(self._at)

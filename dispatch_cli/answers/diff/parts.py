@@ -190,7 +190,7 @@ def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
         names = (
             side.names
             if chosen.operators is None
-            else [operator for operator in chosen.operators if operator in side.names]
+            else [operator for operator in side.names if operator in chosen.operators]
         )
         for name in names:
             view = side.view(name)
