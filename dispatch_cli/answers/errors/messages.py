@@ -74,7 +74,8 @@ def _messages() -> Iterable[Message]:
 _SHARED = re.compile(r"<([A-Z_]{5,})>")
 """A text that the engine raises, too."""
 MESSAGES = {message.kind: message for message in _messages()}
-_CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\] ")
+_CONDITIONS = re.compile(r"(?:\[!?\w+\])+ ")
+_CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\]")
 
 
 class TextPattern(NamedTuple):
@@ -120,7 +121,8 @@ def advice(
     names = {name for name, _ in details}
     kept = []
     for text in texts:
-        condition = _CONDITION.match(text)
-        if condition is None or (condition["detail"] in names) is not bool(condition["without"]):
-            kept.append(filled(text[condition.end() :] if condition else text, operator, key, details))
+        conditions = _CONDITIONS.match(text)
+        end = 0 if conditions is None else conditions.end()
+        if all((asked["detail"] in names) is not bool(asked["without"]) for asked in _CONDITION.finditer(text, 0, end)):
+            kept.append(filled(text[end:], operator, key, details))
     return tuple(kept)

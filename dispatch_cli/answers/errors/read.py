@@ -78,13 +78,15 @@ class _Reading(NamedTuple):
         return len(self.errors), self.understood, shown
 
 
-NO_ERROR = re.compile(r"(?m)^(?:[^\n]{0,200}?(?:\b(?:INFO|DEBUG|PASSED)\b|\bnote:)|[ \t]*-- ).*$")
+NO_ERROR = re.compile(r"(?m)^(?:[^\n]{0,200}?(?:\b(?:INFO|DEBUG|PASSED|[IDV]\d{4} \d\d:\d\d)\b|\bnote:)|[ \t]*-- ).*$")
 """Lines of a log that tell of no error, whatever words they have."""
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
 _RAISED = r"[^\n('\"]{0,120}?\b[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
 """Begins the text of an exception, which follows a frame directly where Python has no source (``python -c``)."""
 _NAMED = re.compile(r"(?:Error|Exception|Warning|Unsupported|Failed):")
+_ANOTHER = re.compile(r"\b(?:tensorflow|jax(?:lib)?|xgboost|cupy\w*|pandas)\.[\w.]*\w:|\[?ONNXRuntimeError\b")
+_PYTORCHS = re.compile(r"\btorch[./\\]|\ba[tT]en::")
 _CODE = re.compile(
     rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
 )
@@ -121,7 +123,10 @@ def find_errors(text: str) -> list[ErrorText]:
                 errors=[error._replace(line=other.pasted_line(error.line)) for error in reading.errors]
             )
         if not best.errors:
-            joined = _read(_HARD_BREAK.sub("", text), NO_GAP)
+            # a line behind the name of an exception may be part of its text
+            exception = _NAMED.search(text)
+            raised = len(text) if exception is None else text.rfind("\n", 0, exception.start()) + 1
+            joined = _read(_HARD_BREAK.sub("", NO_ERROR.sub("", text[:raised]) + text[raised:]), NO_GAP)
             best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
     named = {error.kind for error in best.errors if error.operator is not None}
     errors = [error for error in best.errors if error.operator or error.kind not in named]
@@ -195,7 +200,7 @@ def _apart(text: str, gap: str) -> list[Match]:
     for match in sorted(matches(text, gap), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
-        if not (is_code or (gap == GAP and _is_logged(text, match))) and (
+        if not (is_code or (gap == GAP and _is_logged(text, match)) or _is_of_another(text, match)) and (
             not separate or match.start >= separate[-1].end
         ):
             separate.append(match)
@@ -207,6 +212,15 @@ def _is_logged(text: str, match: Match) -> bool:
     start = match.end - match.length
     begin = text.rfind("\n", 0, start) + 1
     return bool(NO_ERROR.match(text, begin)) and not _NAMED.search(text, max(begin, start - 300), start)
+
+
+def _is_of_another(text: str, match: Match) -> bool:
+    """True for an exception of another package, and for a text of Python without a name of PyTorch anywhere near."""
+    start = match.end - match.length
+    if _ANOTHER.search(text, max(text.rfind("\n", 0, start) + 1, start - 300), start):
+        return True
+    needed = any(name == "near_pytorch" for name, _ in match.details)
+    return needed and not _PYTORCHS.search(text, max(start - MAX_LINE, 0), match.end + MAX_LINE)
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:

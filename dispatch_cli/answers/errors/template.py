@@ -39,6 +39,11 @@ HOLES = {
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
     # a class of C++ in the name of a type of TorchScript
     "class_op": r"(?P<op>\w{1,100}\.\w{1,100})",
+    # the words of a short text are those of other programs too: it is all that the exception says
+    "raised": r"(?<=Error: )",
+    "ends": r"(?=['\"`)]{0,3}\.?[ \t]*(?:$|[\n(]))",
+    "quoted": rf"(?<={QUOTE})",
+    "not_self": r"(?!s?:[ ]'self')",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
@@ -52,6 +57,7 @@ HOLES = {
     "with_cpu": r"(?:(?=(?:cpu\b|[\w:]{1,60}(?: and|,) cpu\b))(?P<cpu>))?",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": r"(?P<device>privateuseone)",
+    "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
@@ -90,7 +96,16 @@ HOLES = {
     "prim_op": r"(?P<op>prim::\w{1,60})",
     "device_type": r"(?:cuda|hip|xpu|mps)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
+    "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
+    "other_complex": r"(?P<dtype>Complex(?:Half|Double))",
+    "wide_float": r"(?P<dtype>Float|Double)",
+    "half_dtype": r"(?P<dtype>Half)\b",
+    # dtypes of a result, and of the tensor that it is written into
+    "result": r"(?P<result>\w{3,20})",
+    "target": r"(?P<target>\w{3,20})",
+    # names of functions of cuBLAS that compute products of matrices
+    "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
     "complex_dtype": r"(?P<dtype>Complex(?:Half|Float|Double))",
     "no_dtype": r"(?<![\w.])(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100}",
     "argument": r"(?P<argument>\w{1,100})",

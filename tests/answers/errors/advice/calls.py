@@ -53,6 +53,17 @@ def view_of_a_transposed_tensor(advice):
     assert view(6).sum() == 6
 
 
+@tries("mixed-dtypes", "`y = y + x` for `y += x`", "pass an `out=` of", "convert the arguments")
+def floats_added_to_integers(advice):
+    x, y = torch.ones(2), torch.ones(2, dtype=torch.long)
+    if "out=" in advice:
+        torch.add(x, y, out=torch.empty(2))
+    elif "+" in advice:
+        y = y + x
+    else:
+        y += x.long() if advice else x
+
+
 @tries("mixed-dtypes", "In a torch.autograd.Function under autocast")
 def function_under_autocast(advice):
     options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if advice else {})

@@ -10,6 +10,18 @@ from tests.answers.errors.advice.slots import ONE
 from tests.answers.errors.advice.trial import tries, untried
 
 
+@tries("no-dtype", "If the operator is of integers")
+def floats_in_an_operator_of_integers(advice):
+    x = torch.tensor([4.0, 6.0])
+    assert torch.gcd(*(x.long() if advice else x)) == 2
+
+
+@tries("no-dtype", "Compute with real numbers, as the meaning asks")
+def complex_numbers_in_a_softmax(advice):
+    x = torch.ones(2, dtype=torch.complex64)
+    (x.abs() if advice else x).log_softmax(0)
+
+
 @tries("no-dtype", "Convert the tensors before the call, `x.float()`")
 def half_without_code(advice):
     x = torch.ones(2, dtype=torch.half)
@@ -122,10 +134,10 @@ untried("no-stub", "Update macOS and PyTorch", "needs a Mac")
 untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")
 
 
-@tries("no-dtype", "Compute in another complex dtype", "or with both parts, `torch.view_as_real(x)`")
+@tries("no-dtype", "Compute in another complex dtype", "`torch.view_as_real(x)`")
 def complex_numbers_without_code(advice):
     x = torch.ones(2, dtype=torch.complex32)
-    if "both" in advice:
+    if "view" in advice:
         assert torch.view_as_real(x).sum(0).tolist() == [2, 0]
     else:
         assert (x.to(torch.complex64) if advice else x).sum() == 2

@@ -275,7 +275,14 @@ def layer_behind_a_hook(advice):
     model(torch.ones(1, 2).requires_grad_()).sum().backward()
 
 
-@tries("changed-in-place", "Create the view outside of torch.no_grad(), or change it within")
+@tries("changed-in-place", "Select the part by an index, `x[0]`")
+def one_of_several_views_changed(advice):
+    x = torch.zeros(2, 2)
+    part = x[0] if advice else x.unbind()[0]
+    part.mul_(training(2.0, 3.0))
+
+
+@tries("changed-in-place", "Create the view outside of torch.no_grad(), if it is not one of a leaf; changed within")
 def view_without_gradients(advice):
     x = training(1.0, 2.0) * 2
     with torch.no_grad():

@@ -1,9 +1,11 @@
 """Texts about higher-order operators, modes and tensor subclasses."""
 
+from contextlib import ExitStack
+
 import torch
 
 from tests.answers.errors.advice.slots import ONE, define
-from tests.answers.errors.advice.trial import tries, untried
+from tests.answers.errors.advice.trial import tries
 
 
 def half():
@@ -75,6 +77,7 @@ def mesh():
     "no-sharding",
     "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`",
     "or the DTensor, `x.to_local()`",
+    "call it under `torch.distributed.tensor.experimental.implicit_replication()`",
 )
 def plain_beside_distributed(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
@@ -83,9 +86,10 @@ def plain_beside_distributed(advice):
     x, y = distribute_tensor(ONE, where, [Replicate()]), torch.ones(2, 2)
     if "distribute" in advice:
         y = distribute_tensor(y, where, [Replicate()])
-    elif advice:
+    elif "local" in advice:
         x = x.to_local()
-    assert (x + y).sum() == 8
+    with torch.distributed.tensor.experimental.implicit_replication() if "implicit" in advice else ExitStack():
+        assert (x + y).sum() == 8
 
 
 @tries(
@@ -118,6 +122,3 @@ def composite_operator_in_inference_mode(advice):
     where = mesh()
     with torch.no_grad() if advice else torch.inference_mode():
         assert distribute_tensor(ONE, where, [Replicate()]).flatten().shape == (4,)
-
-
-untried("no-sharding", "The usual cause is a buffer or a constant", "an explanation")

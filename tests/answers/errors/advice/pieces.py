@@ -37,7 +37,7 @@ def pieces() -> Iterator[Piece]:
     """All pieces of advice: of the kinds of texts, and of the conclusions about slots."""
     for kind, message in MESSAGES.items():
         for sentence in (*message.user, *message.author):
-            yield Piece(kind, re.sub(r"^\[!?\w+\] ", "", sentence))
+            yield Piece(kind, re.sub(r"^(?:\[!?\w+\])+ ", "", sentence))
     yield from (Piece(STEPS, sentence) for sentence in _reached_sentences(conclude, "_steps"))
 
 
