@@ -93,10 +93,12 @@ def test_a_change_on_trial_is_marked_and_taken_back() -> None:
         assert answer is not None
         rows = {row.key: row for row in answer.report.operators[0].entries}
         assert (rows["CUDA"].rule, rows["CUDA"].source) == (Rule.DEFAULT, "CompositeExplicitAutogradNonFunctional")
-        assert "before the trial:" in screen_text(app) and "~ changed on trial (1 slot)" in screen_text(app)
+        await until(pilot, lambda: "before the trial:" in screen_text(app))
+        assert "~ changed on trial (1 slot)" in screen_text(app)
         await pilot.press("v")
         await until(pilot, lambda: "K→D~" in screen_text(app))
-        assert "~ Before the changes on trial, CUDA held" in app.query_one(SlotPane).view.text
+        slot = app.query_one(SlotPane).view
+        await until(pilot, lambda: "~ Before the changes on trial, CUDA held" in slot.text)
         await pilot.press("u")
         await until(pilot, lambda: "on trial" not in screen_text(app) + app.query_one(SlotPane).view.text)
 
