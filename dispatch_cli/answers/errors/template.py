@@ -97,14 +97,13 @@ HOLES = {
     "device_type": r"(?:cuda|hip|xpu|mps)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
+    "cuda_function": r"(?P<function>\w{0,100}cuda\w{0,100})",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     "other_complex": r"(?P<dtype>Complex(?:Half|Double))",
     "wide_float": r"(?P<dtype>Float|Double)",
     "half_dtype": r"(?P<dtype>Half)\b",
-    # dtypes of a result, and of the tensor that it is written into
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",
-    # names of functions of cuBLAS that compute products of matrices
     "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
     "complex_dtype": r"(?P<dtype>Complex(?:Half|Float|Double))",
     "no_dtype": r"(?<![\w.])(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100}",

@@ -78,24 +78,6 @@ def function_under_autocast(advice):
         Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
 
 
-@tries("data-replaced", "Convert y before", "replace the parameter")
-def data_of_another_layout(advice):
-    layer, y = torch.nn.Linear(2, 2), torch.ones(2, 2).to_sparse()
-    if "replace" in advice:
-        layer.weight = torch.nn.Parameter(y)
-    else:
-        layer.weight.data = y.to_dense() if advice else y
-
-
-@tries("data-replaced", "Turn the gradient off before", "keep the integers in a buffer")
-def integers_as_data(advice):
-    layer, y = torch.nn.Linear(2, 2), torch.ones(2, 2, dtype=torch.int8)
-    if "buffer" in advice:
-        layer.register_buffer("quantized", y)
-    else:
-        layer.weight.requires_grad_(not advice).data = y
-
-
 @tries("no-numpy", "Detach it before")
 def array_of_a_parameter(advice):
     x = training(1.0)
@@ -247,8 +229,6 @@ def attention_without_an_implementation(advice):
 
 untried("no-attention", "choose an attention that does not use the missing one", OTHER)
 untried("no-attention", "use float16 or bfloat16 on a GPU", OTHER)
-untried("no-collective", "Move the tensor, `x.to('cuda')`", OTHER)
-untried("no-collective", "move the whole module before it is wrapped", OTHER)
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
 untried("functionalize-alias", "Newer versions rewrite operators that change a list", "needs another build")
 untried("no-registration-api", "a file or a folder named `torch` is found first", "an explanation")

@@ -58,7 +58,6 @@ untried("undefined-symbol", "belongs to PyTorch or to CUDA itself", "needs libra
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("no-subclass", "try a newer PyTorch, or `torch.compile(f, dynamic=False)`", "the texts are faults of PyTorch")
 untried("no-subclass", "Higher-order operators have a rule for each mode", "needs another build")
-untried("other-cuda", "Install a build of", "needs a GPU")
 untried("undefined-symbol", "The installed MKL is of another release", "needs another MKL")
 untried("no-subclass", "an operator without a fake implementation can be the cause", "several causes")
 untried("no-subclass", "Register a fake implementation, also of the operators", "tried for texts about its absence")
