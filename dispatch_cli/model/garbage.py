@@ -16,7 +16,4 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()  # and back: what was made is old then, and is not searched at once
-                gc.unfreeze()
             gc.enable()
