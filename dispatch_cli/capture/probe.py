@@ -180,7 +180,10 @@ class Cleaner:
 
     def clean(self, text: str) -> str:
         """*text* without the paths of this machine."""
-        return self._sites.sub("site-packages/", self._roots.sub(lambda match: self._cuts[match[0]], text))
+        # The patterns take long, and most texts are dumps that name no such path.
+        if any(root in text for root in self._cuts):
+            text = self._roots.sub(lambda match: self._cuts[match[0]], text)
+        return self._sites.sub("site-packages/", text) if "-packages/" in text else text
 
 
 def _with_separator(path: str) -> str:
