@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from tests.write_reference import DOCUMENTS, ROOT
 
 

@@ -129,7 +129,7 @@ def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: 
 
 def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The ids of checks, and their codes; of several, the last one."""
-    from dispatch_cli.checks import CHECKS
+    from dispatch_cli.checks.all_checks import CHECKS
 
     before, comma, word = incomplete.rpartition(",")
     ids = [check.id for check in CHECKS]

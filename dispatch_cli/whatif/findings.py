@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import placed
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.brought_about import forms_of, new_findings
 from dispatch_cli.checks.catalogue.unused_suppression import finding_of
 from dispatch_cli.checks.check import Finding, Need

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.checks.listing import Limits, Listing, Unlisted
 from dispatch_cli.model.severity import Severity

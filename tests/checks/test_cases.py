@@ -10,7 +10,7 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.answers.findings.guards.recorded import recorded_guards
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import EndKind

@@ -8,7 +8,7 @@ import re
 import pytest
 import yaml
 
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Need, Severity
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.render.data import data_of

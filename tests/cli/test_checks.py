@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from tests.cli.support import Result, call
 from tests.cli.transcripts import EXPECTED
 

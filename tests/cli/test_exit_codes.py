@@ -11,7 +11,7 @@ import click
 import pytest
 
 from dispatch_cli import __version__, api
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.cli import cli
 from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
 

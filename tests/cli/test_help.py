@@ -10,7 +10,7 @@ import re
 import click
 import pytest
 
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.help import GROUPS
 from dispatch_cli.cli.modules import REMOVED

@@ -68,3 +68,9 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
     assert [
         module for module in modules if module.startswith("dispatch_cli") and any(part in module for part in parts)
     ] == []
+
+
+def test_a_call_that_succeeds_is_resolved_without_checks() -> None:
+    """The words of the support matrix are in `checks`; its catalogue is for whoever runs them."""
+    modules = imported(("resolve", "aten::add.Tensor", "--tensor", "cpu"))
+    assert [module for module in modules if module.startswith("dispatch_cli.checks.catalogue")] == []

@@ -20,7 +20,7 @@ from dispatch_cli.answers.findings.ci.junit_document import findings_junit, prob
 from dispatch_cli.answers.findings.ci.places_wording import relative_path
 from dispatch_cli.answers.findings.ci.sarif_document import findings_sarif, problems_sarif
 from dispatch_cli.answers.findings.report import FAIL_ON, ChosenCheck, FindingsReport, UnlistedFindings, reported
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span

@@ -12,7 +12,7 @@ import pytest
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View

@@ -12,7 +12,7 @@ from dispatch_cli.answers.findings.baseline.report import BaselineFilter, Baseli
 from dispatch_cli.answers.findings.checked import NotChecked, operators_checked
 from dispatch_cli.answers.shared.condition_words import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.conditions import Conditions, OtherVariant
 from dispatch_cli.checks.listing import Limits, Listing

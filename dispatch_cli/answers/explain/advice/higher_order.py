@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.answers.findings.baseline.report import Entry
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View

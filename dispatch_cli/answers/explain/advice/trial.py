@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 
 from dispatch_cli.answers.findings.baseline.report import Entry
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.files import captures_of
 from dispatch_cli.checks.run import run_checks

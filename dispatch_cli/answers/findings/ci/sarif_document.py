@@ -17,7 +17,7 @@ from dispatch_cli.answers.findings.checks_document import GROUPS
 from dispatch_cli.answers.findings.ci.places_wording import STANDARD_INPUT, common_tip, relative_path, sentences, worst
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, UnlistedFindings, by_place
 from dispatch_cli.answers.findings.summary_document import unlisted_sentence
-from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.severity import Severity
