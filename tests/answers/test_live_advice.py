@@ -23,7 +23,7 @@ from tests.answers.test_advice import Applied, interesting
 from tests.capture.support import live_seed, live_universe, torch_python
 
 pytestmark = pytest.mark.live
-DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "15"))
+DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "10"))
 TENSORS = {
     "CPU": "cpu",
     "SparseCPU": "cpu sparse",

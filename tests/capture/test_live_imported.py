@@ -89,10 +89,8 @@ def test_what_is_imported_before_capture_can_look(tmp_path: Path, monkeypatch: p
     (tmp_path / "mylib.py").write_text(LIBRARY, encoding="utf-8")
     (tmp_path / "sitecustomize.py").write_text("import mylib\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    captured = capture(tmp_path / "cap.json.gz", "mylib")
-    document = report(captured)
+    document = report(capture(tmp_path / "cap.json.gz", "mylib"))
     assert document["not_checked"]["unknown"] == document["operators"] > 3000
-    assert "the capture does not say who registered" in call("check-invariants", captured, "--op", "mylib::*").out
 
 
 def test_backends_that_pytorch_loads_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
