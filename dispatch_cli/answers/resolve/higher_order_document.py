@@ -18,9 +18,8 @@ from dispatch_cli.engine.call.higher_order.trace import (
     FakeModes,
     HandlerAnswer,
     HigherOrderHop,
-    Known,
 )
-from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
+from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import functionalities_of
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
@@ -90,7 +89,7 @@ def step_lines(step: HigherOrderStep) -> Iterator[str]:
             who = f"PyTorch, instead of {what}," if _steps_aside(hop) else what
             yield f"{hop.key}: {who} calls the operator again{_without(hop)}{_gradient(hop)}"
         case _:
-            known = "; it is not known whether it redispatches" if hop.why is Known.UNKNOWN else ""
+            known = "; it is not known whether it redispatches" if hop.why is Why.UNKNOWN else ""
             yield f"{hop.key}: {what} runs{known}{_gradient(hop)}"
 
 

@@ -1,11 +1,11 @@
-"""The kernels of a call: select a slot, find out what its kernel does, and continue as the kernel does."""
+"""The kernels of a call of an operator with kernels in C++."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.follow import Followed, Point, follow
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
 from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, hands_over, not_known, raises
@@ -13,8 +13,6 @@ from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Mode, Thread
 from dispatch_cli.engine.call.trace import (
     Does,
-    End,
-    EndKind,
     Error,
     Handler,
     HandlerKind,
@@ -36,36 +34,12 @@ from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER
 
 _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
 """End of the debug text of a kernel that Python code has registered."""
-MAX_HOPS = 4096
-"""More than any stack of transforms that a user can write needs; what goes on longer has no end."""
-
-
-class _At(NamedTuple):
-    """State of a call at one point. selection: if it has just been made. reached: how it came there."""
-
-    values: tuple[Value, ...]
-    thread: Thread
-    keyset: DispatchKeySet
-    reached: Reached
-    selection: Selection | None
-
-
-class Chain(NamedTuple):
-    """The kernels of one call up to its end, or up to the handler in Python that gets it.
-
-    values, thread: what the last of them was given. later: the error that one raises when what it called has computed.
-    """
-
-    hops: tuple[Hop, ...]
-    end: End
-    values: tuple[Value, ...]
-    thread: Thread
-    later: Error | None = None
 
 
 class KernelChain:
     """Follows calls of one operator from kernel to kernel.
 
+    hops: the kernels of the last call up to its end, or up to the handler in Python that gets it.
     python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
     """
 
@@ -88,80 +62,66 @@ class KernelChain:
         self._tags = () if definition is None else definition.tags
         self._selector = SlotSelector.of(dispatcher.universe, self._operator)
         self._python = python
-        self._hops: list[Hop] = []
+        self.hops: list[Hop] = []
         self._canonical = dispatcher.table(name)
 
-    def run(self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None) -> Chain:
+    def run(self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None) -> Followed:
         """Call the operator. given: a key set in the place of the one that tensors and thread make."""
-        self._hops = []
+        self.hops = []
         if given is None:
-            selection = self._selector.select(values, thread.keys, None if self._boxed else self._generator)
+            selection = self.select(values, thread, unboxed=not self._boxed)
         else:
             selection = self._selector.given(values, given, thread.keys)
-        at = _At(values, thread, selection.result, Reached.CALL, selection)
-        seen: dict[int, list[tuple[_At, int]]] = {}
-        later: Error | None = None
-        while True:
-            # The same place a second time means that there is no end.
-            alike = seen.setdefault(at.keyset.bits, [])
-            begin = next((number for place, number in alike if place[:-1] == at[:-1]), None)
-            if begin is not None or len(self._hops) >= MAX_HOPS:
-                circle = self._hops[begin or 0 :]
-                end = End(EndKind.ERROR, error=errors.endless(any(map(runs_python, circle))))
-                return Chain(tuple(self._hops), end, at.values, at.thread)
-            alike.append((at, len(self._hops)))
-            step = self._at_slot(at)
-            if step.end is not None:
-                return Chain(tuple(self._hops), step.end, at.values, at.thread, later)
-            later = later if step.then is None else step.then._replace(slot=self._hops[-1].slot)
-            at = self._next(at, step)
+        return follow(self, values, thread, selection)
 
-    def _next(self, at: _At, step: KernelStep) -> _At:
-        values = at.values if step.values is None else step.values
-        thread = at.thread if step.thread is None else step.thread
-        if step.passes is not None:
-            return _At(values, thread, step.passes, Reached.REDISPATCH, None)
-        selection = self._selector.select(values, thread.keys, self._generator if step.unboxed else None)
-        return _At(values, thread, selection.result, Reached.ANEW, selection)
+    def select(self, values: tuple[Value, ...], thread: Thread, unboxed: bool) -> Selection:
+        """The selection of a call. unboxed: the keys of a generator count."""
+        return self._selector.select(values, thread.keys, self._generator if unboxed else None)
 
-    def _at_slot(self, at: _At) -> KernelStep:
-        slot = slot_of(at.keyset)
+    def step(self, point: Point) -> KernelStep:
+        """Step of the kernel in the slot; the Python dispatcher chooses a second one."""
+        slot = slot_of(point.keyset)
         entry = self._operator.live[slot]
         if slot == PYTHON_DISPATCHER and kernels.is_core_fallback(self._dispatcher.universe, entry):
-            return self._by_python(at, entry)
-        step = self._kernel(at, slot, entry, at.keyset)
-        self._hop(at, slot, entry, at.keyset, step)
+            return self._by_python(point, entry)
+        step = self._kernel(point, slot, entry, point.keyset)
+        self._hop(point, slot, entry, point.keyset, step)
         return step
 
-    def _kernel(self, at: _At, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> KernelStep:
+    def endless(self, since: int) -> Error:
+        """The error of kernels that call one another for ever."""
+        return errors.endless(any(map(runs_python, self.hops[since:])))
+
+    def _kernel(self, point: Point, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> KernelStep:
         if entry.rule is Rule.NOT_KNOWN:
             return not_known()
         if entry.kernel is None:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
         moment = Moment(
-            self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._options, self._tags
+            *(self._name, self._schema, self._maker, point.values, point.thread, slot, entry, keyset),
+            *(self._options, self._tags),
         )
         return kernels.run(moment, self._dispatcher)
 
-    def _by_python(self, at: _At, entry: TableEntry) -> KernelStep:
+    def _by_python(self, point: Point, entry: TableEntry) -> KernelStep:
         """The fallback at PythonDispatcher: Python chooses the kernel for the rest of the set.
 
         A C++ kernel that it chooses gets the key set of a fresh selection, with the key of the Python dispatcher in it,
         so that a redispatch comes here again (``Dispatcher::callBoxedForDispatchKey``).
         """
-        if not at.thread.python_dispatcher:
+        if not point.thread.python_dispatcher:
             error = errors.python_dispatcher_not_set()
             step = raises(error)
-            self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, step)
+            self._hop(point, PYTHON_DISPATCHER, entry, point.keyset, step)
             return step
-        rest = at.keyset.remove(PYTHON_DISPATCHER)
+        rest = point.keyset.remove(PYTHON_DISPATCHER)
         handing = KernelStep(Does.REDISPATCHES, Why.CORE_FALLBACK, rest)
-        self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, handing)
+        self._hop(point, PYTHON_DISPATCHER, entry, point.keyset, handing)
         slot = slot_of(rest)
-        full = self._selector.select(at.values, at.thread.keys).result
+        full = self._selector.select(point.values, point.thread.keys).result
         choice, entry = self._choose(slot)
-        mode = self._pre_dispatch_mode(at, slot)
+        mode = self._pre_dispatch_mode(point, slot)
         if mode is not None:
             choice = choice._replace(chosen_key=slot, kernel=mode.name)
             step = hands_over(Handler(HandlerKind.MODE, mode.name, mode.position), why=Why.PYTHON)
@@ -173,14 +133,14 @@ class KernelChain:
         elif choice.kernel is not None:
             step = decomposes(Why.PYTHON) if choice.rule in kernels.COMPOSITES else ends(Why.PYTHON)
         else:
-            step = self._kernel(at, slot, entry, full)
-        self._hop(at._replace(reached=Reached.REDISPATCH, selection=None), slot, entry, full, step, choice)
+            step = self._kernel(point, slot, entry, full)
+        self._hop(point._replace(reached=Reached.REDISPATCH, selection=None), slot, entry, full, step, choice)
         return step
 
-    def _pre_dispatch_mode(self, at: _At, slot: str) -> Mode | None:
+    def _pre_dispatch_mode(self, point: Point, slot: str) -> Mode | None:
         """The mode that gets the call from Python at PreDispatch, which asks for no kernel then."""
-        modes = at.thread.pre_dispatch_modes
-        if slot != PRE_DISPATCH or not modes or at.thread.keys.excluded.has(PYTHON):
+        modes = point.thread.pre_dispatch_modes
+        if slot != PRE_DISPATCH or not modes or point.thread.keys.excluded.has(PYTHON):
             return None
         return modes[-1]
 
@@ -207,25 +167,25 @@ class KernelChain:
 
     def _hop(
         self,
-        at: _At,
+        point: Point,
         slot: str,
         entry: TableEntry,
         keyset: DispatchKeySet,
         step: KernelStep,
         python: PythonChoice | None = None,
     ) -> None:
-        before = at.thread.keys
+        before = point.thread.keys
         after = before if step.thread is None else step.thread.keys
-        self._hops.append(
+        self.hops.append(
             Hop(
                 slot=slot,
                 live=entry,
                 canonical=None if python is not None else self._other_canonical(slot, entry),
                 keyset=keyset,
-                reached=at.reached,
+                reached=point.reached,
                 does=step.does,
                 why=step.why,
-                selection=at.selection,
+                selection=point.selection,
                 passes=step.passes,
                 python=python,
                 excludes=_new_keys(before.excluded, after.excluded),

@@ -282,10 +282,12 @@ class FakeCall(NamedTuple):
 
     def _call(
         self, name: OperatorName, values: tuple[Value, ...], thread: Thread, options: Options
-    ) -> tuple[tuple[Hop, ...], End]:
+    ) -> tuple[Sequence[Hop], End]:
         """A call of an operator on another thread."""
         python = dict(self.python) if name == self.operator.name else {}
-        return KernelChain(self.dispatcher, name, self.maker, python, options).run(values, thread)[:2]
+        chain = KernelChain(self.dispatcher, name, self.maker, python, options)
+        end = chain.run(values, thread).end
+        return chain.hops, end
 
     def _unsafe(self, error: Error | None) -> Result:
         """``maybe_run_unsafe_fallback``. error: of the call at Meta."""

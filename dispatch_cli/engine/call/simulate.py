@@ -161,7 +161,7 @@ class CallSimulator:
         self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None
     ) -> tuple[tuple[Hop, ...], End]:
         """Call the operator. given: a key set in the place of the one that tensors and thread make."""
-        hops, end, values, thread, later = self._chain.run(values, thread, given)
+        end, values, thread, later = self._chain.run(values, thread, given)
         handler = end.handler
         if end.kind is EndKind.HANDLER and handler is not None and handler.name in (FAKE_TENSOR_MODE, FAKE_TENSOR):
             outcome, error = FakeCall(
@@ -173,7 +173,7 @@ class CallSimulator:
                 end = end._replace(kind=EndKind.ERROR, error=error)
         if later is not None and _computes(end):
             end = End(EndKind.ERROR, error=later, fake=end.fake)
-        return hops, end
+        return tuple(self._chain.hops), end
 
 
 def _computes(end: End) -> bool:

@@ -77,9 +77,12 @@ def not_known() -> KernelStep:
     return KernelStep(Does.NOT_KNOWN, Why.INCOMPLETE, end=End(EndKind.NOT_KNOWN))
 
 
-def hands_over(handler: Handler, passed: tuple[Handler, ...] = (), why: Why = Why.CORE_FALLBACK) -> KernelStep:
-    """A Python handler gets the call. passed: those that returned NotImplemented before."""
-    return KernelStep(Does.HANDS_OVER, why, end=End(EndKind.HANDLER, handler, passed=passed))
+def hands_over(
+    handler: Handler, passed: tuple[Handler, ...] = (), why: Why = Why.CORE_FALLBACK, error: Error | None = None
+) -> KernelStep:
+    """A Python handler gets the call. passed: those that returned NotImplemented before. error: which it raises."""
+    kind = EndKind.HANDLER if error is None else EndKind.ERROR
+    return KernelStep(Does.HANDS_OVER, why, end=End(kind, handler, error, passed))
 
 
 def redispatches(

@@ -122,6 +122,12 @@ class Why(Enum):
     """The Python dispatcher chose it."""
     OBSERVED = "observed"
     """It was seen in a recorded call, and is not what is predicted."""
+    DISPATCHER = "dispatcher"
+    """No implementation of a higher-order operator runs, or it does nothing by itself: PyTorch's dispatch decides."""
+    HELPER = "helper"
+    """The implementation is made by a helper of PyTorch, whose source says what it does."""
+    UNKNOWN = "unknown"
+    """Nothing is said about the implementation, which may do anything; the trace ends here."""
 
 
 class PythonChoice(NamedTuple):

@@ -13,23 +13,24 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import endless
+from dispatch_cli.engine.call.follow import Point, follow
 from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling, conflicting
-from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop, Known
+from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.select import SlotSelector
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
+from dispatch_cli.engine.call.step import KernelStep, calls_anew, ends, hands_over, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import PROXY_MODE, Contexts, Mode, Thread
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Reached
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Selection, Why
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import Absent, CallError, Context, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED
 
-MAX_HOPS = 512
-"""More than any stack of modes and transforms that a user can write needs."""
 _MODES = (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
 
 
@@ -48,44 +49,48 @@ def simulate_higher_order(
         raise CallError(message, Absent.UNDEFINED.value, "write `none`")
     thread = Contexts(maker).enter_all(tuple(contexts))
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
-    machine = _HigherOrderSimulator(state, operator, maker, thread.gradients)
-    end = machine.run(values, thread)
+    callee = _HigherOrderCallee(state, operator, maker, thread.gradients)
+    end, _, _, later = follow(callee, values, thread, callee.select(values, thread))
+    if later is not None and end.kind is not EndKind.ERROR:
+        end = End(EndKind.ERROR, error=later)
     return HigherOrderCall(
         operator.name,
         tuple(tensors),
         tuple(contexts),
-        tuple(machine.hops),
+        tuple(callee.hops),
         end,
-        machine.deferred,
-        machine.deferred_is_known,
+        callee.deferred,
+        callee.deferred_is_known,
         conflicting(thread, tensors),
     )
 
 
-class _HopResult(NamedTuple):
-    """Outcome of a step. thread, values: those of the operator's next call; None where they are unchanged.
+class _Ran(NamedTuple):
+    """What ran at a point.
 
-    not_implemented: the end is that NotImplemented is returned. waits: who goes on asking if the call again returns it.
+    not_implemented: NotImplemented is returned. waits: who goes on asking if a call again returns it.
     """
 
     hop: HigherOrderHop
-    end: End | None = None
-    thread: Thread | None = None
-    values: tuple[Value, ...] | None = None
+    step: KernelStep
     not_implemented: bool = False
     waits: _Waiting | None = None
 
 
 class _Waiting(NamedTuple):
-    """A mode's implementation that has called the operator again: what it was called with, and at which step."""
+    """A mode's implementation that has called the operator again: where it was called, and at which step."""
 
-    values: tuple[Value, ...]
-    thread: Thread
+    point: Point
     mode: Mode
     hop: HigherOrderHop
 
 
-class _HigherOrderSimulator:
+class _HigherOrderCallee:
+    """One call of a higher-order operator.
+
+    deferred: the error that the backward pass raises. deferred_is_known: as of `HigherOrderCall`.
+    """
+
     def __init__(
         self, state: State, operator: HigherOrderOperator, maker: TensorMaker, records_gradients: bool
     ) -> None:
@@ -95,112 +100,89 @@ class _HigherOrderSimulator:
         self._handlers = Handlers(self._table, state.modes, maker)
         self._maker = maker
         self._records_gradients = records_gradients
+        self._waiting: list[_Waiting] = []
         self.hops: list[HigherOrderHop] = []
         self.deferred: str | None = None
         self.deferred_is_known = True
-        self._raised: Error | None = None
 
-    def run(self, values: tuple[Value, ...], thread: Thread) -> End:
-        """Call the operator, and follow it as far as it is known what its implementations do."""
-        reached = Reached.CALL
-        seen = set()
-        waiting: list[_Waiting] = []
-        while True:
-            place = (values, thread)
-            if place in seen or len(self.hops) >= MAX_HOPS:
-                return End(EndKind.ERROR, error=endless(python=True))
-            seen.add(place)
-            step = self._step(values, thread, self._selected(values, thread, reached))
-            self.hops.append(step.hop)
-            while step.not_implemented and waiting and self._handlers.asks_subclasses:
-                step = self._resumed(waiting.pop())
-                self.hops.append(step.hop)
-            if step.end is not None:
-                return self._after(step.end)
-            if step.waits is not None:
-                waiting.append(step.waits)
-            values = values if step.values is None else step.values
-            thread = thread if step.thread is None else step.thread
-            reached = Reached.ANEW
+    def select(self, values: tuple[Value, ...], thread: Thread, _unboxed: bool = False) -> Selection:
+        """The selection of a call."""
+        return self._selector.select(values, thread.keys)
 
-    def _after(self, end: End) -> End:
-        """The end, with what the autograd implementations on the way do once the operator below them has returned."""
-        if self._raised is None or end.kind is EndKind.ERROR:
-            return end
-        return End(EndKind.ERROR, error=self._raised)
+    def step(self, point: Point) -> KernelStep:
+        """Step of the implementation at a point; when it returns NotImplemented, of who has called it there."""
+        ran = self._noted(self._run(point))
+        while ran.not_implemented and self._waiting and self._handlers.asks_subclasses:
+            ran = self._noted(self._resumed(self._waiting.pop()))
+        if ran.waits is not None:
+            self._waiting.append(ran.waits)
+        return ran.step
 
-    def _selected(self, values: tuple[Value, ...], thread: Thread, reached: Reached) -> HigherOrderHop:
-        """The selection of a call; what runs is filled in later."""
-        selection = self._selector.select(values, thread.keys)
-        return HigherOrderHop(selection.result.highest_priority(), selection, reached, Does.RAISES, Known.DISPATCHER)
+    def endless(self, _since: int) -> Error:
+        """The error of implementations that call one another for ever."""
+        return endless(python=True)
 
-    def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
+    def _noted(self, ran: _Ran) -> _Ran:
+        self.hops.append(ran.hop._replace(does=ran.step.does, why=ran.step.why))
+        return ran
+
+    def _run(self, point: Point) -> _Ran:
+        values, thread, _, reached, selection = point
+        assert selection is not None, "each call begins with a selection"
+        hop = HigherOrderHop(selection.result.highest_priority(), selection, reached, Does.RAISES, Why.DISPATCHER)
         if hop.key == FRONT:
-            return self._handled(values, thread, hop, self._handlers.of_transform(thread))
+            return self._handled(point, hop, self._handlers.of_transform(thread))
         if hop.key == PYTHON:
-            return self._handled(values, thread, hop, self._handlers.at_python_key(values, thread))
-        if hop.key == PRE_DISPATCH:
-            handling = self._handlers.before_dispatch(values, thread)
-            if handling is not None:
-                return self._handled(values, thread, hop, handling)
-        return self._resolved(values, thread, hop)
+            return self._handled(point, hop, self._handlers.at_python_key(values, thread))
+        handling = self._handlers.before_dispatch(values, thread) if hop.key == PRE_DISPATCH else None
+        return self._resolved(point, hop) if handling is None else self._handled(point, hop, handling)
 
-    def _resumed(self, waiting: _Waiting) -> _HopResult:
+    def _resumed(self, waiting: _Waiting) -> _Ran:
         """The mode's implementation has returned the NotImplemented that it got: the tensors are asked."""
-        hop = waiting.hop._replace(resumes=True, excludes=None, impl=None)
-        handling = self._handlers.after_mode(waiting.values, waiting.thread, waiting.mode)
-        return self._handled(waiting.values, waiting.thread, hop, handling)
+        point = waiting.point
+        handling = self._handlers.after_mode(point.values, point.thread, waiting.mode)
+        return self._handled(point, waiting.hop._replace(resumes=True, impl=None), handling)
 
     # an implementation that was asked for
 
-    def _handled(
-        self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling
-    ) -> _HopResult:
+    def _handled(self, point: Point, hop: HigherOrderHop, handling: Handling) -> _Ran:
         hop = hop._replace(asked=handling.asked, impl=handling.impl, takes_off=handling.takes_off)
-        if handling.error is not None:
-            does = Does.RAISES if handling.handler is None else Does.HANDS_OVER
-            return _HopResult(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
-        if handling.handler is not None:
-            known = Known.DISPATCHER if handling.impl is None else Known.HELPER
-            return _HopResult(
-                hop._replace(does=Does.HANDS_OVER, why=known), End(EndKind.HANDLER, handler=handling.handler)
-            )
-        impl = handling.impl
+        impl, handler, error = handling.impl, handling.handler, handling.error
+        if handler is not None:
+            why = Why.DISPATCHER if impl is None or error is not None else Why.HELPER
+            return _Ran(hop, hands_over(handler, why=why, error=error))
+        if error is not None:
+            return _Ran(hop, raises(error, Why.DISPATCHER))
         assert impl is not None, "without an error and a handler, an implementation runs"
         if handling.not_implemented:
-            ended = hop._replace(does=Does.ENDS, why=Known.DECLARED)
-            return _HopResult(ended, End(EndKind.KERNEL), not_implemented=True)
+            return _Ran(hop, ends(Why.DECLARED), not_implemented=True)
         place = ImplKind.TRANSFORM if handling.layer is not None else ImplKind.MODE
-        if impl.error_at(place) is not None:
-            return self._raises(hop, impl, place)
-        if impl.redispatches and handling.thread is not None:
-            again = hop._replace(does=Does.CALLS_ANEW, why=Known.DECLARED)
-            waits = None if handling.mode is None else _Waiting(values, thread, handling.mode, hop)
-            return _HopResult(again, None, handling.thread, handling.unwrapped(values), waits=waits)
-        return self._ends(hop, impl)
+        if impl.redispatches and impl.error_at(place) is None and handling.thread is not None:
+            step = calls_anew(handling.thread, handling.unwrapped(point.values), Why.DECLARED)
+            waits = None if handling.mode is None else _Waiting(point, handling.mode, hop)
+            return _Ran(hop, step, waits=waits)
+        return _Ran(hop, _ends(impl, place))
 
     # an implementation that resolve_key finds
 
-    def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
+    def _resolved(self, point: Point, hop: HigherOrderHop) -> _Ran:
         entry = self._entry(hop.key)
-        hop = hop._replace(entry=entry, impl=entry.impl)
         impl = entry.impl
+        hop = hop._replace(entry=entry, impl=impl)
         if impl is None:
-            return _HopResult(hop, End(EndKind.ERROR, error=errors.no_kernel(entry)))
-        if impl.kind is ImplKind.AUTOGRAD:
-            needs = self._needs_gradient(values)
+            return _Ran(hop, raises(errors.no_kernel(entry), Why.DISPATCHER))
+        has_helper = is_autograd_not_implemented(impl.kernel)
+        if impl.kind is ImplKind.AUTOGRAD or has_helper:
+            needs = self._records_gradients and any(map(_requires_grad, point.values))
             hop = hop._replace(needs_gradient=needs)
-            if not needs:
-                return self._below_autograd(thread, hop)
-        if is_autograd_not_implemented(impl.kernel):
-            needs = self._needs_gradient(values)
-            self._note_missing_derivative(impl, needs)
-            return self._below_autograd(thread, hop._replace(needs_gradient=needs))
-        if impl.error_at(ImplKind.DISPATCH) is not None:
-            return self._raises(hop, impl, ImplKind.DISPATCH)
-        if impl.redispatches:
-            return self._again(thread, hop)
-        return self._ends(hop, impl)
+            if has_helper or not needs:  # PyTorch's helpers call the operator again below autograd
+                then = self._missing_derivative(impl) if has_helper and needs else None
+                return self._without_keys(point, hop, self._maker.autograd_keys, Why.HELPER, then)
+        if impl.redispatches and impl.error_at(ImplKind.DISPATCH) is None:
+            at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD)
+            keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
+            return self._without_keys(point, hop, keys, Why.DECLARED)
+        return _Ran(hop, _ends(impl, ImplKind.DISPATCH))
 
     def _entry(self, key: str) -> HigherOrderEntry:
         universe = self._table.universe
@@ -208,40 +190,29 @@ class _HigherOrderSimulator:
         decision = self._table.decisions[universe.slot[slot]]
         return self._table.resolved(slot, decision)
 
-    def _needs_gradient(self, values: tuple[Value, ...]) -> bool:
-        return self._records_gradients and any(map(_requires_grad, values))
-
-    def _note_missing_derivative(self, impl: HigherOrderImpl, needs_gradient: bool) -> None:
-        if not needs_gradient:
-            return
+    def _missing_derivative(self, impl: HigherOrderImpl) -> Error | None:
+        """The error of ``autograd_not_implemented`` where it is raised at once; otherwise the backward pass raises."""
         error = errors.autograd_not_implemented(self._name)
         if impl.deferred_error is False:
-            self._raised = self._raised or error
-        else:
-            self.deferred = error.text
-            self.deferred_is_known = impl.deferred_error is not None
+            return error
+        self.deferred = error.text
+        self.deferred_is_known = impl.deferred_error is not None
+        return None
 
-    def _below_autograd(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
-        """Call the operator again below autograd, as PyTorch's helpers do."""
-        keys = self._maker.autograd_keys
-        hop = hop._replace(does=Does.CALLS_ANEW, why=Known.HELPER, excludes=keys)
-        return _HopResult(hop, thread=thread.exclude(keys))
+    def _without_keys(
+        self, point: Point, hop: HigherOrderHop, keys: DispatchKeySet, why: Why, then: Error | None = None
+    ) -> _Ran:
+        """The operator is called again with keys excluded. then: the error after that."""
+        step = calls_anew(point.thread.exclude(keys), why=why)._replace(then=then)
+        return _Ran(hop._replace(excludes=keys), step)
 
-    def _again(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
-        """Call the operator again without the key of the implementation; at an autograd key, below autograd."""
-        at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD)
-        keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
-        hop = hop._replace(does=Does.CALLS_ANEW, why=Known.DECLARED, excludes=keys)
-        return _HopResult(hop, thread=thread.exclude(keys))
 
-    def _raises(self, hop: HigherOrderHop, impl: HigherOrderImpl, place: ImplKind) -> _HopResult:
-        """The implementation raises an error, as its declaration says. place: what it was found by."""
-        error = errors.declared(impl.error_at(place) or "")
-        return _HopResult(hop._replace(does=Does.RAISES, why=Known.DECLARED), End(EndKind.ERROR, error=error))
-
-    def _ends(self, hop: HigherOrderHop, impl: HigherOrderImpl) -> _HopResult:
-        known = Known.UNKNOWN if impl.redispatches is None else Known.DECLARED
-        return _HopResult(hop._replace(does=Does.ENDS, why=known), End(EndKind.KERNEL))
+def _ends(impl: HigherOrderImpl, place: ImplKind) -> KernelStep:
+    """The implementation computes, or raises as its declaration says. place: what it was found by."""
+    text = impl.error_at(place)
+    if text is not None:
+        return raises(errors.declared(text), Why.DECLARED)
+    return ends(Why.UNKNOWN if impl.redispatches is None else Why.DECLARED)
 
 
 def _requires_grad(value: Value) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.trace import Does, End, Reached, Selection
+from dispatch_cli.engine.call.trace import Does, End, Reached, Selection, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry
 from dispatch_cli.model.call import Context, TensorSpec
@@ -57,19 +57,6 @@ class AskedHandler(NamedTuple):
     impl: HigherOrderImpl | None = None
 
 
-class Known(Enum):
-    """Source of the knowledge of what an implementation does with the call."""
-
-    DISPATCHER = "dispatcher"
-    """No implementation runs, or it does nothing by itself: PyTorch's dispatch says what happens."""
-    HELPER = "helper"
-    """It is made by a helper of PyTorch, whose source says what it does."""
-    DECLARED = "declared"
-    """The declaration says whether it calls the operator again."""
-    UNKNOWN = "unknown"
-    """Nothing is said about it; the implementation may do anything, and the trace ends here."""
-
-
 class HigherOrderHop(NamedTuple):
     """One step.
 
@@ -85,7 +72,7 @@ class HigherOrderHop(NamedTuple):
     selection: Selection
     reached: Reached
     does: Does
-    why: Known
+    why: Why
     entry: HigherOrderEntry | None = None
     asked: tuple[AskedHandler, ...] = ()
     impl: HigherOrderImpl | None = None

@@ -162,7 +162,8 @@ def in_place_or_view(moment: Moment, why: Why) -> KernelStep:
     text = _refused(inputs, outputs)
     if text is not None:
         return raises(_error(text), why)
-    return step._replace(then=_unsupported(moment, schema)) if inputs else step
+    later = _unsupported(moment, schema) if inputs else None
+    return step if later is None else step._replace(then=later._replace(slot=moment.slot))
 
 
 def _aliases(arguments: tuple[Argument, ...]) -> list[int]:

@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.fake_tensor_mode import Callee, class_of, passes_o
 from dispatch_cli.engine.call.step import KernelStep, Moment, hands_over, raises, redispatches
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, ErrorKind, Handler, HandlerKind, Why
+from dispatch_cli.engine.call.trace import Error, ErrorKind, Handler, HandlerKind
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.universe import PYTHON
 
@@ -57,10 +57,7 @@ def python(moment: Moment) -> KernelStep:
 
 def _fakes(moment: Moment, handler: Handler, mode: str) -> KernelStep:
     """A fake mode gets the call. mode: its name. It refuses tensors that are not its own."""
-    error = refusal(mode, moment.values, Callee.of(moment.name, moment.tags))
-    if error is None:
-        return hands_over(handler)
-    return KernelStep(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.ERROR, handler, error))
+    return hands_over(handler, error=refusal(mode, moment.values, Callee.of(moment.name, moment.tags)))
 
 
 def active_fake_mode(thread: Thread) -> str | None:

@@ -6,7 +6,8 @@ import pytest
 
 from dispatch_cli import api
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-from dispatch_cli.engine.call.higher_order.trace import Asker, HigherOrderCall, Known
+from dispatch_cli.engine.call.higher_order.trace import Asker, HigherOrderCall
+from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 
@@ -48,7 +49,7 @@ def test_modes_are_taken_off_one_after_the_other(example: State) -> None:
             (Asker.MODE, "FakeTensorMode", 1 + order.index(contexts[1])),
         ]
         assert [hop.takes_off for hop in result.hops] == [None, "ProxyTorchDispatchMode", "FakeTensorMode"]
-        assert result.hops[-1].why is Known.DECLARED
+        assert result.hops[-1].why is Why.DECLARED
 
 
 def test_what_the_universe_does_not_have(captured: State) -> None:
