@@ -27,6 +27,15 @@ class EndKind(Enum):
     NOT_KNOWN = "not-known"
 
 
+class CallEnd(Enum):
+    """End of a recorded call; the value is the name in machine formats."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    UNFINISHED = "unfinished"
+    """Its end is not recorded."""
+
+
 class CallError(Exception):
     """A tensor, a context or a key set of a call that is not understood, or that the universe does not have.
 

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.shared.report_parts import StartsFrom
 
 
+def listed(names: Iterable[str], nothing: str = "nothing") -> str:
+    """Names one after the other. nothing: the word for none."""
+    return ", ".join(names) or nothing
+
+
 def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
     """One key, two keys, or a run: ``CUDA … Meta (14 keys)``; short, the count alone in the brackets."""
     if len(keys) <= 2:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, NamedTuple
 
 from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
@@ -41,15 +40,6 @@ check_table = fields(
     }
 )
 """Looks at a table as the recorder writes it. Errors: Malformed, with the field."""
-
-
-class CallEnd(Enum):
-    """End of a call."""
-
-    RETURNED = "returned"
-    RAISED = "raised"
-    UNFINISHED = "unfinished"
-    """Its end is not recorded."""
 
 
 class RecordedCalls:

@@ -16,11 +16,12 @@ from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.keys.autograd import autocast_backend
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import CallEnd
 from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import writes
 from dispatch_cli.model.universe import AUTOGRAD, Universe
-from dispatch_cli.trace.calls import NONE, CallEnd
+from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 
 _COPIES = "non_blocking"

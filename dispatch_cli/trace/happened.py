@@ -14,12 +14,12 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.model.call import EndKind
+from dispatch_cli.model.call import CallEnd, EndKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable
 from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED
-from dispatch_cli.trace.calls import NONE, RAISED, CallEnd
+from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import Ran
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.keys.key_document import groups_label, listed
+from dispatch_cli.answers.keys.key_document import groups_label
 from dispatch_cli.answers.keys.report import (
     AliasRow,
     CoreAnswer,
@@ -33,6 +33,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.words import listed
 
 CODES = {
     CoreAnswer.KERNEL: Mark("f", Tone.FALLBACK, "PyTorch's own fallback"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from dispatch_cli.answers.keys.key import Filler, KeyKind, KeyReport, KeySetReport
 from dispatch_cli.answers.keys.report import ThreadDefault
@@ -11,7 +11,7 @@ from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKi
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
 from dispatch_cli.render.sheet import fact_sheet
-from dispatch_cli.render.words import short_kernel
+from dispatch_cli.render.words import listed, short_kernel
 
 FEW = 3
 """Number of keys that are named one by one."""
@@ -47,11 +47,6 @@ def _group_label(universe: Universe, functionalities: list[str], backends: tuple
     if len(missing) < len(backends):
         return f"{names} at {len(backends)} backends (not {', '.join(missing)})"
     return f"{names} at {', '.join(backends)}"
-
-
-def listed(names: Iterable[str], nothing: str = "nothing") -> str:
-    """Names one after the other."""
-    return ", ".join(names) or nothing
 
 
 def expression_note_text(note: ExpressionNote) -> str:

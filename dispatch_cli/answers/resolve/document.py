@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dispatch_cli.answers.keys.key_document import listed
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport, CarriedKey
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
@@ -59,7 +58,7 @@ from dispatch_cli.render.document import (
     lines,
 )
 from dispatch_cli.render.sheet import fact_sheet
-from dispatch_cli.render.words import over_label, place_cell, schema_label
+from dispatch_cli.render.words import listed, over_label, place_cell, schema_label
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport

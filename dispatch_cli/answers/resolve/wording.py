@@ -24,12 +24,11 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.model.call import ContextKind
+from dispatch_cli.model.call import CallEnd, ContextKind
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.words import short_kernel
-from dispatch_cli.trace.calls import CallEnd
 
 DOES = {
     Does.ENDS: "ends",

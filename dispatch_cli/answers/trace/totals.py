@@ -9,10 +9,11 @@ from typing import NamedTuple
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.trace import Hop
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import CallEnd
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL
-from dispatch_cli.trace.calls import NONE, CallEnd
+from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.answers.findings.baseline.report import Entry
-from dispatch_cli.checks.all_checks import CHECKS
-from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.catalogue import guard, higher_order_autograd
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
@@ -36,7 +33,7 @@ from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, 
 MAX_ROUNDS = 3
 """Limit of rounds in which a change that leads to another missing implementation is completed."""
 DEFAULT = "CompositeExplicitAutograd"
-_JUDGES = ("higher-order-autograd", "guard")
+_JUDGES = (higher_order_autograd.CHECK, guard.CHECK)
 """The checks that a change must not fail; the others speak of any operator that a backend has."""
 _TRANSFORMS = {"Vmap": "vmap", "Grad": "grad", "Jvp": "jvp", FUNCTIONALIZE: "functionalize"}
 """Each transform that a call can be in, and the context."""
@@ -197,14 +194,13 @@ def _changed(before: HigherOrderTable, after: HigherOrderTable, place: ImplPlace
 
 def _new_findings(
     state: State, operator: HigherOrderOperator, after: State, changed: HigherOrderOperator
-) -> frozenset[Entry]:
-    """The findings of severity warning and worse that a change causes."""
+) -> frozenset[tuple[str | None, ...]]:
+    """Subjects of the findings of severity warning and worse that a change causes."""
     return _findings(after, changed) - _findings(state, operator)
 
 
-def _findings(state: State, operator: HigherOrderOperator) -> frozenset[Entry]:
+def _findings(state: State, operator: HigherOrderOperator) -> frozenset[tuple[str | None, ...]]:
     own = operator._replace(is_own=True)
     view = View(state, (), frozenset((OperatorName(operator.name),)), higher_order=(own,))
-    checks = [check for check in CHECKS if check.id in _JUDGES]
-    findings: tuple[Finding, ...] = run_checks(view, checks, CHECKS).findings
-    return frozenset(Entry.of(issue) for issue in findings if issue.severity in (Severity.WARNING, Severity.ERROR))
+    findings = (finding for check in _JUDGES for finding in check.find(view))
+    return frozenset(finding.identity for finding in findings if finding.severity is not Severity.INFO)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 
-from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.files import captures_of
@@ -43,7 +42,7 @@ class Trial:
         self.universe = state.dispatcher.universe
         self._captures = captures_of(state)  # no change adds to them; what one takes away is not asked for
         self.view = self._view(self._state)
-        self._known = frozenset(map(Entry.of, _serious(self.view)))
+        self._known = frozenset(finding.identity for finding in _serious(self.view))
 
     @property
     def dispatcher(self) -> Dispatcher:
@@ -61,7 +60,7 @@ class Trial:
 
     def new_findings(self, state: State) -> list[Finding]:
         """The findings that matter and are not there without the change; `after` gave the state."""
-        return [finding for finding in _serious(self._view(state)) if Entry.of(finding) not in self._known]
+        return [finding for finding in _serious(self._view(state)) if finding.identity not in self._known]
 
     # inside
 
