@@ -132,7 +132,7 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
         from dispatch_cli.render.text import text
 
         style = style_for(sys.stdout, out.color, out.file)
-        return text(document(report, style.width, **how), style)
+        return text(document(report, **how), style)
     picture = import_module(PICTURES[view]).picture(report) if view in PICTURES else None
     if picture is not None and out.format == "html":
         how["drawn"] = tuple(picture)

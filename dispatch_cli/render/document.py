@@ -238,7 +238,21 @@ class DrawnPath(NamedTuple):
         return f"The way of {self.title}: {', then '.join(boxes)}"
 
 
-Block = Paragraph | Gap | Facts | TableBlock | Matrix  # type: ignore[type-arg]
+class Excerpt(NamedTuple):
+    """A line of a file; a writer that has no room for all of it shows the part that is underlined.
+
+    number: of the line. start, length: what is underlined in *tone*, in characters; nothing where *length* is 0.
+    """
+
+    number: int
+    line: str
+    start: int
+    length: int
+    tone: Tone
+    indent: int = 0
+
+
+Block = Paragraph | Gap | Facts | TableBlock | Matrix | Excerpt  # type: ignore[type-arg]
 
 
 def title_of(cell: MatrixCell) -> str:

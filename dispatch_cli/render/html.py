@@ -10,6 +10,7 @@ from dispatch_cli import __version__
 from dispatch_cli.render.document import (
     Block,
     DrawnPath,
+    Excerpt,
     Facts,
     Gap,
     Inline,
@@ -28,6 +29,7 @@ from dispatch_cli.render.document import (
     title_of,
     toned,
 )
+from dispatch_cli.render.snippets import marked_line
 from dispatch_cli.render.svg import DARK, IN_PAGE, LIGHT, drawn
 from dispatch_cli.render.text_safety import safe
 
@@ -130,7 +132,7 @@ def _block(block: Block | DrawnPath) -> Iterator[str]:
         rows = (f"<dt>{_inline(label)}</dt><dd>{_inline(row.inline)}</dd>\n" for label, row in pairs)
         yield f"<dl{_indent(block.indent)}>\n{''.join(rows)}</dl>\n" if block.rows else ""
     else:
-        yield _paragraph(block)
+        yield _paragraph(marked_line(block) if isinstance(block, Excerpt) else block)
 
 
 def _paragraph(block: Paragraph) -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from dispatch_cli.render.document import (
     Block,
+    Excerpt,
     Facts,
     Gap,
     Inline,
@@ -22,6 +23,7 @@ from dispatch_cli.render.document import (
     legend_of,
     lines_of,
 )
+from dispatch_cli.render.snippets import marked_line
 from dispatch_cli.render.text_safety import safe
 
 _MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<|~#&$"})
@@ -48,7 +50,7 @@ def markdown(blocks: Iterable[Block]) -> Iterator[str]:
                 label = _inline(row.label, "<br>")
                 yield f"- {label}{': ' if label else ''}{_inline(row.inline, '<br>')}\n"
         else:
-            yield _paragraph(block)
+            yield _paragraph(marked_line(block) if isinstance(block, Excerpt) else block)
 
 
 _REFERENCES = re.compile(

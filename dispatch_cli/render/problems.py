@@ -12,9 +12,8 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line, cut_start
-from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.render.document import Block, Excerpt, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.snippets import Snippet, marked_line
 from dispatch_cli.render.words import plural
 
 HANG = 4
@@ -27,7 +26,7 @@ MAX_CONDITIONS = 6
 """Number of conditions that are named."""
 
 
-def document(report: ProblemsReport, _: int | None = None) -> Iterator[Block]:
+def document(report: ProblemsReport) -> Iterator[Block]:
     """The report that takes the place of an answer."""
     return problems(report.problems)
 
@@ -114,7 +113,7 @@ def _snippet(span: Span, line_text: str | None) -> Iterator[Block]:
         line = cut_line(whole, span.column) if whole is not None else None
     if line and line.strip():
         column = span.column - 1 - cut_start(span.column)
-        yield marked_line(Snippet(span.line, line, column, 1 if 0 <= column <= len(line) else 0), Tone.BAD, indent=2)
+        yield Excerpt(span.line, line, column, 1 if 0 <= column <= len(line) else 0, Tone.BAD, indent=2)
 
 
 def notes_on_conditions(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:

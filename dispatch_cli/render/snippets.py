@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.document import Excerpt, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.text_lines import width_of
 from dispatch_cli.render.text_safety import safe
 
 MAX_WIDTH = 160
 """Characters of a line that are shown where no terminal limits them."""
+MIN_WIDTH = 20
 
 _WORD = re.compile(r"[\w:.*?\[\]-]+")
 _CUT = "…"
 
 
-class Snippet(NamedTuple):
-    """A line as it is shown. start, length: what is underlined in it, in characters; nothing where *length* is 0."""
-
-    number: int
-    line: str
-    start: int
-    length: int
-
-
-def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
+def snippet(span: Span, mark: str | None, tone: Tone, indent: int = 0) -> Excerpt | None:
     """The line of a span, with *mark* underlined where it stands at the span, else the word that stands there.
 
-    width: characters that there is room for; None for no limit but `MAX_WIDTH`. None where the file was
-    not read, or has no such line.
+    None where the file was not read, or has no such line.
     """
     whole = line_at(span)
     if whole is None:
@@ -40,34 +30,49 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     line = whole[first : span.column + NEAR].expandtabs(1)
     start = span.column - 1 - first
     length = _length(line, start, mark)
-    room = max(20, min(width or MAX_WIDTH, MAX_WIDTH))
-    room = room * len(line) // max(1, len(line), width_of(line))  # of wide characters there is room for fewer
     left = len(line) - len(line.lstrip())
-    cut = line[left:].rstrip()
-    start -= left
-    if len(cut) > room:
-        begin = 0 if start + length <= room - 1 else max(0, min(start - room // 3, len(cut) - room + 1))
-        take = room - (begin > 0)
-        part = cut[begin:] if begin + take >= len(cut) else cut[begin : begin + take - 1] + _CUT
-        start += (begin > 0) - begin
-        cut = (_CUT if begin else "") + part
-    start = max(0, min(start, len(cut)))
-    return Snippet(span.line, cut, start, max(1, min(length, len(cut) - start)))
+    shown = line[left:].rstrip()
+    start = max(0, min(start - left, len(shown)))
+    return Excerpt(span.line, shown, start, max(1, min(length, len(shown) - start)), tone, indent)
 
 
-def marked_line(excerpt: Snippet, tone: Tone, indent: int) -> Paragraph:
-    """A line with its number; the underlining below it is in *tone*."""
-    number = str(excerpt.number)
-    runs = [Run(f"{number} | ", Tone.DIM), Run(excerpt.line)]
-    if excerpt.length:
-        before, marked = excerpt.line[: excerpt.start], excerpt.line[excerpt.start :][: excerpt.length]
-        marks = "^" * max(1, width_of(safe(marked)))
+def fitted(excerpt: Excerpt, width: int | None) -> Excerpt:
+    """An excerpt whose line is cut to the room that it has. width: of the terminal; None for no limit but `MAX_WIDTH`.
+
+    What is underlined stays.
+    """
+    line, start = excerpt.line, excerpt.start
+    room = (
+        MAX_WIDTH if width is None else max(MIN_WIDTH, min(width - excerpt.indent - len(_number(excerpt)), MAX_WIDTH))
+    )
+    room = room * len(line) // max(1, len(line), width_of(line))  # of wide characters there is room for fewer
+    if len(line) <= room:
+        return excerpt
+    begin = 0 if start + excerpt.length <= room - 1 else max(0, min(start - room // 3, len(line) - room + 1))
+    take = room - (begin > 0)
+    part = line[begin:] if begin + take >= len(line) else line[begin : begin + take - 1] + _CUT
+    cut = (_CUT if begin else "") + part
+    start = max(0, min(start + (begin > 0) - begin, len(cut)))
+    return excerpt._replace(line=cut, start=start, length=min(excerpt.length, max(1, len(cut) - start)))
+
+
+def marked_line(excerpt: Excerpt, width: int | None = None) -> Paragraph:
+    """A line with its number, and the underlining below it. width: as in `fitted`."""
+    shown = fitted(excerpt, width)
+    runs = [Run(_number(shown), Tone.DIM), Run(shown.line)]
+    if shown.length:
+        before, marked = shown.line[: shown.start], shown.line[shown.start :][: shown.length]
         runs += [
-            Run(f"{' ' * len(number)} | ", Tone.DIM, breaks=True),
+            Run(f"{' ' * len(str(shown.number))} | ", Tone.DIM, breaks=True),
             Run(" " * width_of(safe(before))),
-            Run(marks, tone),
+            Run("^" * max(1, width_of(safe(marked))), shown.tone),
         ]
-    return Paragraph(tuple(runs), indent, kind=ParagraphKind.CODE)
+    return Paragraph(tuple(runs), shown.indent, kind=ParagraphKind.CODE)
+
+
+def _number(excerpt: Excerpt) -> str:
+    """The number of a line, as it stands before the line."""
+    return f"{excerpt.number} | "
 
 
 def _length(line: str, column: int, mark: str | None) -> int:

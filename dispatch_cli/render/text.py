@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Block, Matrix, Paragraph, Tone
+from dispatch_cli.render.document import Block, Excerpt, Matrix, Paragraph, Tone
 from dispatch_cli.render.text_lines import Part, Style, TextLine, laid_out_parts
 
 LOOKS = {
@@ -47,6 +47,10 @@ def parts_of(block: Block, width: int | None) -> list[Part]:
         from dispatch_cli.render.text_matrix import TextMatrix
 
         return [part for table in TextMatrix(block, width).blocks() for part in parts_of(table, width)]
+    if isinstance(block, Excerpt):
+        from dispatch_cli.render.snippets import marked_line
+
+        block = marked_line(block, width)
     parts = laid_out_parts(block, width)
     if parts is None:
         from dispatch_cli.render.text_wrapped import wrapped_parts

@@ -11,6 +11,7 @@ from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.declarations.source import read
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Tone
 from dispatch_cli.render.snippets import snippet
 
 LINE = "{CPU: op_cpu, XLA: b, CPU2: c, CPU: d}"
@@ -43,7 +44,7 @@ def test_where_there_is_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     Path("a.yaml").write_text("one\n\n", encoding="utf-8")
     read("a.yaml")
     for span in (Span("a.yaml", 2, 1), Span("a.yaml", 9, 1), Span("none", 1, 1), Span(".", 1, 1), Span("\0", 1, 1)):
-        assert snippet(span, None, None) is None
+        assert snippet(span, None, Tone.BAD) is None
 
 
 @pytest.mark.parametrize("span", [Span("nowhere.yaml", 1, 5), Span("a.yaml", 9, 5), Span("other.yaml", 1, 5)])

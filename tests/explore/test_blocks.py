@@ -79,8 +79,8 @@ def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
     covered = coverage_report(state, backend, names, autocast=True)
     return (
         lambda width: [*coverage.document(covered, width)],
-        lambda width: [*key.document(key_report(universe, "AutogradOther"), width, universe=universe)],
-        lambda width: [*registrations.document(registrations_report(state, names[:6]), width)],
+        lambda _: [*key.document(key_report(universe, "AutogradOther"), universe=universe)],
+        lambda _: [*registrations.document(registrations_report(state, names[:6]))],
         lambda _: [TABLE, Gap(), Facts([Fact("a label", HOSTILE), Fact("another", "word " * 40)]), Paragraph(HOSTILE)],
     )
 

@@ -32,7 +32,7 @@ NEEDS = {
 }
 
 
-def document(report: ChecksReport, width: int | None = None, *, whole: bool) -> Iterator[Block]:
+def document(report: ChecksReport, *, whole: bool) -> Iterator[Block]:
     """whole: the documentation of each check, not the list."""
     if not whole:
         yield from _list(report.checks)
@@ -41,36 +41,31 @@ def document(report: ChecksReport, width: int | None = None, *, whole: bool) -> 
         if position:
             yield Gap()
             yield Gap()
-        yield from _documentation(check, _facts(check), parts(check.documentation), width)
+        yield from _documentation(check, _facts(check), parts(check.documentation))
 
 
-def of_finding(check: CheckEntry, severity: Severity, width: int | None = None) -> Iterator[Block]:
+def of_finding(check: CheckEntry, severity: Severity) -> Iterator[Block]:
     """The documentation of a check below one of its findings. severity: of the finding."""
     here = f"Severity {severity.value} here, {check.severity.value} by default"
     facts = _facts(check, "" if severity is check.severity else here)
     rule, *others = parts(check.documentation)
-    yield from _documentation(check, facts, [rule._replace(text=f"The check demands: {rule.text}"), *others], width)
+    yield from _documentation(check, facts, [rule._replace(text=f"The check demands: {rule.text}"), *others])
 
 
-def _documentation(check: CheckEntry, facts: str, texts: Iterable[DocPart], width: int | None) -> Iterator[Block]:
+def _documentation(check: CheckEntry, facts: str, texts: Iterable[DocPart]) -> Iterator[Block]:
     yield Paragraph((Run(check.id, Tone.HEAD), Run(f" ({check.code})", Tone.DIM)), kind=ParagraphKind.TITLE)
     yield Paragraph(Run(facts, Tone.DIM))
     for part in texts:
         yield Gap()
         if part.code:
-            yield from code_blocks(part.text.split("\n"), width)
+            yield code_block(part.text)
         else:
             yield Paragraph(lines(*_flowing(part.text)))
 
 
-def code_blocks(code: list[str], width: int | None) -> Iterator[Paragraph]:
-    """Lines of YAML. One for which a terminal has no room goes on further in, which is YAML, too."""
-    if width is None:
-        yield Paragraph(lines(*code, tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)
-        return
-    for line in code:
-        text = line.lstrip()
-        yield Paragraph(Run(text, Tone.ALIAS), INDENT + len(line) - len(text), hang=INDENT)
+def code_block(code: str) -> Paragraph:
+    """Lines of YAML."""
+    return Paragraph(lines(*code.split("\n"), tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)
 
 
 def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:

@@ -21,7 +21,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.snippets import marked_line, snippet
+from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.words import keys_label, short_kernel
 
 INDENT = 4
@@ -33,9 +33,7 @@ MAX_TITLE = 380
 """Characters of place and sentence of an entry: at most four lines at 100 columns."""
 
 
-def document(
-    report: FindingsReport, width: int | None = None, *, lowest: Severity = Severity.INFO, full: bool = True
-) -> Iterator[Block]:
+def document(report: FindingsReport, *, lowest: Severity = Severity.INFO, full: bool = True) -> Iterator[Block]:
     """Findings, worst first, then by place; then how much was checked, and at last how the run ends.
 
     lowest: the mildest severity that is shown. full: each finding is shown with all its facts; otherwise those of one
@@ -46,11 +44,11 @@ def document(
     unlisted = [rest for rest in report.unlisted if rest.severity.rank <= lowest.rank]
     if full:
         for group in groups:
-            yield from finding_blocks(group, width)
+            yield from finding_blocks(group)
     else:
         entries = _entries(groups, unlisted)
         for entry in entries:
-            yield from _entry(entry, width, with_line=len(entries) <= FEW)
+            yield from _entry(entry, with_line=len(entries) <= FEW)
         places = {(group[0].check, group[0].span) for group in groups}
         unlisted = [rest for rest in unlisted if (rest.check, rest.span) not in places]
     for rest in unlisted:
@@ -89,14 +87,14 @@ def _cause(finding: Finding) -> object:
     return finding.check, finding.severity, namespace, place, *words, code, finding.when is None
 
 
-def _entry(entry: _Entry, width: int | None, with_line: bool) -> Iterator[Block]:
+def _entry(entry: _Entry, with_line: bool) -> Iterator[Block]:
     """The first finding, the names of some others like it, and what to do."""
     first = entry.groups[0]
     message = first[0].message if len(first) == 1 else first[0].group_message or first[0].message
     room = MAX_TITLE - len(f"{first[0].span}: {first[0].severity.value}[{first[0].check}]: ")
     yield _title(first[0], _cut(message, room))
     if with_line:
-        yield from _snippet(first[0], width)
+        yield from _snippet(first[0])
     yield Facts([*_facts(entry), *_tip(first[0])], INDENT, Tone.DIM)
     yield Gap()
 
@@ -137,11 +135,11 @@ def _named(finding: Finding, file: str | None) -> str:
     return f"{finding.operator} ({where})" if finding.operator else where
 
 
-def finding_blocks(group: list[Finding], width: int | None) -> Iterator[Block]:
+def finding_blocks(group: list[Finding]) -> Iterator[Block]:
     """A finding. Of several: what they have in common, then a row for each run of keys with equal details."""
     first, several = group[0], len(group) > 1
     yield _title(first, (several and first.group_message) or first.message)
-    yield from _snippet(first, width)
+    yield from _snippet(first)
     common = common_details(group)
     facts = [*(Fact(name, value) for name, value in common), *map(note_fact, common_related(group))]
     if several:
@@ -183,13 +181,10 @@ def _title(finding: Finding, message: str) -> Paragraph:
     return Paragraph((*place, *sentence), hang=4, link=finding.span)
 
 
-def _snippet(finding: Finding, width: int | None) -> Iterator[Block]:
-    if finding.span is None:
-        return
-    room = None if width is None else width - len(str(finding.span.line)) - 7
-    source_line = snippet(finding.span, finding.mark, room)
-    if source_line is not None:
-        yield marked_line(source_line, SEVERITY_TONES[finding.severity], INDENT)
+def _snippet(finding: Finding) -> Iterator[Block]:
+    span, tone = finding.span, SEVERITY_TONES[finding.severity]
+    if span is not None and (excerpt := snippet(span, finding.mark, tone, INDENT)) is not None:
+        yield excerpt
 
 
 def note_fact(related: Related) -> Fact:

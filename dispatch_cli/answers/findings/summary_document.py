@@ -41,7 +41,6 @@ COLUMNS: list[Column[CheckSummary]] = [
 
 def document(
     report: FindingsSummaryReport,
-    _: int | None = None,
     *,
     counts: bool = True,
     lowest: Severity = Severity.INFO,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from dispatch_cli.answers.keys.key_document import groups_label
 from dispatch_cli.answers.keys.report import (
@@ -15,6 +16,7 @@ from dispatch_cli.answers.keys.report import (
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,
+    Column,
     Fact,
     Facts,
     Gap,
@@ -27,6 +29,7 @@ from dispatch_cli.render.document import (
     Paragraph,
     ParagraphKind,
     Run,
+    TableBlock,
     Tone,
     joined,
     lines,
@@ -42,10 +45,9 @@ CODES = {
 }
 """The letters are those of a table's grid."""
 UNNAMED = Mark("'", meaning="PyTorch's parser does not know the name")
-COLUMN_GAP = 3
 
 
-def document(report: UniverseReport, width: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: UniverseReport, *, universe: Universe) -> Iterator[Block]:
     """Priority, grid, aliases, defaults and devices."""
     rows = {row.key: row for row in report.keys}
     yield Paragraph(f"{report.universe}: the dispatch keys of PyTorch {report.torch}", kind=ParagraphKind.TITLE)
@@ -56,7 +58,7 @@ def document(report: UniverseReport, width: int | None = None, *, universe: Univ
     )
     yield Gap()
     yield Paragraph("Priority, highest first: a call goes to the highest key of its set")
-    yield _columns([_functionality(row, rows) for row in report.functionalities], width)
+    yield _priorities([_functionality(row, rows) for row in report.functionalities])
     yield Gap()
     yield Paragraph("Functionalities that are per backend: each cell is a runtime key")
     per_backend = [row for row in reversed(report.functionalities) if row.per_backend]
@@ -84,20 +86,11 @@ def _functionality(row: FunctionalityRow, rows: dict[str, KeyRow]) -> tuple[Run,
     return joined(number, Run(code.text, code.tone), f" {safe(row.functionality)}")
 
 
-def _columns(cells: Sequence[tuple[Run, ...]], width: int | None) -> Paragraph:
-    """Cells below each other, in as many columns as the width has room for; in a pipe one."""
-    sizes = [sum(len(run.text) for run in cell) for cell in cells]
-    column = max(sizes) + COLUMN_GAP
-    count = 1 if width is None else max(1, (width + COLUMN_GAP) // column)
-    height = -(-len(cells) // count)
-    runs: list[Run] = []
-    for line in range(height):
-        runs.append(Run("", breaks=line > 0))
-        blanks = 0
-        for cell, size in zip(cells[line::height], sizes[line::height], strict=True):
-            runs += [Run(" " * blanks), *cell]
-            blanks = column - size
-    return Paragraph(tuple(runs), kind=ParagraphKind.CODE)
+def _priorities(cells: Sequence[tuple[Run, ...]]) -> TableBlock[tuple[tuple[Run, ...], tuple[Run, ...]]]:
+    """The functionalities in two columns, the upper half on the left."""
+    half = -(-len(cells) // 2)
+    rows = [*zip_longest(cells[:half], cells[half:], fillvalue=())]
+    return TableBlock([Column("Priority", lambda row, _: row[0]), Column("Priority", lambda row, _: row[1])], rows)
 
 
 def _cell(key: KeyRow) -> MatrixCell:

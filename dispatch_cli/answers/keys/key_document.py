@@ -70,7 +70,7 @@ def expression_note_text(note: ExpressionNote) -> str:
             return f"{keys} {'make' if several else 'makes'} no key without a backend bit"
 
 
-def key_set_document(report: KeySetReport, _: int | None = None) -> Iterator[Block]:
+def key_set_document(report: KeySetReport) -> Iterator[Block]:
     """The expression as it is read, its keys and bits, and the notes."""
     yield Paragraph(report.reading, kind=ParagraphKind.TITLE)
     yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
@@ -97,7 +97,7 @@ DEFAULTS = {
 }
 
 
-def document(report: KeyReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: KeyReport, *, universe: Universe) -> Iterator[Block]:
     """The key, what it is, and one fact a line."""
     yield Paragraph(f"{report.key}: {_what(report)}", kind=ParagraphKind.TITLE)
     yield Paragraph(Run(f"in {report.universe}, PyTorch {report.torch}", Tone.DIM))

@@ -51,7 +51,7 @@ class _FileGroup(NamedTuple):
     kernels: list[RegisteredKernel]
 
 
-def document(report: KeyRegistrationsReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
+def document(report: KeyRegistrationsReport, full: bool = False) -> Iterator[Block]:
     """Each key with the operators that have a kernel there; then the keys at which none has one."""
     folded = False
     for key in report.keys:

@@ -11,7 +11,7 @@ from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, Tab
 from dispatch_cli.render.sheet import Sheet
 
 
-def document(report: BasesReport, _: int | None = None) -> Iterator[Block]:
+def document(report: BasesReport) -> Iterator[Block]:
     """One row per state, and one per overlay."""
     yield TableBlock(COLUMNS, report.bases) if report.bases else Paragraph(Run("No state is embedded.", Tone.DIM))
     if report.overlays:

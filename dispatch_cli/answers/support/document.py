@@ -107,7 +107,7 @@ def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColum
     return "; ".join(f"{', '.join(where)}: {', '.join(names)}" for names, where in backends.items())
 
 
-def document(report: SupportReport, _: int | None = None, full: bool = False) -> Iterator[Block]:
+def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
     """The verdict, the matrix, then the reasons. full: a row for each operator."""
     yield Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE, is_verdict=True)
     yield from (Paragraph(text, hang=INDENT) for text in counts(report))

@@ -88,7 +88,7 @@ def _row(group: Sequence[Folded[TableRow]], places: Mapping[str, Span | None]) -
     return BriefRow(keys, answer, generated, tuple(declared))
 
 
-def document(report: TableReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: TableReport, *, universe: Universe) -> Iterator[Block]:
     """Each operator's table: its rows, the counts, and the notes."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
     yield from tables(report, lambda table: _rows(table, autograd_keys))

@@ -27,7 +27,7 @@ from dispatch_cli.render.words import (
 )
 
 
-def document(report: PythonDifferencesReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: PythonDifferencesReport, *, universe: Universe) -> Iterator[Block]:
     """A row for slots that are decided alike, then the reasons and the counts."""
     operators = [*report.operators]
     compared = plural(report.compared, "operator")

@@ -64,7 +64,7 @@ SHORT = 4
 """Letters of a header of numbers where there is little room."""
 
 
-def document(report: TableReport, _: int | None = None, *, universe: Universe, full: bool = False) -> Iterator[Block]:
+def document(report: TableReport, *, universe: Universe, full: bool = False) -> Iterator[Block]:
     """Each operator's table, folded unless *full*; then through what files came that the user did not name."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
 
@@ -240,7 +240,7 @@ class CountColumn(NamedTuple):
     of: Callable[[Any], int]
 
 
-def summary_document(report: TableSummaryReport, _: int | None = None) -> Iterator[Block]:
+def summary_document(report: TableSummaryReport) -> Iterator[Block]:
     """Number of slots that each rule fills, that are stale, and that differ from the base.
 
     A row per operator, then a row per higher-order operator.

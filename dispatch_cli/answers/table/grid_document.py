@@ -107,7 +107,7 @@ MARKS = {
 }
 
 
-def document(report: TableReport, _: int | None = None, *, universe: Universe) -> Iterator[Block]:
+def document(report: TableReport, *, universe: Universe) -> Iterator[Block]:
     """Each operator as a grid."""
     for position, table in enumerate(report.operators):
         if position:

@@ -197,14 +197,14 @@ def call_blocks(state: State, report: CallAnswered, full: bool = False) -> Itera
         yield Facts(options)
 
 
-def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport, width: int) -> Iterator[Block]:
+def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport) -> Iterator[Block]:
     """The key set of a call, a key, or a key set that was written."""
     if isinstance(report, CallKeysReport):
-        yield from call_keys_document(report, width)
+        yield from call_keys_document(report)
     elif isinstance(report, KeyReport):
-        yield from key.document(report, width, universe=state.dispatcher.universe)
+        yield from key.document(report, universe=state.dispatcher.universe)
     else:
-        yield from key_set_document(report, width)
+        yield from key_set_document(report)
 
 
 def nothing_asked() -> Iterator[Block]:

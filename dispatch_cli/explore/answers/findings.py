@@ -200,14 +200,14 @@ class FindingFix(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-def finding_detail(state: State, row: FindingRow, width: int) -> Iterator[Block]:
+def finding_detail(state: State, row: FindingRow) -> Iterator[Block]:
     """A finding, its slot, a fix, the registrations of its operator, and why it is a finding."""
     if row.unlisted is not None:
         yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
     elif row.mark == GONE:
         yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
     if row.findings:
-        yield from finding_blocks([*row.findings], width)
+        yield from finding_blocks([*row.findings])
     operator = spot_of(state, row, None)
     facts = [] if operator is None else [Fact("operator", row.operator or "", operator)]
     for key in row.keys[:1]:
@@ -220,8 +220,7 @@ def finding_detail(state: State, row: FindingRow, width: int) -> Iterator[Block]
     if (text := fragment(edits)) is not None:
         yield Gap()
         yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
-        (code,) = check_documents.code_blocks(text.rstrip().split("\n"), None)
-        yield code._replace(link=FindingFix(edits))
+        yield check_documents.code_block(text.rstrip())._replace(link=FindingFix(edits))
     if operator is not None and operator.operator is not None:
         (registered,) = registrations_report(state, [operator.operator]).operators
         kernels = [*registered.kernels]
@@ -231,7 +230,7 @@ def finding_detail(state: State, row: FindingRow, width: int) -> Iterator[Block]
             yield TableBlock(KERNELS, kernels)
     yield Gap()
     (check,) = checks_report((Selector(row.check),)).checks
-    yield from check_documents.of_finding(check, row.severity, width)
+    yield from check_documents.of_finding(check, row.severity)
 
 
 def opened_by(item: Any, state: State, row: FindingRow) -> Any:

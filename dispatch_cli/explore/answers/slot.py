@@ -26,11 +26,9 @@ from dispatch_cli.explore.switch import name_text
 from dispatch_cli.model.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
-from dispatch_cli.render.snippets import marked_line, snippet
+from dispatch_cli.render.snippets import snippet
 
 WORKING = "Looking for what would help …"
-_MARGIN = 10
-"""Columns before a line of a file, for its number."""
 
 
 class ToSlot(NamedTuple):
@@ -98,7 +96,7 @@ class SlotBlocks:
         if isinstance(report, ExplainHigherOrderReport):
             return explain_higher_order.document(report, width)
         if isinstance(report.what, SlotExplanation):
-            return self._slot(report, report.what, width)
+            return self._slot(report, report.what)
         return chain(explain.document(report, width), (Gap(),) if self.off else (), self._switched_off())
 
     def leads_to(self, item: Any) -> Target | None:
@@ -133,7 +131,7 @@ class SlotBlocks:
         registrations = what.registrations if isinstance(what, SlotExplanation) else ()
         return next((ToRegistration(row, True) for row in registrations if row.role is Role.FILLS), None)
 
-    def _slot(self, report: ExplainReport, what: SlotExplanation, width: int) -> Iterator[Block]:
+    def _slot(self, report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
         """Blocks about a slot: those of ``explain``, and what concerns the changes on trial."""
         yield from explain.heading(report)
         answer = said_once(what.answer, self.before)
@@ -145,8 +143,8 @@ class SlotBlocks:
             yield Paragraph(Run(f"~ Before the changes on trial, {what.key} {was}.", Tone.WARN))
         yield from self._switched_off()
         span = what.answer.span
-        if span is not None and (excerpt := snippet(span, None, width - _MARGIN)) is not None:
-            yield marked_line(excerpt, Tone.WARN, 2)
+        if span is not None and (excerpt := snippet(span, None, Tone.WARN, 2)) is not None:
+            yield excerpt
         yield from explain.reasons(report, what)
         yield from explain.around(what)
         yield from self._advice(what.advice)

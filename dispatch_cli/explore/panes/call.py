@@ -187,12 +187,12 @@ class CallPane(Pane):
     def _answer(self, keys: bool) -> PaneAnswer | None:
         return keys_answer(self.session, self.draft) if keys else call_answer(self.session, self.spot, self.draft)
 
-    def _blocks(self, width: int) -> Any:
+    def _blocks(self, width: int) -> Any:  # noqa: ARG002
         valid, state = self._valid, self.session.state
         if self.problems:
             yield from refusal(self.problems, None if valid is None else valid[2])
         if valid is not None and valid[1]:
-            yield from key_blocks(state, valid[3].report, width)
+            yield from key_blocks(state, valid[3].report)
         elif valid is not None:
             yield from call_blocks(state, valid[3].report, self.is_full)
         elif not self.problems:

@@ -173,7 +173,7 @@ class FindingsPane(ListPane):
         """Choice of the operator, as long as the command for it is not known."""
         return (f"of {self._operator_name}",) if self._this and self._operator_name not in self._closer else ()
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:
+    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
         """A finding; without one, how the run ended."""
         if row is None:
             if self._report is None:
@@ -181,7 +181,7 @@ class FindingsPane(ListPane):
             if self._rows:
                 return (Paragraph(self._none()),)
             return summary_document(summary_of(self._report))
-        return finding_detail(self.session.state, row, width)
+        return finding_detail(self.session.state, row)
 
     def _none(self) -> str:
         unlisted = 0 if self._report is None else sum(row.findings for row in self._report.unlisted)

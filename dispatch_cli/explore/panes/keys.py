@@ -173,8 +173,8 @@ class KeysPane(ListPane):
             return ()
         report = self._shown.report
         if isinstance(report, UniverseReport):
-            return keys_documents.document(report, width, universe=self._universe)
-        return key_documents.document(report, width, universe=self._universe)
+            return keys_documents.document(report, universe=self._universe)
+        return key_documents.document(report, universe=self._universe)
 
     def place_of(self, row: Any) -> Span | None:
         """Place of a kernel's declaration."""

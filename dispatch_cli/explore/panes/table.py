@@ -31,15 +31,13 @@ from dispatch_cli.explore.answers.table import (
 from dispatch_cli.explore.session import TRIED, PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.pane import LOW, SWITCHES_OFF, Pane
-from dispatch_cli.render.document import Block, Paragraph
-from dispatch_cli.render.snippets import snippet
+from dispatch_cli.render.document import Block, Paragraph, Tone
+from dispatch_cli.render.snippets import fitted, snippet
 from dispatch_cli.render.text_safety import safe
 
 _NEXT = {Resolver.CPP: Resolver.DIFFERENCES, Resolver.DIFFERENCES: Resolver.CPP}
 
 
-_MARGIN = 8
-"""Columns before a line of a file, for its number."""
 NARROW = 60
 """Columns below which a sentence needs more lines."""
 
@@ -66,8 +64,8 @@ class Detail(Static):
         text = "" if place is None else safe(" ".join(sentences_of(place, tried, key)))
         if self.has_class("-with-source") and not self.has_class("-low") and place is not None:
             span = getattr(place.row, "span", None)
-            excerpt = None if span is None else snippet(span, None, self.content_size.width - _MARGIN)
-            text += "" if excerpt is None else f"\n{excerpt.number} | {safe(excerpt.line)}"
+            if span is not None and (excerpt := snippet(span, None, Tone.WARN)) is not None:
+                text += f"\n{excerpt.number} | {safe(fitted(excerpt, self.content_size.width).line)}"
         if text != str(self.content):
             self.update(Content(text), layout=False)
 

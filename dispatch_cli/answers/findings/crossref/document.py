@@ -24,7 +24,7 @@ _PARTS = {
 }
 
 
-def document(report: CrossrefReport, _: int | None = None, *, slots: Sequence[str]) -> Iterator[Block]:
+def document(report: CrossrefReport, *, slots: Sequence[str]) -> Iterator[Block]:
     """Document: the counts, the differences by operator, the differences between C++ and Python, and the result.
 
     slots: of the engine's tables, in order.

@@ -17,7 +17,7 @@ MAX_BROKEN = 3
 """Number of listed places where a guard does not hold; check-invariants shows all."""
 
 
-def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
+def document(report: GuardsReport) -> Iterator[Block]:
     """A row for each guard, what is broken below, and the count."""
     suppressed = _suppressed(report)
     if not report.guards:

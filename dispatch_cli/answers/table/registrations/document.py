@@ -46,7 +46,7 @@ _CAPTURED = (
 )
 
 
-def document(report: RegistrationsReport, _: int | None = None) -> Iterator[Block]:
+def document(report: RegistrationsReport) -> Iterator[Block]:
     """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts."""
     kernels = overridden = dangling = count = 0
     inherited: dict[tuple[Span | None, Origin], None] = {}
@@ -206,7 +206,7 @@ _NOTHING = (None,) * 7
 """The cells of a kernel, where there is none."""
 
 
-def order_document(report: RegistrationOrderReport, _: int | None = None) -> Iterator[Block]:
+def order_document(report: RegistrationOrderReport) -> Iterator[Block]:
     """Each operator with its registrations."""
     operators = registrations = captured = 0
     for operator in report.operators:
@@ -253,7 +253,7 @@ def order_sheet(report: RegistrationOrderReport) -> Sheet:
     return Sheet(columns, rows)
 
 
-def fallbacks_document(report: BackendFallbacksReport, _: int | None = None) -> Iterator[Block]:
+def fallbacks_document(report: BackendFallbacksReport) -> Iterator[Block]:
     """Number of backend fallbacks, then each of them."""
     count = len(report.fallbacks)
     own = sum(fallback.core for fallback in report.fallbacks)
