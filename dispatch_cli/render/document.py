@@ -46,7 +46,7 @@ class ParagraphKind(Enum):
     """Role of a paragraph.
 
     TITLE: the name of what the answer is about. SECTION: the head of a part of it.
-    CODE: lines that stay as they are: a terminal does not wrap them, blanks count.
+    CODE: lines that stay as they are: blanks count, and a terminal does not wrap them, unless they hang.
     QUOTE: words of others, such as the text of PyTorch's error. ITEM: one of a list.
     """
 

@@ -91,8 +91,10 @@ def laid_out_parts(block: Block, width: int | None) -> list[Part] | None:
         return facts_lines(block, width)
     assert isinstance(block, Paragraph), "a matrix is written as paragraphs"
     shown, (first, *others) = paragraph_lines(block)
-    part_lines = [blanks(shown.indent) + first, *(blanks(shown.indent + shown.hang) + line for line in others)]
-    return [Part(block, part_lines)] if shown.kind is ParagraphKind.CODE else _fitting([Part(block, part_lines)], width)
+    is_code = shown.kind is ParagraphKind.CODE
+    further = shown.indent + (0 if is_code else shown.hang)
+    parts = [Part(block, [blanks(shown.indent) + first, *(blanks(further) + line for line in others)])]
+    return parts if is_code and not shown.hang else _fitting(parts, width)
 
 
 def paragraph_lines(block: Paragraph) -> tuple[Paragraph, list[TextLine]]:

@@ -11,6 +11,7 @@ from dispatch_cli.render.document import (
     Facts,
     Narrow,
     Paragraph,
+    ParagraphKind,
     ShownCells,
     TableBlock,
     Tone,
@@ -55,9 +56,21 @@ def wrapped_parts(block: Block, width: int) -> Iterator[Part]:
     elif isinstance(block, Paragraph):
         shown, (first, *others) = paragraph_lines(block)
         room = max(width - shown.indent, shown.hang + 1)
+        if shown.kind is ParagraphKind.CODE:
+            code = [row for line in (first, *others) for row in _code(line, room, shown.hang)]
+            yield Part(block, [blanks(shown.indent) + row for row in code])
+            return
         rows = broken(first, room, shown.hang)
         rows += (row for line in others for row in broken(line, room - shown.hang))
         yield Part(block, [blanks(shown.indent + (shown.hang if at else 0)) + row for at, row in enumerate(rows)])
+
+
+def _code(line: TextLine, room: int, hang: int) -> list[TextLine]:
+    """A line of code; what it has no room for stands below it, further in."""
+    text = "".join(run.text for run in line)
+    start = len(text) - len(text.lstrip()) + hang
+    first, *others = broken(line, room, start)
+    return [first, *(blanks(start) + row for row in others)]
 
 
 def _facts(block: Facts, width: int) -> Iterator[Part]:

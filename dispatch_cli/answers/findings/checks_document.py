@@ -64,8 +64,8 @@ def _documentation(check: CheckEntry, facts: str, texts: Iterable[DocPart]) -> I
 
 
 def code_block(code: str) -> Paragraph:
-    """Lines of YAML."""
-    return Paragraph(lines(*code.split("\n"), tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)
+    """Lines of YAML. One for which a terminal has no room goes on further in, which is YAML, too."""
+    return Paragraph(lines(*code.split("\n"), tone=Tone.ALIAS), INDENT, INDENT, ParagraphKind.CODE)
 
 
 def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
