@@ -27,7 +27,7 @@ _OF_TEXTUAL = (
 _MARKS = (
     (OWN, "the files register something for the operator, or change it"),
     (TRIED, "a change on trial is about the operator"),
-    ("2E 1W 3i", "its findings: 2 errors, 1 warning, 3 notes"),
+    ("2E 1W 3i", "its findings, without the changes on trial: 2 errors, 1 warning, 3 notes"),
     (
         "[all 12] +3 …",
         "above the list: how many operators, higher-order ones too, have each mark; the list shows those in brackets",

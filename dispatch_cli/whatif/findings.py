@@ -1,32 +1,23 @@
-"""The findings that come and go with changes, and the suppressions that these make useless."""
+"""The findings that come and go with changes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.brought_about import forms_of, new_findings
-from dispatch_cli.checks.catalogue.unused_suppression import finding_of
-from dispatch_cli.checks.check import Finding, Need
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import CheckRun, run_checks
-from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.settings import Suppression
 
 Result = TypeVar("Result")
-_Uses = Counter[Suppression]
-"""Number of findings that each suppression suppresses."""
-_USES: WeakKeyDictionary[State, _Uses] = WeakKeyDictionary()
-"""Counts of whole states, kept since all checks have to run once for them."""
 
 
 class Shared(Generic[Result]):
@@ -83,7 +74,7 @@ def _runs(state: State, touched: Touched, has_files: bool) -> list[CheckRun]:
         return [run_checks(view, CHECKS, CHECKS)]
     own = state.own_operators()
     namespaces = {name.namespace for name in touched.operators}
-    names = _names(state, touched)
+    names = forms_of(View(state, ()), touched.operators)  # with their overloads, in-place and functional forms
     of_operators = View(state, names, frozenset(names))
     libraries = [name for name in own if name.namespace in namespaces]
     others = View(state, libraries, frozenset(libraries)), View(state, own)
@@ -109,7 +100,8 @@ def _run(view: View, has_files: bool, checks: frozenset[str]) -> CheckRun:
 def findings_effect(before: State, after: State, touched: Touched) -> FindingsEffect:
     """The findings that come and go between two states.
 
-    Over an embedded state alone, they are about what the changes register: as where a file would register it.
+    Over an embedded state alone, they are about what the changes register: as where a file would register it. Findings
+    about suppressions that suppress nothing are left out.
     """
     of_files = has_files(before) or has_files(after)
     old, new = (_runs(state, touched, of_files) for state in (before, after))
@@ -119,59 +111,9 @@ def findings_effect(before: State, after: State, touched: Touched) -> FindingsEf
         went = tuple(beyond(before_findings, findings, Entry.of))
     else:  # they are PyTorch's
         came, went = tuple(new_findings(findings, before_findings)), tuple(new_findings(before_findings, findings))
-    if not touched.keys:  # else all checks have run over everything
-        useless, useful = unused_effect(before, old, new)
-        came, went = (*came, *useless), (*went, *useful)
     return FindingsEffect(tuple(placed(after, item) for item in came), tuple(placed(before, item) for item in went))
 
 
 def has_files(state: State) -> bool:
     """True if findings of a state are about what its files register."""
     return View(state, ()).registers
-
-
-def _names(state: State, touched: Touched) -> list[OperatorName]:
-    """The operators touched, with their overloads and in-place and functional forms."""
-    return forms_of(View(state, ()), touched.operators)
-
-
-def unused_effect(
-    before: State, old: Iterable[CheckRun], new: Iterable[CheckRun]
-) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings about suppressions that suppress nothing, which come with a change, and which go.
-
-    before: the state without it. old, new: the runs of checks about the operators that it touches, without and with it.
-    """
-    asked = _asked(before)
-    if not asked:
-        return (), ()
-    own = frozenset(map(str, before.own_operators()))
-    uses, was, became = _uses(before), _count(old, own), _count(new, own)
-    after = {suppression: uses[suppression] - was[suppression] + became[suppression] for suppression in asked}
-    return (
-        tuple(finding_of(suppression) for suppression in asked if uses[suppression] and not after[suppression]),
-        tuple(finding_of(suppression) for suppression in asked if after[suppression] and not uses[suppression]),
-    )
-
-
-def _asked(state: State) -> tuple[Suppression, ...]:
-    """The suppressions of the user's own files, of whose checks none needs a built library."""
-    running = frozenset(check.id for check in CHECKS if Need.BUILT not in check.needs)
-    return Suppressions(View(state, ()), CHECKS, running).unused()
-
-
-def _uses(state: State) -> _Uses:
-    uses = _USES.get(state)
-    if uses is None:
-        own = state.own_operators()
-        view = View(state, own, None, higher_order=state.own_higher_order_operators())
-        uses = _USES[state] = _count([run_checks(view, CHECKS, CHECKS)], frozenset(map(str, own)))
-    return uses
-
-
-def _count(runs: Iterable[CheckRun], own: frozenset[str]) -> _Uses:
-    """Count findings about operators of the files, and about no operator."""
-    uses = _Uses()
-    for run in runs:
-        uses.update(item.by for item in run.suppressed if item.finding.operator is None or item.finding.operator in own)
-    return uses

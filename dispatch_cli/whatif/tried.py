@@ -23,7 +23,7 @@ from dispatch_cli.model.history_editor import change_history, moving_steps
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, operator_of
 from dispatch_cli.whatif.additions import addition_places
-from dispatch_cli.whatif.findings import FindingsEffect, Shared, Touched, findings_effect, takes_long
+from dispatch_cli.whatif.findings import FindingsEffect, Touched, findings_effect, takes_long
 from dispatch_cli.whatif.written import FIRST_SECTION, change_places
 
 
@@ -33,7 +33,6 @@ class TriedChanges:
     path, places: the file that the changes are written to, and where it has each addition.
     added: what is declared with the additions, of which the other changes speak. declared: with all changes.
     touched: what each change can concern. before: the version without the last change; None where there is none.
-    searched: the findings that come and go, as threads find them.
     """
 
     def __init__(self, original: State, changes: tuple[Change, ...], path: str) -> None:
@@ -53,7 +52,6 @@ class TriedChanges:
             note_without_changes(self.state, original)
         self.touched: tuple[Touched, ...] = ()
         self.before: TriedChanges | None = None
-        self.searched = Shared[FindingsEffect]()
 
     def follow(self, before: TriedChanges) -> None:
         """Note what the last change can concern. before: the version that does not have it."""

@@ -129,20 +129,12 @@ class WhatIf:
     def findings(self) -> FindingsEffect | None:
         """The findings that come and go; None where so much has to be checked for that that `search` is to do it."""
         now = self._now
-        return now.findings if self.has_findings or not now.takes_long else None
-
-    @property
-    def has_findings(self) -> bool:
-        """True if these findings have been looked for already."""
-        return "findings" in vars(self._now)
+        return now.findings if "findings" in vars(now) or not now.takes_long else None
 
     def search(self) -> Callable[[], FindingsEffect]:
-        """A function that looks for these findings, and may run in a thread: it uses states of its own.
-
-        Several threads that look for the findings of the same changes do so once.
-        """
-        copies, touched, searched = self.copies(), self._now.all_touched, self._now.searched
-        return lambda: searched.get(lambda: findings_effect(*copies(), touched))
+        """A function that looks for these findings, and may run in a thread: it uses states of its own."""
+        copies, touched = self.copies(), self._now.all_touched
+        return lambda: findings_effect(*copies(), touched)
 
     def copies(self) -> Callable[[], tuple[State, State]]:
         """A function that makes the original state and the one with the changes anew, and may run in a thread."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 from textual._compositor import Compositor
@@ -97,9 +98,10 @@ def screen_text(app: ExploreApp) -> str:
     return "\n".join(strip.text.rstrip() for strip in lines[:height]) if width else ""
 
 
-def assert_prints(answer: PaneAnswer | None) -> None:
-    """The command line of an answer prints it."""
+def assert_prints(answer: PaneAnswer | None) -> Any:
+    """The command line of an answer prints it; its JSON."""
     assert answer is not None
     result = call(*answer.command, "--format", "json")
     assert result.code in (0, 1), result.err
     assert result.out == "".join(json_text(answer.report))
+    return json.loads(result.out)

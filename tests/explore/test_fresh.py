@@ -31,26 +31,6 @@ operators:
 """
 
 
-def list_line(app: ExploreApp, row: int) -> str:
-    """A line of the list of operators, as it is on the screen."""
-    at = app.operators.list.region
-    strips = app.screen._compositor.render_strips()
-    return strips[at.y + row].crop(at.x, at.right).text
-
-
-def test_the_list_shows_the_findings_that_are_left() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: app.catalogue.findings is not None)
-        await until(pilot, lambda: "2E" in list_line(app, 0))
-        await app.go(Spot(OperatorName.parse("aten::to.dtype"), "CPU"), "table")
-        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "table")
-        await pilot.press(*["down"] * 6, "enter", "down", "down", "x")
-        await until(pilot, lambda: not app.catalogue.findings)
-        await until(pilot, lambda: "2E" not in list_line(app, 0))
-
-    drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps)
-
-
 def session_of(file: Path) -> Session:
     """A session over a file, which can be read again."""
 

@@ -145,8 +145,9 @@ def test_5_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest
         lines = Path(SCENARIO).read_text(encoding="utf-8").split("\n")
         assert (place.file, "PrivateUse1: to_npu" in lines[place.line - 1]) == (SCENARIO, True)
         assert shown["findings"][0]["check"] == "math-kernel-displaced"
-        view = app.stage.views["findings"]
-        await until(pilot, lambda: "Registrations of aten::to.dtype" in getattr(view, "detail").text)  # noqa: B009
+        await pilot.press("enter")
+        explained = await answered(app, pilot, "explain", "aten::to.dtype", "AutogradPrivateUse1")
+        assert ("PrivateUse1", "to_npu") in [(row["key"], row["kernel"]) for row in explained["registrations"]]
 
     drive(of_file(SCENARIO), steps, (120, 50))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -118,35 +117,3 @@ def test_over_an_example(seed: int) -> None:
     tried = WhatIf(state)
     make_random_changes(dice, tried, state.own_operators(), 6)
     check_effect(tried, seed)
-
-
-SUPPRESSED = """
-dispatch: 1
-operators:
-- func: demo::a(Tensor x) -> Tensor
-  dispatch:
-    CPU: k # dispatch-cli: ignore[no-autograd-kernel] the caller has a derivative
-    Meta: m
-- {func: demo::b(Tensor x) -> Tensor, dispatch: {CPU: k, Meta: m}}
-- {func: demo::c(Tensor x) -> Tensor, dispatch: {CPU: k, Meta: m}}
-suppress:
-- {checks: no-autograd-kernel, op: "demo::[bc]", reason: the caller has a derivative}
-"""
-
-
-def test_suppressions_that_become_useless(tmp_path: Path) -> None:
-    """A comment of one operator; and one of two operators, as long as one of them needs it."""
-    file = tmp_path / "x.yaml"
-    file.write_text(SUPPRESSED, encoding="utf-8")
-    tried = WhatIf(load_state([str(file)]))
-    kernel = Kernel("g", "g")
-
-    def new(operator: str) -> list[tuple[str, int | None]]:
-        tried.apply(Addition(OperatorName.parse(operator), "Autograd", kernel))
-        effect = tried.search()()
-        assert effect.gone == ()
-        return [(finding.check, finding.span and finding.span.line) for finding in effect.new]
-
-    assert new("demo::a") == [("unused-suppression", 6)]
-    assert new("demo::b") == [("unused-suppression", 6)], "demo::c still needs the other one"
-    assert new("demo::c") == [("unused-suppression", 11), ("unused-suppression", 6)]

@@ -23,12 +23,12 @@ SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severit
 _BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
 
 
-def unlisted_sentence(rest: UnlistedFindings, way: str = "--full lists all") -> str:
-    """Number and kind of the items, and the way to list them. way: of the viewer."""
+def unlisted_sentence(rest: UnlistedFindings) -> str:
+    """Number and kind of the items, and the way to list them."""
     subject = "" if rest.reason is None else f"{rest.reason}: "
     listed = f" ({rest.listed:,} listed)" if rest.listed else ""
     verb = "is" if rest.findings == 1 else "are"
-    return f"{subject}{plural(rest.findings, 'more finding')}{listed} {verb} not listed; {way}"
+    return f"{subject}{plural(rest.findings, 'more finding')}{listed} {verb} not listed; --full lists all"
 
 
 COLUMNS: list[Column[CheckSummary]] = [

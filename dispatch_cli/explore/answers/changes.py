@@ -12,8 +12,16 @@ from dispatch_cli.answers.diff.report import DiffArguments, DiffReport, diff_rep
 from dispatch_cli.answers.diff.rows import DiffSlots
 from dispatch_cli.answers.diff.sections_document import Fold
 from dispatch_cli.answers.diff.sections_document import slots as changed_slots
-from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, order_report
-from dispatch_cli.checks.check import Finding
+from dispatch_cli.answers.findings.document import finding_blocks
+from dispatch_cli.answers.findings.report import grouped
+from dispatch_cli.answers.table.registrations.document import fallbacks_document, order_document
+from dispatch_cli.answers.table.registrations.report import (
+    BackendFallback,
+    BackendFallbacksReport,
+    OrderedRegistration,
+    backend_fallbacks_report,
+    order_report,
+)
 from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.differences import Old, sides_of
@@ -25,28 +33,24 @@ from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration, key_of
-from dispatch_cli.model.severity import Severity
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (
     Block,
     Column,
+    Fact,
     Gap,
-    Inline,
-    Narrow,
     Paragraph,
     ParagraphKind,
     Run,
     TableBlock,
     Tone,
 )
-from dispatch_cli.render.words import place_cell, plural, short_kernel
+from dispatch_cli.render.words import plural, short_kernel
 from dispatch_cli.whatif.findings import FindingsEffect
 
 MOST_NAMED = 50
 """Operators that a command line names; where changes can concern more, everything is compared."""
-MOST = 300
-"""Findings that are listed; the command line has all."""
-_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
+MOST = 50
+"""Groups of findings that are shown; the view of findings has all."""
 _CHANGES: tuple[Column[MadeChange], ...] = (
     Column("", lambda row, _: str(row.number), right=True),
     Column("change", lambda row, _: change_text(row.change)),
@@ -134,50 +138,28 @@ class MadeChange(NamedTuple):
     change: Change
 
 
-class FindingChange(NamedTuple):
-    """A finding that comes, or goes."""
-
-    finding: Finding
-    is_new: bool
-
-
-def slot_spot(item: Any) -> Spot | None:
-    """The slot that a part leads to."""
+def opened_by(item: Any, there: Sequence[NamedRegistration]) -> Any:
+    """Target of a part: a change, one of the registrations *there*, a slot, or a place in a file."""
+    if isinstance(item, MadeChange):
+        return item
     if isinstance(item, DiffSlots):
         return Spot(OperatorName.parse(item.operators[0].operator), item.keys[0])
-    if isinstance(item, FindingChange) and item.finding.operator is not None and "::" in item.finding.operator:
-        return Spot(OperatorName.parse(item.finding.operator), item.finding.key)
-    return None
-
-
-def place_of(item: Any) -> Span | None:
-    """The place in a file that a part leads to."""
-    if isinstance(item, NamedRegistration):
-        return item.span
-    if isinstance(item, FindingChange):
-        return item.finding.span
-    if isinstance(item, DiffSlots):
-        kernel = item.operators[0].after or item.operators[0].before
-        return None if kernel is None else kernel.span
-    return None
-
-
-def is_choice(item: Any) -> Any:
-    """The row itself if it can be chosen, else None."""
-    kinds = (MadeChange, NamedRegistration, DiffSlots, FindingChange)
-    return item if isinstance(item, kinds) else None
+    if isinstance(item, tuple) and isinstance(item[-1], OrderedRegistration):
+        return there[item[0] - 1]
+    if isinstance(item, BackendFallback):
+        return next((registration for registration in reversed(there) if registration.name.key == item.key), None)
+    return item.link if isinstance(item, Fact | Paragraph) else None
 
 
 def changes_document(
     session: Session,
-    owner: OperatorName | None,
-    there: Sequence[NamedRegistration],
+    registered: PaneAnswer | None,
     diff: DiffReport | None,
     effect: FindingsEffect | None,
 ) -> Iterator[Block]:
     """The whole view.
 
-    owner, there: whose registrations are listed; None for the backend fallbacks. diff, effect: the differences and the
+    registered: what is registered, of which `opened_by` finds the registrations. diff, effect: the differences and the
     findings that the changes bring about; None while they are looked for.
     """
     tried = session.whatif
@@ -189,11 +171,12 @@ def changes_document(
     else:
         yield Paragraph("Nothing is changed. x switches the registration under the cursor off, a adds one.")
     yield Gap()
-    yield _section("Backend fallbacks" if owner is None else f"Registrations of {owner}, in order")
-    if there:
-        yield TableBlock(_REGISTRATIONS, there)
+    if registered is None:
+        yield Paragraph("There are no registrations.")
+    elif isinstance(registered.report, BackendFallbacksReport):
+        yield from fallbacks_document(registered.report)
     else:
-        yield Paragraph("There are none.")
+        yield from order_document(registered.report)
     if not changes:
         return
     if diff is None:
@@ -222,38 +205,14 @@ def _findings(effect: FindingsEffect | None) -> Iterator[Block]:
     if effect is None:
         yield Paragraph("Findings are being looked for…")
         return
-    for findings, word, is_new in ((effect.new, "new", True), (effect.gone, "gone", False)):
+    for findings, word in ((effect.new, "new"), (effect.gone, "gone")):
         yield _section(f"{plural(len(findings), 'finding')} {word}" if findings else f"No finding is {word}")
-        if findings:
-            yield TableBlock(_FINDINGS, [FindingChange(finding, is_new) for finding in findings[:MOST]])
+        for group in grouped(findings)[:MOST]:
+            yield from finding_blocks(group)
 
 
 def _section(text: str) -> Paragraph:
     return Paragraph(Run(text, Tone.HEAD), kind=ParagraphKind.SECTION)
-
-
-def _kernel(row: NamedRegistration, short: bool) -> Inline:  # noqa: ARG001
-    if row.fallthrough:
-        return Run("fallthrough", Tone.DIM)
-    return Run(short_kernel(row.kernel), Tone.KERNEL)
-
-
-def _severity(row: FindingChange, short: bool) -> Inline:  # noqa: ARG001
-    severity = row.finding.severity
-    return Run(severity.value, _TONES.get(severity, Tone.PLAIN))
-
-
-_REGISTRATIONS: tuple[Column[NamedRegistration], ...] = (
-    Column("key", lambda row, _: f"{row.name.key} (in Python)" if row.name.python else row.name.key),
-    Column("kernel", _kernel),
-    Column("declared at", lambda row, _: place_cell(row.span), Narrow.DROP, optional=True),
-)
-_FINDINGS: tuple[Column[FindingChange], ...] = (
-    Column("", lambda row, _: "+" if row.is_new else "-"),
-    Column("severity", _severity, Narrow.DROP),
-    Column("check", lambda row, _: row.finding.check),
-    Column("finding", lambda row, _: row.finding.message),
-)
 
 
 class KernelChoice(NamedTuple):

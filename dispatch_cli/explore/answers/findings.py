@@ -8,22 +8,18 @@ from typing import Any, NamedTuple
 from dispatch_cli import api
 from dispatch_cli.answers.explain.advice.document import fragment
 from dispatch_cli.answers.findings import checks_document as check_documents
-from dispatch_cli.answers.findings.baseline.report import BaselineFilter, Entry
+from dispatch_cli.answers.findings.baseline.report import BaselineFilter
 from dispatch_cli.answers.findings.checked import checked_operators
 from dispatch_cli.answers.findings.checks import checks_report
 from dispatch_cli.answers.findings.document import finding_blocks
 from dispatch_cli.answers.findings.report import FindingsReport, UnlistedFindings, findings_report, grouped
 from dispatch_cli.answers.findings.summary_document import severity_run, unlisted_sentence
-from dispatch_cli.answers.table.registrations.document import KERNELS
-from dispatch_cli.answers.table.registrations.report import KernelRow, registrations_report
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.listing import Limits
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.table import operator_glob
 from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
@@ -34,26 +30,23 @@ from dispatch_cli.render.document import (
     Block,
     Column,
     Fact,
-    Facts,
     Gap,
     Narrow,
     Paragraph,
     ParagraphKind,
     Run,
-    TableBlock,
     Tone,
 )
 from dispatch_cli.render.words import keys_label, place_cell
 
 ALL = ("--severity", "info")
 """Options with which the text of the command lists the infos, too, as the views do."""
-NEW, GONE, SAME = "+", "-", ""
 
 
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
     """The findings of a session's state. state: a snapshot of it (`state_to_check`), for a thread."""
     state = state_to_check(session) if state is None else state
-    report = _report(session, state, *checked_operators(state, has_files(session)), None, progress)
+    report = _report(session, state, *checked_operators(state, has_files(session)), progress)
     return PaneAnswer(report, session.command("check-invariants", *ALL))
 
 
@@ -74,20 +67,9 @@ def original_search(session: Session) -> Callable[[Progress], PaneAnswer]:
     command = session.command_before("check-invariants", *ALL)
 
     def find(progress: Progress) -> FindingsReport:
-        return _report(session, copy, *checked_operators(copy, is_of_files), None, progress)
+        return _report(session, copy, *checked_operators(copy, is_of_files), progress)
 
     return lambda progress: PaneAnswer(cache.get(lambda: find(progress)), command)
-
-
-def operator_search(session: Session, spot: Spot) -> Callable[[Progress], PaneAnswer]:
-    """A function that gives the findings of the operator of a spot, and may run in a thread."""
-    copy = state_to_check(session)
-    command = session.command("check-invariants", *ALL, "--op", operator_glob(session, spot))
-    names = () if spot.operator is None else (spot.operator,)
-    higher_order = () if spot.higher_order is None else (copy.higher_order_operator(spot.higher_order),)
-    operators = tuple(operator for operator in higher_order if operator is not None)
-    guarded = frozenset((*names, *(OperatorName(operator.name) for operator in operators)))
-    return lambda progress: PaneAnswer(_report(session, copy, names, operators, guarded, progress), command)
 
 
 def _report(
@@ -95,18 +77,16 @@ def _report(
     state: State,
     names: Iterable[OperatorName],
     higher_order: Sequence[HigherOrderOperator],
-    guarded: frozenset[OperatorName] | None,
     progress: Progress | None,
 ) -> FindingsReport:
     setup = session.checks
     return findings_report(
         state,
         names,
-        guarded,
-        setup.settings,
-        None if setup.baseline is None else BaselineFilter(setup.baseline),
-        progress,
-        higher_order,
+        settings=setup.settings,
+        baseline=None if setup.baseline is None else BaselineFilter(setup.baseline),
+        progress=progress,
+        higher_order=higher_order,
         limits=Limits(),
         further=api.further_states(state),
     )
@@ -127,19 +107,12 @@ def has_files(session: Session) -> bool:
     return bool(session.files or session.tried_file)
 
 
-def new_findings(report: FindingsReport, new: Iterable[Finding]) -> frozenset[str]:
-    """The fingerprints of *new*, the findings that the changes on trial make, in a report."""
-    old = frozenset(map(id, beyond([reported.finding for reported in report.findings], new, Entry.of)))
-    return frozenset(reported.fingerprint for reported in report.findings if id(reported.finding) not in old)
-
-
 class FindingRow(NamedTuple):
-    """Findings with one sentence. mark: whether the changes on trial made or ended them.
+    """Findings with one sentence.
 
     unlisted: how many more there are, where these are too many to be listed; then there are no findings.
     """
 
-    mark: str
     check: str
     severity: Severity
     operator: str | None
@@ -161,24 +134,20 @@ class FindingRow(NamedTuple):
         return f"{self.severity.value} {self.check} {self.operator or ''} {' '.join(self.keys)} {place} {text}"
 
 
-def finding_rows(report: FindingsReport, new: frozenset[str], gone: Sequence[Finding]) -> list[FindingRow]:
-    """The findings of a report, a row for those with one sentence. new: fingerprints; gone: what is found no more."""
-    marks = {id(reported.finding): NEW for reported in report.findings if reported.fingerprint in new}
-    listed = [reported.finding for reported in report.findings]
-    rows = [_row(group, marks.get(id(group[0]), SAME)) for group in grouped(listed)]
-    rows += [_row(group, GONE) for group in grouped(gone)]
-    rows.sort(key=lambda row: (row.mark == SAME, row.severity.rank))
-    return rows + [FindingRow(SAME, row.check, row.severity, None, (), row.span, (), row) for row in report.unlisted]
+def finding_rows(report: FindingsReport) -> list[FindingRow]:
+    """The findings of a report, worst first, a row for those with one sentence; then those that are not listed."""
+    groups = grouped(reported.finding for reported in report.findings)
+    rows = sorted(map(_row, groups), key=lambda row: row.severity.rank)
+    return rows + [FindingRow(row.check, row.severity, None, (), row.span, (), row) for row in report.unlisted]
 
 
-def _row(group: Sequence[Finding], mark: str) -> FindingRow:
+def _row(group: Sequence[Finding]) -> FindingRow:
     first = group[0]
     keys = tuple(dict.fromkeys(finding.key for finding in group if finding.key is not None))
-    return FindingRow(mark, first.check, first.severity, first.operator, keys, first.span, tuple(group))
+    return FindingRow(first.check, first.severity, first.operator, keys, first.span, tuple(group))
 
 
 COLUMNS: list[Column[FindingRow]] = [
-    Column("", lambda row, _: Run(row.mark, Tone.KERNEL if row.mark == NEW else Tone.WARN), optional=True),
     Column("Severity", lambda row, _: severity_run(row.severity)),
     Column("Count", lambda row, _: f"{row.many:,}" if row.many > 1 else "", optional=True, right=True),
     Column("Check", lambda row, _: row.check),
@@ -200,46 +169,27 @@ class FindingFix(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-def finding_detail(state: State, row: FindingRow) -> Iterator[Block]:
-    """A finding, its slot, a fix, the registrations of its operator, and why it is a finding."""
+def finding_detail(row: FindingRow) -> Iterator[Block]:
+    """A finding as the command shows it, a fix, and why it is a finding."""
     if row.unlisted is not None:
-        yield Paragraph(unlisted_sentence(row.unlisted, "t lists those of an operator"))
-    elif row.mark == GONE:
-        yield Paragraph(Run("Found no more with what is being tried:", Tone.KERNEL))
-    if row.findings:
+        yield Paragraph(unlisted_sentence(row.unlisted))
+        yield Gap()
+    else:
         yield from finding_blocks([*row.findings])
-    operator = spot_of(state, row, None)
-    facts = [] if operator is None else [Fact("operator", row.operator or "", operator)]
-    for key in row.keys[:1]:
-        slot = spot_of(state, row, key)
-        if slot is not None and slot.key is not None:
-            facts.append(Fact("slot", f"{row.operator} at {key}", slot))
-    if facts:
-        yield Facts(facts, 4, Tone.DIM)
     edits = tuple(dict.fromkeys(edit for finding in row.findings for edit in finding.fix))
     if (text := fragment(edits)) is not None:
-        yield Gap()
         yield Paragraph("A fix, as declarations: enter on it tries it", kind=ParagraphKind.SECTION)
         yield check_documents.code_block(text.rstrip())._replace(link=FindingFix(edits))
-    if operator is not None and operator.operator is not None:
-        (registered,) = registrations_report(state, [operator.operator]).operators
-        kernels = [*registered.kernels]
-        if kernels:
-            yield Gap()
-            yield Paragraph(f"Registrations of {operator.operator}, by key", kind=ParagraphKind.SECTION)
-            yield TableBlock(KERNELS, kernels)
-    yield Gap()
+        yield Gap()
     (check,) = checks_report((Selector(row.check),)).checks
     yield from check_documents.of_finding(check, row.severity)
 
 
 def opened_by(item: Any, state: State, row: FindingRow) -> Any:
-    """Target of a part of a finding's details: a place of a file, a spot, or a fix."""
+    """Target of a part of a finding's details: a place of a file, a slot, or a fix."""
     if isinstance(item, Fact | Paragraph):
         return item.link
-    if isinstance(item, KernelRow):
-        return item.span
-    if isinstance(item, tuple) and len(item) == 2 and row.operator is not None:  # a KeyRun
+    if isinstance(item, tuple) and len(item) == 2:  # a KeyRun
         return spot_of(state, row, item[0][0])
     return None
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,9 +17,7 @@ from dispatch_cli.model.severity import Severity
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
-    from dispatch_cli.checks.check import Finding
     from dispatch_cli.explore.background import Step
-    from dispatch_cli.whatif.findings import FindingsEffect
 
 
 OWN = "+"
@@ -30,7 +27,7 @@ CALLED = "\N{MULTIPLICATION SIGN}"
 SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 FindingCounts = Mapping[str, Mapping[Severity, int]]
-"""The findings of each operator, counted by severity."""
+"""The findings of each operator without the changes on trial, counted by severity."""
 _PAUSE = 0.002
 """Seconds for which the checks let the screen go on, between two steps."""
 
@@ -161,25 +158,3 @@ def original_findings(session: Session) -> Callable[[Step], FindingCounts]:
         return report.affected
 
     return find
-
-
-def with_changes(findings: FindingCounts, effect: FindingsEffect) -> FindingCounts:
-    """The findings with the changes on trial. effect: those that come and go by them."""
-    counts, new, gone = dict(findings), counted(effect.new), counted(effect.gone)
-    for operator in new.keys() | gone.keys():
-        # without those that are gone; none is counted less than not at all
-        left = Counter(findings.get(operator, {})) + Counter(new.get(operator, {})) - Counter(gone.get(operator, {}))
-        if left:
-            counts[operator] = left
-        else:
-            counts.pop(operator, None)
-    return counts
-
-
-def counted(findings: Iterable[Finding]) -> FindingCounts:
-    """Number of findings of each severity for every operator."""
-    counts: dict[str, Counter[Severity]] = {}
-    for finding in findings:
-        if finding.operator is not None:
-            counts.setdefault(finding.operator, Counter())[finding.severity] += 1
-    return counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,15 +20,10 @@ from dispatch_cli.explore.operators.catalogue import (
     Marked,
     original_findings,
     tried_operators,
-    with_changes,
 )
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.session import TRIED, Session
 from dispatch_cli.explore.views.bars import LinkLine
-
-if TYPE_CHECKING:
-    from dispatch_cli.whatif.findings import FindingsEffect
-
 
 _SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FINDINGS: "!", Marked.CALLED: CALLED}
 _CHECKED_AFTER = 1.5
@@ -127,7 +122,6 @@ class Operators(Vertical):
         super().__init__(id=id)
         self.session = session
         self.catalogue = catalogue = self._catalogue()
-        self._original: FindingCounts | None = None
         self._work = Background(self)
         self.input = Input(placeholder="/ operator", compact=True, select_on_focus=True)
         self.input.cursor_blink = False
@@ -151,7 +145,6 @@ class Operators(Vertical):
         findings, self.catalogue = self.catalogue.findings, self._catalogue()
         self.catalogue.findings = findings
         self.filters.catalogue = self.catalogue
-        self._original = None
         self.list.renew(self.catalogue)
         self.marks_changed()
         self.filters.show()
@@ -208,55 +201,24 @@ class Operators(Vertical):
         self._work.start(original_findings(self.session), self._checked, self._not_checked)
 
     def _checked(self, findings: FindingCounts) -> None:
-        self._original = findings
-        self.marks_changed()
+        self.catalogue.findings = findings
+        self.filters.note_checking(False)
+        self._repaint()
 
     def _not_checked(self, error: Exception) -> None:
         self.filters.note_checking(False)
         self.notify(f"{type(error).__name__}: {error}", title="error", severity="error")
 
     def marks_changed(self) -> None:
-        """The state is another one, or its findings are known now."""
+        """The state is another one."""
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
             self._repaint()
-        if self._original is None:
-            return
-        if not self.session.has_tried or self.session.whatif.has_findings:
-            self._mark_findings()
-        else:
-            self.call_after_refresh(self._mark_findings)
 
     def _repaint(self) -> None:
         self.filters.show()
         self.list.marks_changed()
         self.filters.note_near(self.list.near)
-
-    def _mark_findings(self) -> None:
-        """Mark findings, with those that changes on trial make and end: later, if many have to be checked first."""
-        if self._original is None:
-            return
-        if not self.session.has_tried:
-            self._show_findings(self._original)
-            return
-        tried = self.session.whatif
-        effect, changes = tried.findings, tried.changes
-        if effect is None:
-            search = tried.search()
-
-            def done(result: FindingsEffect) -> None:
-                if tried.take(changes, result):
-                    self._mark_findings()
-
-            self.filters.note_checking(True)
-            self._work.start(lambda _: search(), done, self._not_checked)
-            return
-        self._show_findings(with_changes(self._original, effect))
-
-    def _show_findings(self, findings: FindingCounts) -> None:
-        self.filters.note_checking(False)
-        self.catalogue.findings = findings
-        self._repaint()
 
     def filter(self, marked: Marked) -> None:
         """List only operators that are so marked."""

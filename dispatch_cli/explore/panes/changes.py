@@ -12,13 +12,11 @@ from dispatch_cli.explore.answers.changes import (
     LikelyKey,
     MadeChange,
     changes_document,
-    is_choice,
     kernel_choices,
     likely_keys,
     named_kernel,
-    place_of,
+    opened_by,
     registrations_answer,
-    slot_spot,
     wanted_diff,
 )
 from dispatch_cli.explore.background import Background
@@ -30,6 +28,7 @@ from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.change import Addition, Removal, Reordering
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.registration_names import NamedRegistration
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect
 
@@ -43,7 +42,6 @@ class ChangesPane(Pane):
     """View “What if”: changes that are tried out."""
 
     TITLE = "What if"
-    MARKS = (("+ -", "before a finding: the changes make it; they end it"),)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "switch", "Off/on", tooltip="Switch the registration off; on a change, take it back"),
         Binding("a", "add", "Add", tooltip="Add a registration: choose its key and kernel"),
@@ -125,12 +123,15 @@ class ChangesPane(Pane):
 
     def _show(self, keep: bool) -> None:
         """Show the view, and the command line of what the changes lead to; without changes, of what is registered."""
-        effect, diff = self.session.whatif.findings, self._diff
+        effect, diff, there = self.session.whatif.findings, self._diff, self._listed
+        registered = registrations_answer(self.session, self.owner, there)
         report = None if diff is None else diff.report
-        blocks = changes_document(self.session, self.owner, self._listed, report, effect)
-        self.view.show([*blocks], is_choice, keep)
-        is_changed = bool(self.session.whatif.changes)
-        self.answered(diff if is_changed else registrations_answer(self.session, self.owner, self._listed))
+        self.view.show(
+            [*changes_document(self.session, registered, report, effect)],
+            lambda item: opened_by(item, there),
+            keep,
+        )
+        self.answered(diff if self.session.whatif.changes else registered)
 
     def _compare(self) -> None:
         """Compare the states without and with the changes: in a thread where that is about all operators."""
@@ -170,9 +171,8 @@ class ChangesPane(Pane):
     def on_lines_view_opened(self, event: Blocks.Opened) -> None:
         """Go to the slot, or to the place, that a part is about."""
         event.stop()
-        spot = slot_spot(event.target)
-        if spot is not None:
-            self.post_message(self.Went(spot, "slot"))
+        if isinstance(event.target, Spot):
+            self.post_message(self.Went(event.target, "slot"))
         else:
             self.action_edit()
 
@@ -182,8 +182,8 @@ class ChangesPane(Pane):
     def action_edit(self) -> None:
         """See the place of the part under the cursor in the editor."""
         item = self.view.target
-        place = place_of(item)
-        if place is not None:
+        place = item.span if isinstance(item, NamedRegistration) else item
+        if isinstance(place, Span):
             self.post_message(self.OpenPlace(place))
         elif isinstance(item, NamedRegistration):
             self.say_no_file(", ".join(self.session.original.over))

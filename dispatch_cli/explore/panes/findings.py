@@ -15,16 +15,12 @@ from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.findings import (
     COLUMNS,
-    GONE,
-    NEW,
     FindingFix,
     FindingRow,
     finding_detail,
     finding_rows,
     findings_search,
-    new_findings,
     opened_by,
-    operator_search,
     spot_of,
 )
 from dispatch_cli.explore.background import Background, Step
@@ -33,18 +29,12 @@ from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.words import plural
-from dispatch_cli.whatif.findings import FindingsEffect
 
 
 class FindingsPane(ListPane):
-    """Findings of the checks, worst first; with changes on trial, those made and ended by them before all others."""
+    """Findings of the checks, worst first."""
 
     TITLE = "Findings"
-    MARKS = (
-        (NEW, "the changes on trial make the finding"),
-        (GONE, "the changes on trial end the finding"),
-    )
     WORDS = "severity, check, operator, key, place"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "this", "Operator", tooltip="List only the findings of this operator, or all"),
@@ -52,14 +42,9 @@ class FindingsPane(ListPane):
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
-        self._work, self._closer_work = Background(self), Background(self)
+        self._work = Background(self)
         self._state: State | None = None
-        self._whole: PaneAnswer | None = None
-        self._closer: dict[str, PaneAnswer] = {}
-        """Answers of the command on an operator."""
         self._rows: list[FindingRow] = []
-        self._count = 0
-        self._effect = FindingsEffect()
         self._this = False
 
     def open(self, spot: Spot) -> None:
@@ -69,75 +54,32 @@ class FindingsPane(ListPane):
         state = self.session.state
         if state is not self._state:
             self._state = state
-            check, tried = findings_search(self.session), self.session.whatif
-            changes, known = tried.changes, tried.findings
-            search = tried.search() if known is None else lambda: known
+            check = findings_search(self.session)
             self.say("Checking…")
-
-            def work(step: Step) -> tuple[PaneAnswer, FindingsEffect]:
-                return check(_progress(step)), search()
-
-            def done(result: tuple[PaneAnswer, FindingsEffect]) -> None:
-                tried.take(changes, result[1])
-                self._take(*result)
-
-            self._work.start(work, done, self._failed, self.say)
+            self._work.start(lambda step: check(_progress(step)), self._take, self._failed, self.say)
         elif moved and self._this:
-            self._look_closer()
+            self.refill(keep=True)
 
-    def _take(self, answer: PaneAnswer, effect: FindingsEffect) -> None:
-        self._effect, self._whole, self._closer = effect, answer, {}
-        self._count = len(self._rows_of(answer.report))
-        self._look_closer()
-
-    def _rows_of(self, report: FindingsReport) -> list[FindingRow]:
-        asked = {check.id for check in report.checks}
-        gone = [finding for finding in self._effect.gone if finding.check in asked]
-        return finding_rows(report, new_findings(report, self._effect.new), gone)
-
-    @property
-    def _current(self) -> PaneAnswer | None:
-        """Listed answer: that on the wanted operator, or that on all as long as it is looked for."""
-        return self._closer.get(self._operator_name or "", self._whole) if self._this else self._whole
-
-    @property
-    def _report(self) -> FindingsReport | None:
-        """The report of what is listed."""
-        return None if self._current is None else self._current.report
-
-    def _look_closer(self, keep: bool = True) -> None:
-        """List what is wanted, as the command gives it: what is known of it at once, and all of it from a thread."""
-        self._closer_work.stop()
-        self._list(keep)
-        name = self._operator_name
-        if self._whole is None or self._work.busy or not self._this or name is None or name in self._closer:
-            return
-
-        def done(answer: PaneAnswer) -> None:
-            self._closer[name] = answer
-            self._list()
-
-        search = operator_search(self.session, self.spot)
-        self._closer_work.start(lambda step: search(_progress(step)), done, self._failed)
-
-    def _list(self, keep: bool = True) -> None:
-        report = self._report
-        self._rows = [] if report is None else self._rows_of(report)
-        self.refill(keep)
-        self.answered(self._current)
+    def _take(self, answer: PaneAnswer) -> None:
+        self.answer, self._rows = answer, finding_rows(answer.report)
+        self.refill(keep=True)
+        self.answered(answer)
 
     def _failed(self, error: Exception) -> None:
-        self._whole, self._rows, self._closer = None, [], {}
+        self.answer, self._rows = None, []
         self.refill()
         self.say(("The checks could not run: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
         self.answered(None)
+
+    @property
+    def _report(self) -> FindingsReport | None:
+        return None if self.answer is None else self.answer.report
 
     # the list
 
     def rows(self) -> Sequence[FindingRow]:
         """Rows that the keys choose."""
-        name = self._operator_name
-        return [row for row in self._rows if not self._this or row.operator == name or row.unlisted]
+        return [row for row in self._rows if not self._this or row.operator == self._operator_name]
 
     @property
     def _operator_name(self) -> str | None:
@@ -151,7 +93,7 @@ class FindingsPane(ListPane):
         """Text that the filter searches."""
         return str(row.words)
 
-    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
+    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
         """Outcome of the run, and the choice of its findings."""
         if self._report is None:
             return
@@ -161,33 +103,21 @@ class FindingsPane(ListPane):
         else:
             yield ("No operator was checked", "bold")
             yield "".join(f"; {sentence}" for sentence in not_checked_sentences(summary.not_checked))
-        gone = sum(row.mark == GONE for row in self._rows)
-        if gone:
+        if shown != len(self._rows):
             yield "\n"
-            yield f"{plural(gone, 'row')} marked {GONE}: no longer found with the changes on trial"
-        if self._this or shown != count:
-            yield "\n"
-            yield f"{shown:,} of {self._count:,} rows: {f'of {self._operator_name}' if self._this else 'by the filter'}"
+            yield f"{shown:,} of {len(self._rows):,} rows are listed"
 
     def chosen_rows(self) -> Iterable[str]:
-        """Choice of the operator, as long as the command for it is not known."""
-        return (f"of {self._operator_name}",) if self._this and self._operator_name not in self._closer else ()
+        """Choice of the operator."""
+        return (f"of {self._operator_name}",) if self._this else ()
 
     def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
         """A finding; without one, how the run ended."""
-        if row is None:
-            if self._report is None:
-                return ()
-            if self._rows:
-                return (Paragraph(self._none()),)
-            return summary_document(summary_of(self._report))
-        return finding_detail(self.session.state, row)
-
-    def _none(self) -> str:
-        unlisted = 0 if self._report is None else sum(row.findings for row in self._report.unlisted)
-        if not unlisted:
-            return "No finding is like that."
-        return f"No listed finding is like that. {unlisted:,} more are not listed: t lists those of an operator."
+        if row is not None:
+            return finding_detail(row)
+        if self._report is None:
+            return ()
+        return (Paragraph("No finding is like that."),) if self._rows else summary_document(summary_of(self._report))
 
     def opens(self, item: Any) -> Any:
         """Target of a part of a finding."""
@@ -214,7 +144,7 @@ class FindingsPane(ListPane):
     def action_this(self) -> None:
         """Show only those of the operator under the cursor of the list of operators, or all."""
         self._this = not self._this
-        self._look_closer(keep=False)
+        self.refill()
 
 
 def _progress(step: Step) -> Progress:
