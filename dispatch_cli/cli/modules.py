@@ -95,6 +95,7 @@ _SHEETS = (
     *("history", "bases", "extract", "crossref"),
 )
 _VMAP = "leave it out: a vmap always runs before a capture"
+_CONTEXTS = "write `dispatch-cli support FILE --context NAME`, which says what becomes of such calls"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
 REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
@@ -102,9 +103,10 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--all", ("register", "table"), "write --full"),
     ("--all-findings", ("check-invariants", "crossref"), "write --full"),
     ("--all-versions", ("page",), "write `dispatch-cli page --base NAME -o FILE` for each version"),
-    ("--autocast", ("coverage",), "write --context autocast"),
+    ("--autocast", ("coverage",), _CONTEXTS),
     ("--cache-dir", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR to the directory"),
     ("--codegen-backends", _SOURCES, "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml"),
+    ("--context", ("coverage",), _CONTEXTS),
     ("--csv-exact", _SHEETS, "set the variable DISPATCH_CLI_CSV=exact"),
     ("--derivatives", _SOURCES, "give derivatives.yaml as a FILE beside native_functions.yaml"),
     ("--device", ("resolve",), "write --argument device=DEVICE"),
@@ -142,7 +144,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--view", ("crossref",), "leave it out: what only one side has is a finding"),
     ("--trace", ("page",), "write `dispatch-cli trace RECORDING --full --format html -o FILE`"),
     ("--vmap", ("capture",), _VMAP),
-    ("--vmap", ("coverage",), "write --context vmap"),
+    ("--vmap", ("coverage",), _CONTEXTS),
 )
 """Each option, the commands that had it, and what to do instead."""
 

@@ -59,7 +59,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("table", "--resolver", "differences"): FORMATS,
     ("table", "--view", "grid"): ("svg",),
     ("support", "--device", "cpu", "--device", "cuda"): (*FORMATS, "svg"),
-    ("coverage", "PrivateUse1", "--context", "autocast", "--context", "vmap"): FORMATS,
+    ("coverage", "PrivateUse1"): FORMATS,
     ("coverage",): (*FORMATS, "svg"),
     ("check-invariants", "--select", "all", "--config", "none"): (*FORMATS, "raw", *FOR_CI),
     ("check-invariants", "--view", "summary", "--config", "none"): FORMATS,

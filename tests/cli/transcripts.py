@@ -30,10 +30,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "register_higher_order": ("register", "examples/call_torchbind.yaml"),
     "table_differences": ("table", "--base", "torch-2.15", "--op", "aten::*_like", "--resolver", "differences"),
     "grid": ("table", "examples/stale.yaml", "--view", "grid", "--op", "stale::quantized", "--op", "stale::explicit"),
-    "coverage": (
-        *("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
-        *("--context", "autocast", "--context", "vmap"),
-    ),
+    "coverage": ("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
     "coverage_against": (
         *("coverage", "PrivateUse1", "--base", "torch-2.15", "--against", "torch-2.13"),
         *("--op", "aten::_cdist*", "--op", "aten::linalg_polar*"),

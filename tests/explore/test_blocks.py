@@ -76,7 +76,7 @@ def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
 
     backend = backend_named(universe, "PrivateUse1")
     assert backend is not None
-    covered = coverage_report(state, backend, names, autocast=True)
+    covered = coverage_report(state, backend, names)
     return (
         lambda width: [*coverage.document(covered, width)],
         lambda _: [*key.document(key_report(universe, "AutogradOther"), universe=universe)],

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 
-CONTEXTS = ("autocast", "vmap")
-"""The contexts of which coverage says what becomes of a call."""
-_NOT_OF_SOURCE = ("ops", "tags", "served_by", "contexts", "older", "fail_under", "format_", "output", "color", "help")
+_NOT_OF_SOURCE = ("ops", "tags", "served_by", "older", "fail_under", "format_", "output", "color", "help")
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
 
 _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `universe` in them, and give {over}\n"
@@ -58,13 +56,6 @@ _EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `un
     "fallback, a kernel above the backend. Repeatable: one of them.",
 )
 @click.option(
-    "--context",
-    "contexts",
-    multiple=True,
-    type=click.Choice(CONTEXTS),
-    help="Also say what becomes of such a call. Repeatable.",
-)
-@click.option(
     "--against",
     "older",
     metavar="NAME",
@@ -85,7 +76,6 @@ def command(
     ops: tuple[str, ...],
     tags: tuple[str, ...],
     served_by: tuple[str, ...],
-    contexts: tuple[str, ...],
     older: str | None,
     fail_under: float | None,
     out: Output,
@@ -101,7 +91,7 @@ def command(
     FILEs are applied one after the other. Without FILE, --base and -k, the newest embedded PyTorch state is used.
     """
     if not source.files or _is_file(source.files[0]):
-        if served_by or contexts or older is not None or fail_under is not None:
+        if served_by or older is not None or fail_under is not None:
             raise click.UsageError("Give a backend, such as `coverage PrivateUse1`, to list or gate its operators.")
         return _overview(source, ops, tags, out)
     if out.format == "svg":
@@ -123,8 +113,6 @@ def command(
         names,
         tags,
         served_by=tuple(Service(service) for service in dict.fromkeys(served_by)),
-        autocast="autocast" in contexts,
-        vmap="vmap" in contexts,
         against=against,
         overlay=overlay_of(state.dispatcher, backend.key),
     )

@@ -15,7 +15,6 @@ from dispatch_cli.engine.coverage.answers import (
     CoveredBackend,
     Gradient,
     NoService,
-    Passage,
     Service,
     Training,
     backend_named,
@@ -52,14 +51,6 @@ class TrainingCount(NamedTuple):
     gradient: Gradient | None
     operators: int
     served: int
-    percent: float
-
-
-class PassageCount(NamedTuple):
-    """Number of operators that get through autocast or vmap in one way. percent: of all chosen."""
-
-    passage: Passage
-    operators: int
     percent: float
 
 
@@ -131,12 +122,6 @@ def coverage_counts(answers: Mapping[Covered, int]) -> CoverageCounts:
         services=service_counts(answers, total),
         trainings=training_counts(answers, total),
     )
-
-
-def passage_counts(passages: Sequence[Passage | None]) -> tuple[PassageCount, ...]:
-    """A count for each way through autocast or vmap."""
-    counts = Counter(passages)
-    return tuple(PassageCount(way, counts[way], _share(counts[way], len(passages))) for way in Passage if counts[way])
 
 
 def percent(part: int, whole: int) -> float | None:

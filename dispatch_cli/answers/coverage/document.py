@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.coverage.counts import CoverageCounts, NeedCount, PassageCount, ServiceCount, TrainingCount
+from dispatch_cli.answers.coverage.counts import CoverageCounts, NeedCount, ServiceCount, TrainingCount
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow
 from dispatch_cli.answers.coverage.wording import (
-    AUTOCAST_MEANS,
     GRADIENTS_MEAN,
     LACKS_MEAN,
     NEEDS,
     NEEDS_COUNTED,
-    PASSAGES,
     SERVED_MEANS,
     SERVICE_NAMES,
     SERVICE_TONES,
     SERVICES_MEAN,
     TRAININGS_MEAN,
-    VMAP_MEANS,
     percent_text,
     served_by,
     served_share,
@@ -27,7 +24,7 @@ from dispatch_cli.answers.coverage.wording import (
     training_words,
 )
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.engine.coverage.answers import Covered, Passage, Reach, Service, Training
+from dispatch_cli.engine.coverage.answers import Covered, Reach, Service, Training
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
     Block,
@@ -46,11 +43,6 @@ from dispatch_cli.render.words import not_built_sentence, over_label, place_cell
 
 MOST_VARIANTS = 6
 """Variants of a family that are named where there is little room."""
-
-_FIRST_VMAP = (
-    "Embedded states are from before a first vmap, at which PyTorch registers further batching rules: an operator "
-    "without one here can have one. A `capture` in a program after a vmap has them."
-)
 
 
 class OperatorFamily(NamedTuple):
@@ -90,7 +82,7 @@ def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
         yield Paragraph(Run("No operators.", Tone.DIM))
         return
     yield Gap()
-    yield from counted_blocks(report)
+    yield from served_blocks(report, report.backend.key)
     if report.needs:
         yield Gap()
         yield TableBlock(_needs_columns(report), report.needs)
@@ -114,19 +106,8 @@ def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
         yield Paragraph(Run(not_built_sentence(report.backend.key, report.overlay), Tone.WARN))
 
 
-def counted_blocks(report: CoverageReport) -> Iterator[Block]:
-    """Number of operators by kind of service, and by kind of training."""
-    yield from served_blocks(report, report.backend.key)
-    for title, counts, meanings in (("Autocast", report.autocast, AUTOCAST_MEANS), ("vmap", report.vmap, VMAP_MEANS)):
-        if counts is not None:
-            yield Gap()
-            yield TableBlock(_counts(title), [_passage_count(count, report.chosen, meanings) for count in counts])
-    if report.vmap is not None and report.over:
-        yield Paragraph(Run(_FIRST_VMAP, Tone.DIM))
-
-
 def served_blocks(counts: CoverageReport | CoverageCounts, key: str) -> Iterator[Block]:
-    """The same without autocast and vmap. key: of the backend."""
+    """Number of operators by kind of service, and by kind of training. key: of the backend."""
     broken = any(count.training is Training.BROKEN for count in counts.trainings)
     services = [_service_count(count, counts.chosen, key) for count in counts.services]
     yield TableBlock(_with_served("Served by") if broken else _counts("Served by"), services)
@@ -203,10 +184,6 @@ def _training_count(count: TrainingCount, chosen: int) -> Counted:
     return Counted(training_words(count.training, count.gradient), count.operators, chosen, meaning, tone, count.served)
 
 
-def _passage_count(count: PassageCount, chosen: int, meanings: dict[Passage, str]) -> Counted:
-    return Counted(PASSAGES[count.passage], count.operators, chosen, meanings.get(count.passage, ""), Tone.PLAIN)
-
-
 def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
     """The operators of each family that have the same answer, in the order of the first of them."""
     families: dict[tuple[object, ...], list[CoverageRow]] = {}
@@ -237,10 +214,6 @@ def columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
         Column("Served by", _service),
         Column("Trains by", lambda row, _: trains(row.first)),
     ]
-    if report.autocast is not None:
-        listed.append(Column("Autocast", _passage_cell(lambda row: row.covered.autocast)))
-    if report.vmap is not None:
-        listed.append(Column("vmap", _passage_cell(lambda row: row.covered.vmap)))
     if report.against is not None:
         listed.append(Column("Needed", lambda row, _: ", ".join(NEEDS[need] for need in row.first.needs)))
     listed.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
@@ -297,14 +270,6 @@ def _short_names(families: Sequence[OperatorFamily]) -> Inline:
     """Meanings of the short words of the rows."""
     texts = {short: full for group in families if (short := _short_words(group.first)) != (full := words(group.first))}
     return Run("; ".join(f"{short}: {full}" for short, full in texts.items()), Tone.DIM) if texts else ""
-
-
-def _passage_cell(of: Callable[[CoverageRow], Passage | None]) -> Callable[[OperatorFamily, bool], Inline]:
-    def cell(family: OperatorFamily, _: bool) -> Inline:
-        passage = of(family.first)
-        return "" if passage is None else Run(PASSAGES[passage], Tone.BAD if passage is Passage.ERROR else Tone.PLAIN)
-
-    return cell
 
 
 def _note(family: OperatorFamily, _: bool) -> Inline:

@@ -13,12 +13,10 @@ from dispatch_cli.answers.coverage.counts import (
     NeedCount,
     Needed,
     OlderState,
-    PassageCount,
     ServiceCount,
     TrainingCount,
     coverage_counts,
     need_counts,
-    passage_counts,
 )
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, schema_kind
@@ -61,7 +59,6 @@ class CoverageReport(StartsFrom):
     against: the older embedded states; None without. needs: the counts of what the newer one needs.
     overlay: the embedded overlay that has kernels of the backend, where it is not loaded.
     served_by: the operators that are listed are served in one of these ways; the counts are of all.
-    autocast, vmap: None where they were not asked for.
     """
 
     REPORT: ClassVar[str] = "coverage"
@@ -74,8 +71,6 @@ class CoverageReport(StartsFrom):
     percent: float | None
     services: tuple[ServiceCount, ...]
     trainings: tuple[TrainingCount, ...]
-    autocast: tuple[PassageCount, ...] | None
-    vmap: tuple[PassageCount, ...] | None
     against: tuple[str, ...] | None
     needs: tuple[NeedCount, ...]
     overlay: str | None
@@ -94,8 +89,6 @@ def coverage_report(
     tags: tuple[str, ...] = (),
     *,
     served_by: tuple[Service, ...] = (),
-    autocast: bool = False,
-    vmap: bool = False,
     against: State | None = None,
     overlay: str | None = None,
 ) -> CoverageReport:
@@ -104,10 +97,9 @@ def coverage_report(
     served_by: list those only that are served in one of these ways; the counts are of all.
     against: an older state; then those only are listed of which the newer one needs what that did not need.
     """
-    classifier = Classifier(state.dispatcher, backend, autocast, vmap)
+    classifier = Classifier(state.dispatcher, backend)
     covered = [(name, classifier.of(name)) for name in names]
-    answers = [answer for _, answer in covered]
-    counts = coverage_counts(Counter(answers))
+    counts = coverage_counts(Counter(answer for _, answer in covered))
     listed = [pair for pair in covered if not served_by or pair[1].service in served_by]
     needed: dict[OperatorName, Needed] = {}
     if against is not None:
@@ -124,8 +116,6 @@ def coverage_report(
         percent=counts.percent,
         services=counts.services,
         trainings=counts.trainings,
-        autocast=passage_counts([answer.autocast for answer in answers]) if autocast else None,
-        vmap=passage_counts([answer.vmap for answer in answers]) if vmap else None,
         against=None if against is None else against.over,
         needs=need_counts(covered, needed),
         overlay=overlay,

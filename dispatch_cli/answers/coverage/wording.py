@@ -6,7 +6,7 @@ from collections import Counter
 
 from dispatch_cli.answers.coverage.counts import BackendNeed, CoverageCounts
 from dispatch_cli.answers.coverage.report import CoverageReport
-from dispatch_cli.engine.coverage.answers import Gradient, NoService, Passage, Service, Training
+from dispatch_cli.engine.coverage.answers import Gradient, NoService, Service, Training
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.words import plural
 
@@ -117,24 +117,6 @@ GRADIENTS_MEAN = {
     Gradient.FALLBACK: "a fallback that is not PyTorch's decides",
     Gradient.DECOMPOSED: "the operators that the composite kernel calls have derivatives",
     Gradient.DROPPED: "the gradient of the operators that the kernel calls, if any, without a warning",
-}
-PASSAGES = {
-    Passage.OWN: "own rule",
-    Passage.DECOMPOSITION: "decomposition",
-    Passage.FALLBACK: "fallback",
-    Passage.SKIPPED: "falls through",
-    Passage.ERROR: "error",
-    Passage.NO_KEY: "no key",
-    Passage.NO_TENSORS: "no tensors",
-}
-AUTOCAST_MEANS = {
-    Passage.SKIPPED: "dtypes stay as they are",
-    Passage.ERROR: "no rule, and no fallback at the autocast key",
-    Passage.NO_KEY: "the backend has no autocast key",
-}
-VMAP_MEANS = {
-    Passage.FALLBACK: "the operator is called for every slice",
-    Passage.ERROR: "no batching rule, and the fallback refuses the schema",
 }
 NEEDS = {
     BackendNeed.NEW: "new operator",

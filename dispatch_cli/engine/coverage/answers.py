@@ -91,24 +91,6 @@ class Gradient(Enum):
     DROPPED = "dropped"
 
 
-class Passage(Enum):
-    """Outcome of a call under autocast or vmap.
-
-    OWN: the operator's own rule. DECOMPOSITION: a composite kernel calls operators with rules of their own.
-    FALLBACK: a fallback; that of vmap calls the operator for every slice. SKIPPED: the call goes on below, unchanged.
-    ERROR: nothing is there, or the fallback refuses the operator. NO_KEY: the backend has no such key.
-    NO_TENSORS: the operator takes no tensors.
-    """
-
-    OWN = "own"
-    DECOMPOSITION = "decomposition"
-    FALLBACK = "fallback"
-    SKIPPED = "falls-through"
-    ERROR = "error"
-    NO_KEY = "no-key"
-    NO_TENSORS = "no-tensors"
-
-
 class Covered(NamedTuple):
     """The kernel that serves an operator on a backend.
 
@@ -119,7 +101,6 @@ class Covered(NamedTuple):
     blockers: the keys whose kernels make the autograd slot ambiguous, or keep the math kernel away from it.
     otherwise: of NOT_KNOWN, what serves the operator if nothing is registered beyond what is known.
     bypassed: a math kernel at the autograd key keeps calls outside of inference mode from the kernel that serves.
-    autocast, vmap: where they were asked for.
     """
 
     service: Service
@@ -134,8 +115,6 @@ class Covered(NamedTuple):
     gradient: Gradient | None
     blockers: tuple[str, ...]
     bypassed: bool
-    autocast: Passage | None = None
-    vmap: Passage | None = None
     otherwise: Service | None = None
 
     @property

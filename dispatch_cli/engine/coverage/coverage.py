@@ -14,24 +14,22 @@ from dispatch_cli.engine.coverage.answers import (
     CoveredBackend,
     Gradient,
     NoService,
-    Passage,
     Reach,
     Service,
     Training,
 )
-from dispatch_cli.engine.coverage.kernels import Special, loops_over_slices, special
+from dispatch_cli.engine.coverage.kernels import Special, special
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, plan
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, META, UNDEFINED
+from dispatch_cli.model.universe import BACKEND_SELECT, META, UNDEFINED
 
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 _DECOMPOSES = frozenset({Rule.MATH, Rule.NESTED})
 _COMPOSITE = frozenset({Rule.DEFAULT, Rule.MATH, Rule.NESTED})
-BATCHED = "FuncTorchBatched"
 
 
 class SlotView(NamedTuple):
@@ -61,28 +59,22 @@ class CoveredShape(NamedTuple):
     skipped: frozenset[str]
     reach: Reach
     special: Special
-    loops: bool
 
 
 class Classifier:
     """Classifies operators for one backend.
 
-    autocast, vmap: whether to say what becomes of calls under them.
     bits: the registered keys that decide an answer; shapes that differ in others alone share it.
     """
 
-    def __init__(
-        self, dispatcher: Dispatcher, backend: CoveredBackend, autocast: bool = False, vmap: bool = False
-    ) -> None:
+    def __init__(self, dispatcher: Dispatcher, backend: CoveredBackend) -> None:
         self.dispatcher = dispatcher
         self.universe = dispatcher.universe
         self.backend = backend
         self._autograd = autograd_keys_of(self.universe, backend.key)
-        self._asked = autocast, vmap
         self._core = {fallback.key: fallback.debug for fallback in self.universe.fallbacks}
         self._covered: dict[CoveredShape, Covered] = {}
-        others = (backend.autocast, BATCHED, FRONT) if autocast or vmap else ()
-        keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included, *others)
+        keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included)
         slots = {self.universe.slot[key] for key in keys if key in self.universe.slot}
         self.bits = 0
         for candidate in (candidate for slot in slots for candidate in dispatcher.layout.candidates[slot]):
@@ -107,9 +99,8 @@ class Classifier:
         schema = dispatcher.header(name).schema
         if schema is None:
             return None
-        loops = not self._asked[1] or self._loops(name, schema, registered)
         known = special(dispatcher, name, registered)
-        return CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known, loops)
+        return CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known)
 
     def of_shape(self, shape: CoveredShape | None) -> Covered:
         """The kernel that serves operators of a shape whose live tables are not stale."""
@@ -134,14 +125,6 @@ class Classifier:
             return Reach.TENSORS
         has_select = registered & self.dispatcher.layout.registered_bit[BACKEND_SELECT]
         return Reach.DEVICE if has_select and BACKEND_SELECT not in skipped else Reach.NOT
-
-    def _loops(self, name: OperatorName, schema: str, registered: int) -> bool:
-        """True if vmap's fallback, where it is what a call comes to, can call the operator slice by slice."""
-        slot = self.universe.slot.get(BATCHED)
-        if slot is None:
-            return True
-        decided = plan(self.dispatcher.layout, registered, self.dispatcher.fallback_bits).decisions[slot]
-        return decided.rule is not Rule.FALLBACK or loops_over_slices(self.dispatcher, name, schema)
 
     def _undefined(self) -> Covered:
         return Covered(
@@ -211,7 +194,6 @@ class _Deciding:
             and service is not Service.ABOVE
             and served.source != above.source
         )
-        autocast, vmap = self.by._asked
         return Covered(
             service=service,
             reach=self.shape.reach,
@@ -225,8 +207,6 @@ class _Deciding:
             gradient=gradient,
             blockers=() if above is None else self.by.dispatcher.keys_in(above.blockers),
             bypassed=bypassed,
-            autocast=self.autocast() if autocast else None,
-            vmap=self.vmap() if vmap else None,
         )
 
     def first_autograd(self) -> SlotView | None:
@@ -288,28 +268,6 @@ class _Deciding:
             return Training.OWN, None
         return Training.GENERIC if above.rule is Rule.AUTOGRAD else Training.MATH, None
 
-    def autocast(self) -> Passage:
-        """Outcome of a call under autocast for the device of the backend."""
-        if self.shape.reach is not Reach.TENSORS:
-            return Passage.NO_TENSORS
-        if self.by.backend.autocast is None:
-            return Passage.NO_KEY
-        return _passage(self.slot(self.by.backend.autocast))
-
-    def vmap(self) -> Passage:
-        """Outcome of a call with batched tensors."""
-        if self.shape.reach is not Reach.TENSORS:
-            return Passage.NO_TENSORS
-        slots = self.universe.slot
-        if BATCHED not in slots:
-            return Passage.NO_KEY
-        if FRONT in slots and (front := self.slot(FRONT)).rule is Rule.KERNEL and not front.skips:
-            return Passage.DECOMPOSITION  # it is taken apart before any transform sees it
-        passage = _passage(self.slot(BATCHED))
-        if passage is Passage.FALLBACK and self.is_core(BATCHED) and not self.shape.loops:
-            return Passage.ERROR
-        return passage
-
 
 def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
     if lack is not None:
@@ -321,16 +279,6 @@ def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
     if served.rule is Rule.FALLBACK:
         return Service.FALLBACK
     return Service.KERNEL if served.rule is Rule.KERNEL else Service.COMPOSITE
-
-
-def _passage(slot: SlotView) -> Passage:
-    if slot.is_empty or slot.raises:
-        return Passage.ERROR
-    if slot.skips:
-        return Passage.SKIPPED
-    if slot.rule is Rule.KERNEL:
-        return Passage.OWN
-    return Passage.FALLBACK if slot.rule is Rule.FALLBACK else Passage.DECOMPOSITION
 
 
 def _raises(dispatcher: Dispatcher, key: str) -> bool:

@@ -110,14 +110,3 @@ def _bits(layout: KeyLayout) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def _above(universe: Universe) -> frozenset[str]:
     return frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD), BACKEND_SELECT))
-
-
-def loops_over_slices(dispatcher: Dispatcher, name: OperatorName, schema: str) -> bool:
-    """True if vmap's fallback can call an operator for every slice of a batch, as far as its schema tells."""
-    from dispatch_cli.engine.call.kernels.functorch import is_refused_by_fallback
-    from dispatch_cli.model.schema import parse_printed_schema
-
-    if dispatcher.is_untouched(name):
-        return not is_refused_by_fallback(parse_printed_schema(schema))
-    definition = dispatcher.operator(name).definition
-    return definition is None or not is_refused_by_fallback(definition.known_schema)

@@ -13,9 +13,9 @@ from dispatch_cli.answers.coverage.document import (
     OperatorFamily,
     about,
     columns,
-    counted_blocks,
     overlay_blocks,
     row_text,
+    served_blocks,
     trains,
     words,
 )
@@ -144,7 +144,7 @@ class CoveragePane(ListPane):
         if self._report is None:
             return ()
         if self._counts or row is None:
-            return [*overlay_blocks(self._report), *counted_blocks(self._report)]
+            return [*overlay_blocks(self._report), *served_blocks(self._report, self._report.backend.key)]
         return [Facts([*_facts(row, self._report.backend)], tone=Tone.DIM)]
 
     def opens(self, item: Any) -> Any:

@@ -9,7 +9,6 @@ from dispatch_cli.engine.coverage.answers import (
     Covered,
     Gradient,
     NoService,
-    Passage,
     Reach,
     Service,
     Training,
@@ -45,7 +44,7 @@ def covered(
         dispatcher.implement(name, bare, Kernel(bare, fallthrough=key != bare, redispatches=kernel.get(bare)))
     if fallback is not None:
         dispatcher.fall_back(backend, fallback)
-    return Classifier(dispatcher, backend_of(UNIVERSE, backend), autocast=True, vmap=True).of(name)
+    return Classifier(dispatcher, backend_of(UNIVERSE, backend)).of(name)
 
 
 @pytest.mark.parametrize(
@@ -113,20 +112,6 @@ def test_reach() -> None:
     assert covered(MATH, schema=SIZE).reach is Reach.NOT
     assert covered(MATH, "BackendSelect", schema=SIZE).reach is Reach.DEVICE
     assert covered(MATH, "-BackendSelect", schema=SIZE).reach is Reach.NOT
-
-
-def test_autocast_and_vmap() -> None:
-    plain = covered("PrivateUse1")
-    assert (plain.autocast, plain.vmap) == (Passage.ERROR, Passage.FALLBACK)
-    own = covered("PrivateUse1", "AutocastPrivateUse1", "FuncTorchBatched")
-    assert (own.autocast, own.vmap) == (Passage.OWN, Passage.OWN)
-    assert covered("CUDA", backend="CUDA").autocast is Passage.SKIPPED
-    assert covered("CPU", backend="MkldnnCPU").autocast is Passage.NO_KEY
-    assert covered("PrivateUse1", "FuncTorchBatchedDecomposition").vmap is Passage.DECOMPOSITION
-    assert covered("PrivateUse1", schema="(Tensor(a) x) -> Tensor(a)").vmap is Passage.ERROR
-    assert covered("PrivateUse1", schema="(Tensor[] x) -> Tensor").vmap is Passage.ERROR
-    assert covered("PrivateUse1", schema="(Tensor(a!) x) -> Tensor(a!)").vmap is Passage.FALLBACK
-    assert covered(MATH, schema=SIZE).vmap is Passage.NO_TENSORS
 
 
 def test_backends() -> None:
