@@ -26,11 +26,10 @@ from dispatch_cli.engine.call.kernels.own_kernels import called_by, calls_hidden
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl, makes_a_tensor, takes_device
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
-from dispatch_cli.engine.call.trace import End, Error, FakeOutcome, FakePath, Hop
+from dispatch_cli.engine.call.trace import End, EndKind, Error, FakeOutcome, FakePath, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.dispatcher.operator import Operator
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.kernel import FakeImpl
@@ -39,7 +38,7 @@ from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, writes
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import IMPLICIT, META, PYTHON, Universe
+from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
 NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
 """Functions of the mode that return NotImplemented for sparse tensors."""
@@ -71,10 +70,7 @@ def gives_up(function: str, universe: Universe, values: Sequence[Value]) -> bool
 
 def without_python(maker: TensorMaker, thread: Thread) -> Thread:
     """The thread with Python, and all above it, excluded."""
-    universe = maker.universe
-    above = DispatchKeySet.full(universe) - DispatchKeySet.full_after(universe, PYTHON).add(PYTHON)
-    functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
-    return thread.exclude(functionalities | maker.known(*PYTHON_KEYS))
+    return thread.exclude(maker.above_python | maker.known(*PYTHON_KEYS))
 
 
 def zeros_for(maker: TensorMaker, value: Value, inference: bool) -> Value:
@@ -104,11 +100,11 @@ def like_result(schema: FunctionSchema | None, values: tuple[Value, ...], option
     return options
 
 
-class FakeCall(NamedTuple):
-    """A call of an operator that FakeTensorMode takes.
+class HandledCall(NamedTuple):
+    """A call of an operator that a handler in Python gets.
 
-    rules: what it asks for beside kernels. python: the operator's kernels for the Python dispatcher, by key.
-    options: what it is given beside tensors.
+    rules: what FakeTensorMode asks for beside kernels. python: the operator's kernels for the Python dispatcher, by
+    key. options: what it is given beside tensors.
     """
 
     dispatcher: Dispatcher
@@ -116,9 +112,22 @@ class FakeCall(NamedTuple):
     rules: FakeRules
     python: Mapping[str, str]
     maker: TensorMaker
-    values: tuple[Value, ...]
-    thread: Thread
     options: Options = NO_OPTIONS
+
+
+class FakeCall:
+    """A call that FakeTensorMode takes. values, thread: with which it does."""
+
+    def __init__(self, call: HandledCall, values: tuple[Value, ...], thread: Thread) -> None:
+        self.dispatcher, self.operator, self.rules, self.python, self.maker, self.options = call
+        self.values = values
+        self.thread = thread
+
+    def after(self, end: End) -> End:
+        """The end of a call that ended in the mode, or in a fake tensor."""
+        outcome, error = self.dispatch()
+        kind = end.kind if error is None else EndKind.ERROR
+        return end._replace(kind=kind, error=error, fake=outcome)
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Calls of one operator: the kernels that run, and what FakeTensorMode does where it takes the call.
+"""Calls of one operator: the kernels that run, and the handler in Python that gets the call.
 
 A tensor that no functorch transform around the call wraps comes from outside of the function: ``torch.vmap(f)(x)``
 calls ``f`` with a tensor that is wrapped at the level of the transform.
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import KernelChain
-from dispatch_cli.engine.call.fake_dispatch import FakeCall
+from dispatch_cli.engine.call.fake_dispatch import FakeCall, HandledCall
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Contexts, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
 from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
@@ -28,12 +28,8 @@ from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024
-MAKERS = {
-    WrapperKind.BATCHED: (ContextKind.VMAP,),
-    WrapperKind.GRAD: (ContextKind.GRAD, ContextKind.JVP),
-    WrapperKind.FUNCTIONAL: (ContextKind.FUNCTIONALIZE,),
-}
-"""The transforms that make each kind of wrapper."""
+HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
+"""What is known of the handlers in Python that get a call, by class; with all others, the simulation ends."""
 
 
 def simulate(
@@ -92,8 +88,8 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
 def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
     """The wrappers with their levels, the innermost first."""
     wrappers: list[Wrapper] = []
-    for kind, makers in MAKERS.items():
-        own = [layer.level for layer in thread.layers if layer.kind in makers]
+    for kind in (WrapperKind.BATCHED, WrapperKind.GRAD, WrapperKind.FUNCTIONAL):
+        own = [layer.level for layer in thread.layers if WRAPPER_OF[layer.kind] is kind]
         wanted = [wrapper for wrapper in spec.wrappers if wrapper.kind is kind]
         named = [wrapper.level for wrapper in wanted if wrapper.level is not None]
         wrong = next((level for level in named if level not in own), None)
@@ -143,13 +139,8 @@ class CallSimulator:
         options: Options = NO_OPTIONS,
         fake_rules: FakeRules = NO_FAKE_RULES,
     ) -> None:
-        self._dispatcher = dispatcher
-        self._operator = dispatcher.operator(name)
-        self._maker = maker
-        self._python = python
-        self._options = options
-        self._fake_rules = fake_rules
         self._chain = KernelChain(dispatcher, name, maker, python, options)
+        self._handled = HandledCall(dispatcher, dispatcher.operator(name), fake_rules, python, maker, options)
 
     @classmethod
     def of(cls, state: State, name: OperatorName, maker: TensorMaker, options: Options = NO_OPTIONS) -> CallSimulator:
@@ -162,15 +153,8 @@ class CallSimulator:
     ) -> tuple[tuple[Hop, ...], End]:
         """Call the operator. given: a key set in the place of the one that tensors and thread make."""
         end, values, thread, later = self._chain.run(values, thread, given)
-        handler = end.handler
-        if end.kind is EndKind.HANDLER and handler is not None and handler.name in (FAKE_TENSOR_MODE, FAKE_TENSOR):
-            outcome, error = FakeCall(
-                *(self._dispatcher, self._operator, self._fake_rules, self._python, self._maker),
-                *(values, thread, self._options),
-            ).dispatch()
-            end = end._replace(fake=outcome)
-            if error is not None:
-                end = end._replace(kind=EndKind.ERROR, error=error)
+        if end.kind is EndKind.HANDLER and end.handler is not None and end.handler.name in HANDLERS:
+            end = HANDLERS[end.handler.name](self._handled, values, thread).after(end)
         if later is not None and _computes(end):
             end = End(EndKind.ERROR, error=later, fake=end.fake)
         return tuple(self._chain.hops), end
@@ -199,14 +183,10 @@ def unwrapped(universe: Universe, tensors: Sequence[TensorSpec], contexts: Itera
     missing = [layer for layer in thread.layers if layer.level not in taken]
     if not missing:
         return None
-    kinds = {layer.level: _wrapper_of(layer.kind) for layer in thread.layers}
+    kinds = {layer.level: WRAPPER_OF[layer.kind] for layer in thread.layers}
     known = [*kinds.values()]
     added = [
         Wrapper(kinds[layer.level], layer.level if known.count(kinds[layer.level]) > 1 else None) for layer in missing
     ]
     first = given[0]
     return Unwrapped(tuple(layer.kind for layer in missing), str(first._replace(wrappers=(*first.wrappers, *added))))
-
-
-def _wrapper_of(kind: ContextKind) -> WrapperKind:
-    return next(wrapper for wrapper, makers in MAKERS.items() if kind in makers)

@@ -14,7 +14,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type
 from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, UNNAMED_BACKEND, Universe
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, PYTHON, UNNAMED_BACKEND, Universe
 
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
 """Keys that a tensor with a ``__torch_dispatch__`` adds, and a mode."""
@@ -189,6 +189,12 @@ class TensorMaker:
         """``autograd_dispatch_keyset``: the functionalities of all autograd keys, without backends."""
         covered = DispatchKeySet.of(self.universe, self.universe.aliases[AUTOGRAD])
         return DispatchKeySet(covered.layout, covered.bits & covered.layout.functionality_mask)
+
+    @property
+    def above_python(self) -> DispatchKeySet:
+        """The functionalities above Python."""
+        above = DispatchKeySet.full(self.universe) - DispatchKeySet.full_after(self.universe, PYTHON).add(PYTHON)
+        return DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
 
     def key(self, key: str, text: str) -> str:
         """*key* itself. Errors: CallError when the universe does not have it."""

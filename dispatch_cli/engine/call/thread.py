@@ -12,10 +12,17 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
 from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import CallError, Context, ContextKind
+from dispatch_cli.model.call import CallError, Context, ContextKind, WrapperKind
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH, PYTHON_DISPATCHER
 
+WRAPPER_OF = {
+    ContextKind.VMAP: WrapperKind.BATCHED,
+    ContextKind.GRAD: WrapperKind.GRAD,
+    ContextKind.JVP: WrapperKind.GRAD,
+    ContextKind.FUNCTIONALIZE: WrapperKind.FUNCTIONAL,
+}
+"""The wrappers that functorch's transforms make."""
 GRADS = frozenset({ContextKind.GRAD, ContextKind.JVP})
 """The transforms by autograd."""
 MAX_CONTEXTS = 256
@@ -77,12 +84,20 @@ class Thread(NamedTuple):
     gradients: bool = True
 
     @property
+    def stack(self) -> tuple[Mode, ...]:
+        """The active modes, the innermost last.
+
+        Modes of the kinds that have a place of their own lie below all others, whatever the order in which they were
+        entered (``c10/core/impl/TorchDispatchModeTLS.cpp``).
+        """
+        placed = [mode for mode in self.modes if mode.name in INFRA_MODES]
+        others = [mode for mode in self.modes if mode.name not in INFRA_MODES]
+        return (*sorted(placed, key=lambda mode: INFRA_MODES.index(mode.name)), *others)
+
+    @property
     def mode(self) -> Mode | None:
         """The mode that gets a call first."""
-        own = [mode for mode in self.modes if mode.name not in INFRA_MODES]
-        if own:
-            return own[-1]
-        return max(self.modes, key=lambda mode: INFRA_MODES.index(mode.name), default=None)
+        return self.stack[-1] if self.modes else None
 
     def include(self, *sets: DispatchKeySet) -> Thread:
         """The thread with those keys included, too."""
@@ -133,7 +148,7 @@ class Contexts:
             return self._push_mode(thread, context, position)
         if kind is ContextKind.PRE_DISPATCH_MODE:
             return self._push_pre_dispatch_mode(thread, context, position)
-        if kind in _TRANSFORMS:
+        if kind in WRAPPER_OF:
             return self._push_layer(thread, kind)
         return _CHANGES[kind](self, thread, context)
 
@@ -244,7 +259,6 @@ class Contexts:
         return thread.exclude(self.keys(context))
 
 
-_TRANSFORMS = GRADS | {ContextKind.VMAP, ContextKind.FUNCTIONALIZE}
 _CHANGES: dict[ContextKind, Callable[[Contexts, Thread, Context], Thread]] = {
     ContextKind.AUTOCAST: Contexts._autocast,
     ContextKind.INFERENCE_MODE: Contexts._inference_mode,

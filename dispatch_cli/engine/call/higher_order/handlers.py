@@ -13,10 +13,10 @@ from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Calle
 from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, FakeModes, FakeOrigin, HandlerAnswer
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, Layer, Mode, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
-from dispatch_cli.model.call import ContextKind, TensorSpec, WrapperKind
+from dispatch_cli.model.call import ContextKind, TensorSpec
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ModeType
 from dispatch_cli.model.universe import BACK, FRONT, PYTHON
 
@@ -27,12 +27,6 @@ _TRANSFORM_OF = {
     ContextKind.GRAD: "Grad",
     ContextKind.JVP: "Jvp",
     ContextKind.FUNCTIONALIZE: "Functionalize",
-}
-_WRAPPER_OF = {
-    ContextKind.VMAP: WrapperKind.BATCHED,
-    ContextKind.GRAD: WrapperKind.GRAD,
-    ContextKind.JVP: WrapperKind.GRAD,
-    ContextKind.FUNCTIONALIZE: WrapperKind.FUNCTIONAL,
 }
 FUNCTIONAL_CLASS = "FunctionalTensor"
 ACTIVE, INPUT = "active fake mode", "fake tensor input"
@@ -62,7 +56,7 @@ class Handling(NamedTuple):
         """The tensors without the wrappers of the transform that was taken off; None when none was."""
         if self.layer is None:
             return None
-        kind, level = _WRAPPER_OF[self.layer.kind], self.layer.level
+        kind, level = WRAPPER_OF[self.layer.kind], self.layer.level
         return tuple(
             value.inner
             if value.wrapper is not None and value.wrapper == (kind, level) and value.inner is not None
@@ -88,8 +82,7 @@ class Handlers:
 
     def at_python_key(self, values: tuple[Value, ...], thread: Thread) -> Handling:
         """The innermost mode, then the tensors with a ``__torch_dispatch__``, in order."""
-        stack = stack_of(thread)
-        mode = stack[-1] if stack else None
+        mode = thread.mode
         asked: tuple[AskedHandler, ...] = ()
         if mode is not None:
             handling = self._mode(mode, values, thread)
@@ -220,17 +213,6 @@ def _redirects(impl: HigherOrderImpl) -> bool:
     return REDIRECT_TO_MODE in impl.kernel.split(".")
 
 
-def stack_of(thread: Thread) -> tuple[Mode, ...]:
-    """The modes as the stack has them, the innermost last.
-
-    Modes of the kinds that have a place of their own lie below all others, whatever the order in which they were
-    entered (``c10/core/impl/TorchDispatchModeTLS.cpp``).
-    """
-    placed = [mode for mode in thread.modes if mode.name in INFRA_MODES]
-    others = [mode for mode in thread.modes if mode.name not in INFRA_MODES]
-    return (*sorted(placed, key=lambda mode: INFRA_MODES.index(mode.name)), *others)
-
-
 def without(thread: Thread, mode: Mode, maker: TensorMaker) -> Thread:
     """The thread while *mode* is taken off; with the last mode the Python keys go, too."""
     rest = thread._replace(modes=tuple(other for other in thread.modes if other != mode))
@@ -250,7 +232,7 @@ def conflicting(thread: Thread, tensors: Sequence[TensorSpec]) -> FakeModes | No
 
 
 def _active(thread: Thread) -> Iterator[FakeOrigin]:
-    for index, mode in enumerate(reversed(stack_of(thread))):
+    for index, mode in enumerate(reversed(thread.stack)):
         if mode.name == FAKE_TENSOR_MODE:
             yield FakeOrigin(ACTIVE, index, mode.instance or None, mode.position)
 

@@ -14,7 +14,6 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, hands_over, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Handler, HandlerKind
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.universe import PYTHON
 
 _CLONE = Callee("aten::clone", "aten.clone.default(")
@@ -49,9 +48,7 @@ def python(moment: Moment) -> KernelStep:
         text = "Hit Python dispatch key but no arguments had PyInterpreter (no tensor args?)"
         return raises(failed_assert(ErrorKind.PYTHON, "0", "PythonFallbackKernel.cpp", text))
     maker = moment.maker
-    above = DispatchKeySet.full(maker.universe) - DispatchKeySet.full_after(maker.universe, PYTHON).add(PYTHON)
-    functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
-    thread = moment.thread.exclude(functionalities).without_included(maker.known(PYTHON))
+    thread = moment.thread.exclude(maker.above_python).without_included(maker.known(PYTHON))
     return redispatches(moment.keyset.remove(PYTHON), thread=thread)
 
 
