@@ -13,7 +13,7 @@ from typing import Any
 
 from dispatch_cli.declarations.project_folder import project_folder
 from dispatch_cli.files.paths import is_in
-from dispatch_cli.render.text_safety import UNENCODABLE
+from dispatch_cli.render.printed import UNENCODABLE
 
 _STREAMS = ("/dev/", "/proc/")
 """Folders of links to what the process has open."""

@@ -85,7 +85,7 @@ def say_name_notes(state: State) -> None:
 
 def say_note(text: str) -> None:
     """A note on standard error, on one line."""
-    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.printed import safe
 
     say(f"note: {safe(text)}\n")
 
@@ -373,7 +373,7 @@ def may_have_settings() -> bool:
                     if SETTINGS.search(text.read(1 << 20)) is not None:
                         return True
         except OSError as error:
-            from dispatch_cli.render.text_safety import safe
+            from dispatch_cli.render.printed import safe
 
             why = (error.strerror or str(error)).lower()
             say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; its settings are not used\n")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.document import Block
     from dispatch_cli.render.printed import Kind
-    from dispatch_cli.render.text_lines import Style
+    from dispatch_cli.render.text import Style
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -179,7 +179,7 @@ def write_for_ci(what: str, report: Any, out: Output) -> None:
 
 def say_written(file: str, what: str) -> None:
     """Say on standard error what a file now holds."""
-    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.printed import safe
 
     say(f"{safe(file)}: {what}\n")
 
@@ -201,7 +201,7 @@ def warn(blocks: Iterable[Block], color: str) -> None:
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:
     """Size and colour for a stream: a terminal's own size, and no limit where there is no terminal."""
-    from dispatch_cli.render.text_lines import Style
+    from dispatch_cli.render.text import Style
 
     terminal = output is None and stream.isatty()
     if color == "auto":
@@ -285,7 +285,7 @@ def refuse_input(output: str) -> None:
 
 
 def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:
-    from dispatch_cli.render.text_safety import UNENCODABLE
+    from dispatch_cli.render.printed import UNENCODABLE
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if for_people else "utf-8", errors=UNENCODABLE)
@@ -307,7 +307,7 @@ def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> It
         return
     import time
 
-    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.printed import safe
 
     start, last = time.monotonic(), float("-inf")
     shown = False

@@ -304,7 +304,7 @@ def state_with(operator: str) -> str | None:
 
 def say_assumed(base: AssumedBase) -> None:
     """Name the state on standard error, in one line."""
-    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.printed import safe
 
     other = "" if base.setting is not None else "; --base names another, or none"
     say(f"note: over {base.name}, {safe(base.why)}{other}\n")

@@ -11,7 +11,7 @@ from dispatch_cli.extract.run import SourceRun
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.words import plural
 
 MAX_STATEMENTS = 20

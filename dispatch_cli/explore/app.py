@@ -27,7 +27,7 @@ from dispatch_cli.explore.trying import TO_SAVE, Trying
 from dispatch_cli.explore.views.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.stage import PaneStage
-from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.render.printed import safe_lines
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel

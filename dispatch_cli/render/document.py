@@ -58,6 +58,9 @@ class ParagraphKind(Enum):
     ITEM = "item"
 
 
+HEADS = (ParagraphKind.TITLE, ParagraphKind.SECTION)
+
+
 class Paragraph(NamedTuple):
     """A piece of prose. indent: blanks before it in a terminal; hang: more of them before its further lines.
 

@@ -29,9 +29,9 @@ from dispatch_cli.render.document import (
     title_of,
     toned,
 )
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.snippets import marked_line
 from dispatch_cli.render.svg import DARK, IN_PAGE, LIGHT, drawn
-from dispatch_cli.render.text_safety import safe
 
 
 def _colors(names: dict[str, str]) -> str:

@@ -23,8 +23,8 @@ from dispatch_cli.render.document import (
     legend_of,
     lines_of,
 )
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.snippets import marked_line
-from dispatch_cli.render.text_safety import safe
 
 _MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<|~#&$"})
 _FIRST = re.compile(r"^(\d*)([-+=.)>])")

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from dispatch_cli.model.quoting import HARMFUL, escaped, has_harmful
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.model.quoting import CONTROL, HARMFUL, UNSEEN, escaped, has_harmful
 
 _HELD_BACK = 64
 _MOST = 1 << 20
@@ -23,7 +22,11 @@ _BLANK = re.compile(rf"(?:[^\S\n]|{_COLOR})*")
 """Characters that may stand in a line before a command."""
 _COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
+_UNSAFE = f"[\t\n{CONTROL}{UNSEEN}]"
+"""Compiled when it is needed: most texts are plain."""
 
+UNENCODABLE = "backslashreplace"
+"""Treatment of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
 
 Kind = Literal["text", "data", "commands"]
 """Kind of output: ``text`` for people, or as PyTorch prints it, with harmful characters spelled out; ``data``, JSON
@@ -67,3 +70,19 @@ def _clean(text: str, kind: Kind, colored: bool, at_start: bool) -> str:
         return text
     first = 0 if at_start else text.find("\n") + 1 or len(text)
     return text[:first] + _COMMAND.sub(r"\1\\x3a", text[first:])
+
+
+def safe(text: str) -> str:
+    """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_UNSAFE, lambda match: _escaped(match[0]), text)
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def safe_lines(text: str) -> str:
+    """Like `safe`, but line breaks stay."""
+    return "\n".join(map(safe, text.split("\n")))

@@ -9,7 +9,7 @@ from enum import Enum
 from itertools import chain
 from typing import Any, NamedTuple
 
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 
 
 class Sheet(NamedTuple):

@@ -7,8 +7,8 @@ import re
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Excerpt, Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.text_lines import width_of
-from dispatch_cli.render.text_safety import safe
 
 MAX_WIDTH = 160
 """Characters of a line that are shown where no terminal limits them."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from dispatch_cli.render.document import (
+    HEADS,
     Block,
     DrawnPath,
     Mark,
@@ -18,8 +19,8 @@ from dispatch_cli.render.document import (
     runs_of,
     title_of,
 )
-from dispatch_cli.render.text_lines import HEADS, width_of
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
+from dispatch_cli.render.text_lines import width_of
 
 LIGHT = {
     "text": "#1f2328",

@@ -1,4 +1,7 @@
-"""Lines that are broken at blanks. Places such as ``src/add.cpp:12`` stay whole, so that a terminal can open them."""
+"""Lines that have no room: broken at blanks, or cut.
+
+Places such as ``src/add.cpp:12`` stay whole, so that a terminal can open them.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,27 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from dispatch_cli.render.document import Run, Tone
-from dispatch_cli.render.text_lines import TextLine, blanks, width_of
+from dispatch_cli.render.text_lines import TextLine, blanks, line_width, width_of
 from dispatch_cli.render.words import is_of_pytorch
 
 _MARK = "…"
-LINE = re.compile(r"(?<=[^:]):\d+(?::\d+)?(?=[^\d:/\\]*$)")
+_LINE = re.compile(r"(?<=[^:]):\d+(?::\d+)?(?=[^\d:/\\]*$)")
 """The line, and perhaps the column, at the end of a place; there can be a bracket or a full stop behind it."""
-BLANK = "\ue000"
+_BLANK = "\ue000"
 """Character that stands for a blank in a place while lines are broken; it is a blank again before it is printed."""
-COUNT = re.compile(r"(?<=\S) (?=\([\d,]+(?: keys)?\)(?:\s|$))")
+_COUNT = re.compile(r"(?<=\S) (?=\([\d,]+(?: keys)?\)(?:\s|$))")
 """The blank before the count of keys behind their names: ``CUDA … Meta (14 keys)``; lines are not broken at it."""
-START = re.compile(r"[*!] +| +")
+_START = re.compile(r"[*!] +| +")
 """The start of a line after which its further lines begin."""
-WORD = re.compile(r"\S+")
+_WORD = re.compile(r"\S+")
 _BARE_SOURCE = re.compile(r"[^/\\]+\.(?:cc|cpp|cu|cuh|h|hpp|mm|py):\d+[^/\\]*")
 """A source file without its folder: what is left of PyTorch's own places where there is little room."""
 _SPACED_WORD = re.compile(r"\s*\S+\s*")
 _JOINTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
 """Positions at which a long name is broken: behind a sign, or before a capital."""
+
+_END_OF_RUN = re.compile(r" … \S+(?P<count> \([\d,]+(?: keys)?\))$")
+"""The last of a run of keys and their count, ``CUDA … Meta (14 keys)``."""
 
 _Characters = list[Run]
 """A line as runs of one character each."""
@@ -44,7 +50,7 @@ def broken(line: TextLine, width: int, hang: int = 0) -> list[TextLine]:
 
 def broken_cell(line: TextLine, width: int) -> list[TextLine]:
     """The lines of a text in a cell: its further lines begin where the first one does, after its blanks or its mark."""
-    start = START.match(_plain(line))
+    start = _START.match(_plain(line))
     if start is None or start.end() >= width:
         return broken(line, width)
     characters = _characters(line)
@@ -62,7 +68,7 @@ def _characters(line: TextLine) -> _Characters:
 
 def _joined(characters: _Characters) -> TextLine:
     groups = groupby(characters, key=lambda run: run.tone)
-    return [Run(_plain([*runs]).replace(BLANK, " "), tone) for tone, runs in groups]
+    return [Run(_plain([*runs]).replace(_BLANK, " "), tone) for tone, runs in groups]
 
 
 def _stripped(characters: _Characters) -> _Characters:
@@ -74,9 +80,9 @@ def _glued(line: TextLine) -> _Characters:
     """A line whose places are words, and whose counts of keys stay with the last key."""
     characters = _characters(line)
     text = _plain(characters)
-    glued = {match.start() for match in COUNT.finditer(text)}
+    glued = {match.start() for match in _COUNT.finditer(text)}
     glued |= {at for at, (character, tone, _) in enumerate(characters) if tone is Tone.PLACE and character == " "}
-    return [run._replace(text=BLANK) if at in glued else run for at, run in enumerate(characters)]
+    return [run._replace(text=_BLANK) if at in glued else run for at, run in enumerate(characters)]
 
 
 def _lines(characters: _Characters, first: int, width: int) -> Iterator[_Characters]:
@@ -101,7 +107,7 @@ def _lines(characters: _Characters, first: int, width: int) -> Iterator[_Charact
 def _parts(characters: _Characters, width: int) -> Iterator[_Characters]:
     """A line, divided at the joints of names for which a line has no room."""
     start = 0
-    for match in WORD.finditer(_plain(characters)):
+    for match in _WORD.finditer(_plain(characters)):
         for cut in _cuts(match, width) if width_of(match[0]) > width else ():
             yield characters[start:cut]
             start = cut
@@ -122,8 +128,8 @@ def _shortened(characters: _Characters, width: int) -> _Characters:
     """A line whose places are all at most so wide: of a wider one a part of its start stays, and its end."""
     short: _Characters = []
     end = 0
-    for match in WORD.finditer(_plain(characters)):
-        if width_of(match[0]) > width and LINE.search(match[0]):
+    for match in _WORD.finditer(_plain(characters)):
+        if width_of(match[0]) > width and _LINE.search(match[0]):
             start, stop = match.span()
             head = _fitting_start(match[0], width // 4)
             room = width - width_of(match[0][:head])
@@ -142,7 +148,48 @@ def own_places(text: str) -> list[str]:
     """The words of a text that are places in files of the user."""
     if ":" not in text:
         return []
-    words = (word[0] for word in WORD.finditer(text))
+    words = (word[0] for word in _WORD.finditer(text))
     return [
-        word for word in words if LINE.search(word) and not is_of_pytorch(word) and not _BARE_SOURCE.fullmatch(word)
+        word for word in words if _LINE.search(word) and not is_of_pytorch(word) and not _BARE_SOURCE.fullmatch(word)
     ]
+
+
+def needed_width(line: TextLine, room: int, narrow: bool) -> int:
+    """The width that the words of a line need; narrow: its places alone. PyTorch's own places need none."""
+    text = "".join(run.text.replace(" ", _BLANK) if run.tone is Tone.PLACE else run.text for run in line)
+    start = _START.match(text)
+    indent = start.end() if start else 0
+    own = own_places(text[indent:])
+    words = [] if narrow else [word for word in _COUNT.sub(_BLANK, text[indent:]).split() if not _LINE.search(word)]
+    widths = [*(_place_width(place, room - indent) for place in own), *map(width_of, words)]
+    return indent + max(widths) if widths else 0
+
+
+def _place_width(place: str, room: int) -> int:
+    """The width of a place; of one that has no room at all, that of its end."""
+    if (width := width_of(place)) <= room:
+        return width
+    number = _LINE.search(place)
+    end = number.start() if number else len(place)
+    start = max(place.rfind("/", 0, end), place.rfind("\\", 0, end), 0)
+    return min(room, width_of(place[start:]) + 1)
+
+
+def cut(line: TextLine, width: int) -> TextLine:
+    """A line that is at most so wide. Of a place the end stays, of a name both ends, of other texts the start.
+
+    Of a run of keys the first one stays, and the count.
+    """
+    if line_width(line) <= width:
+        return line
+    if (match := _END_OF_RUN.search(line[-1].text)) and width > 2 * len(match["count"]):
+        keys = line[-1]._replace(text=f"{line[-1].text[: match.start()]} {_MARK}")
+        return [*cut([*line[:-1], keys], width - len(match["count"])), keys._replace(text=match["count"])]
+    characters, room = _characters(line), max(0, width - len(_MARK))
+    text = _plain(characters)
+    is_place, is_name = line[-1].tone is Tone.PLACE, len(line) == 1 and " " not in text
+    room_at_end = room if is_place else room // 2 if is_name else 0
+    start = _fitting_start(text, room - room_at_end)
+    end = len(text) - _fitting_start(text[::-1], room_at_end)
+    tone = characters[start - 1 if start else -1].tone
+    return _joined([*characters[:start], Run(_MARK, tone), *characters[end:]])

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from dispatch_cli.render.document import Block, Gap, Matrix, MatrixCell, Paragraph, ParagraphKind, Run, Tone, legend_of
+from dispatch_cli.render.printed import safe
+from dispatch_cli.render.text_broken import cut
 from dispatch_cli.render.text_lines import TextLine, width_of
-from dispatch_cli.render.text_list import cut
-from dispatch_cli.render.text_safety import safe
 
 MAX_HEAD = 4
 """Columns that a head takes where its whole name has no room."""

@@ -21,8 +21,7 @@ from dispatch_cli.explore.views.blocks import Blocks, Rows
 from dispatch_cli.explore.views.lines_view import MARK, LinesView
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
-from dispatch_cli.render.text import text
-from dispatch_cli.render.text_lines import Style
+from dispatch_cli.render.text import Style, text
 
 HOSTILE = "[bold]x[/] [@click=app.quit]y[/]\x1b[31m\u202e $foo {z}"
 ROWS = tuple(range(40))

@@ -18,7 +18,7 @@ from dispatch_cli.explore.operators.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import TracePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 from dispatch_cli.trace.facts import CallFact
 from tests.cli.test_taint import TAINTS
 from tests.explore.support import assert_prints, drive, screen_text, until

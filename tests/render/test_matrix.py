@@ -32,8 +32,8 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.html import html
 from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.svg import svg
-from dispatch_cli.render.text import text
-from dispatch_cli.render.text_lines import Style, width_of
+from dispatch_cli.render.text import Style, text
+from dispatch_cli.render.text_lines import width_of
 from dispatch_cli.render.text_matrix import TextMatrix
 from tests.cli.support import ROOT, call
 from tests.support import SOME_UNIVERSES

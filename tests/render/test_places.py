@@ -19,8 +19,7 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.text import text
-from dispatch_cli.render.text_lines import Style
+from dispatch_cli.render.text import Style, text
 from tests.cli.support import ROOT, call
 
 PLACES = (

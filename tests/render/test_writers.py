@@ -33,11 +33,10 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.html import html
 from dispatch_cli.render.markdown import markdown
-from dispatch_cli.render.printed import printed
+from dispatch_cli.render.printed import printed, safe, safe_lines
 from dispatch_cli.render.sheet import Sheet, csv_text
-from dispatch_cli.render.text import text
-from dispatch_cli.render.text_lines import Style, width_of
-from dispatch_cli.render.text_safety import safe, safe_lines
+from dispatch_cli.render.text import Style, text
+from dispatch_cli.render.text_lines import width_of
 
 
 @pytest.mark.parametrize(

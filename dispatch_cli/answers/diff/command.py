@@ -69,7 +69,7 @@ def opened_sides(
 def state_without(file: str, other: State) -> State:
     """The state of a file that is absent: what the other side starts from."""
     from dispatch_cli import api
-    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.printed import safe
 
     bases = other.declarations.bases
     say(f"note: {safe(file)} does not exist: it counts as {' and '.join(bases) or 'a file without registrations'}\n")

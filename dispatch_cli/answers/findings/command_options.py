@@ -249,8 +249,7 @@ def _title() -> str:
 def _append(blocks: Iterable[Block], file: str) -> None:
     from dispatch_cli.cli.files import check_target, refuse_folder, refuse_outside
     from dispatch_cli.render.markdown import markdown
-    from dispatch_cli.render.printed import printed
-    from dispatch_cli.render.text_safety import UNENCODABLE
+    from dispatch_cli.render.printed import UNENCODABLE, printed
 
     refuse_input(file)
     try:
@@ -305,7 +304,7 @@ def refused_baseline(
 ) -> click.ClickException:
     """The error of a baseline, where it is named: by the option, or in the project file."""
     from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.printed import safe
 
     if options.baseline is None and project.baseline is not None:
         return BadInput(InputError((Problem(code, message, project.baseline.span, hint=hint),)), color)

@@ -34,8 +34,8 @@ from dispatch_cli.render.document import (
     joined,
     lines,
 )
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.words import listed
 
 CODES = {

@@ -16,8 +16,8 @@ from dispatch_cli.explore.session import TRIED
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Run, Tone
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.text_lines import TextLine, line_width
-from dispatch_cli.render.text_safety import safe
 
 _MARKS = 3
 """The columns before a name."""

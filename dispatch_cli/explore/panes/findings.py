@@ -28,7 +28,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, TableBlock
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 
 
 class FindingsPane(ListPane):

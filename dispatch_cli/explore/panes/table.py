@@ -32,8 +32,8 @@ from dispatch_cli.explore.session import TRIED, PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.pane import LOW, SWITCHES_OFF, Pane
 from dispatch_cli.render.document import Block, Paragraph, Tone
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.snippets import fitted, snippet
-from dispatch_cli.render.text_safety import safe
 
 _NEXT = {Resolver.CPP: Resolver.DIFFERENCES, Resolver.DIFFERENCES: Resolver.CPP}
 

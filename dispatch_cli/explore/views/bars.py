@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from dispatch_cli.explore.panes import PaneEntry
 from dispatch_cli.explore.session import PaneAnswer
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 
 PROGRAM = "dispatch-cli"
 _LEAST = 5

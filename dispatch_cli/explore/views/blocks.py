@@ -11,9 +11,8 @@ from typing import Any
 
 from dispatch_cli.explore.views.lines_view import Choice, LinesView
 from dispatch_cli.render.document import Block, Matrix, MatrixCell, TableBlock
-from dispatch_cli.render.text import parts_of
+from dispatch_cli.render.text import ListLayout, list_layout, parts_of
 from dispatch_cli.render.text_lines import TextLine, line_width
-from dispatch_cli.render.text_list import ListLayout, list_layout, list_parts
 from dispatch_cli.render.text_matrix import TextMatrix
 
 LEAST_WIDTH = 20
@@ -93,7 +92,7 @@ class Blocks(LinesView):
             if isinstance(block, Matrix):
                 self._add_matrix(block, width)
                 continue
-            for item, lines in self._parts(block, max(LEAST_WIDTH, width)):
+            for item, lines in parts_of(block, max(LEAST_WIDTH, width), cuts=self._is_list(block)):
                 first = len(self._lines)
                 self._lines += lines
                 if item is not None and lines:
@@ -101,13 +100,10 @@ class Blocks(LinesView):
         self._cursor = self._number()
         self.post_message(self.LaidOut(self, self.target))
 
-    def _parts(self, block: Block, width: int) -> Iterable[tuple[Any, list[TextLine]]]:
-        if isinstance(block, TableBlock) and self._is_list(block):
-            return list_parts(block, width)
-        return parts_of(block, width)
-
-    def _is_list(self, table: TableBlock[Any]) -> bool:
-        return self._lists is None or any(table.columns is columns for columns in self._lists)
+    def _is_list(self, block: Block) -> bool:
+        if not isinstance(block, TableBlock):
+            return False
+        return self._lists is None or any(block.columns is columns for columns in self._lists)
 
     def _add_matrix(self, matrix: Matrix, width: int) -> None:
         laid_out, top = TextMatrix(matrix, width), len(self._lines)

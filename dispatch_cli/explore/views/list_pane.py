@@ -22,7 +22,7 @@ from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.explore.views.pane import LOW, SOON, Pane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 
 
 class ListPane(Pane):

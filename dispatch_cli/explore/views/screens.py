@@ -17,8 +17,8 @@ from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.render.document import Block, TableBlock, runs_of
+from dispatch_cli.render.printed import safe
 from dispatch_cli.render.problems import problems
-from dispatch_cli.render.text_safety import safe
 
 
 class DocumentScreen(ModalScreen[None]):

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.pane import Pane
-from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.render.printed import safe_lines
 
 _FRAMES = 4
 """Calls that an error shows, the innermost ones."""

@@ -24,7 +24,7 @@ from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.text_safety import safe, safe_lines
+from dispatch_cli.render.printed import safe, safe_lines
 from dispatch_cli.render.words import plural
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

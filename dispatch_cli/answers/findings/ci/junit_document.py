@@ -23,7 +23,7 @@ from dispatch_cli.answers.findings.report import ChosenCheck, FindingsReport, gr
 from dispatch_cli.answers.findings.summary_document import unlisted_sentence
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.printed import safe
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
 """Characters that XML cannot hold even as a reference, of those that `safe` leaves."""

@@ -22,7 +22,7 @@ from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.render.printed import safe_lines
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
