@@ -86,28 +86,27 @@ def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
     """The state of files as they are now. Errors: CannotRead."""
     from dispatch_cli.cli.output import BadInput
     from dispatch_cli.explore.session import CannotRead
+    from dispatch_cli.model.problem import InputError
 
     try:
         return load_state(source), check_setup(source) if may_have_settings() else None
-    except BadInput as error:
+    except (BadInput, InputError) as error:
         raise CannotRead(str(error), error.problems) from None
     except click.ClickException as error:
         raise CannotRead(error.format_message()) from None
 
 
 def check_setup(source: SourceOptions) -> CheckSetup:
-    """The project's settings for runs of the checks, as ``check-invariants`` reads them. Errors: BadInput."""
+    """The project's settings for runs of the checks, as ``check-invariants`` reads them.
+
+    Errors: BadInput, InputError.
+    """
     from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, guards_of, load_settings, read_known
-    from dispatch_cli.cli.output import BadInput
-    from dispatch_cli.model.problem import InputError
 
-    try:
-        settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
-    except InputError as error:
-        raise BadInput(error, "auto") from None
-    guards = guards_of(project, source.allow_outside, "auto")
-    baseline, _ = read_known(NO_CHECK_OPTIONS, project, "auto", source.allow_outside)
+    settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
+    guards = guards_of(project, source.allow_outside)
+    baseline, _ = read_known(NO_CHECK_OPTIONS, project, source.allow_outside)
     guarded = load_state(source, guards=guards).declarations if guards else None
     return CheckSetup(settings, guarded, baseline)
 

@@ -50,6 +50,19 @@ GROUPS = {
 class Command(click.Command):
     """A command whose help shows its own options first, and names the shared ones by their groups."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. Input that cannot be used is `BadInput`, with the colours that were asked for."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            from dispatch_cli.model.problem import InputError
+
+            if not isinstance(error, InputError):
+                raise
+            from dispatch_cli.cli.output import BadInput
+
+            raise BadInput(error, ctx.params.get("color") or "auto") from None
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One screen: the purpose, each own option with a sentence, the groups."""
         self.format_usage(ctx, formatter)

@@ -127,6 +127,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--no-vmap", ("capture",), _VMAP),
     ("--output", ("schema",), "write `dispatch-cli schema REPORT`, and -o FILE for a file"),
     ("--python", ("extract",), "write `dispatch-cli crossref PATH... --against live --python PATH`"),
+    ("--pytorch", ("check-invariants",), "leave the files out and write --base NAME, or capture without --import"),
     ("--recorder", ("trace",), "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program"),
     ("--rules-only", ("guards",), "remove `kernel` from what --record writes"),
     ("--sort", ("coverage",), "leave it out: JSON and CSV have rows to sort"),

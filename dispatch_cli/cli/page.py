@@ -18,7 +18,7 @@ from dispatch_cli.answers.findings.command_options import (
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
-from dispatch_cli.cli.output import BadInput, Output, output_options, refuse_input, say_written, write
+from dispatch_cli.cli.output import Output, output_options, refuse_input, say_written, write
 from dispatch_cli.cli.source_options import source_arguments
 
 if TYPE_CHECKING:
@@ -88,37 +88,33 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
 def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]:
     """The state, and what check-invariants finds in it.
 
-    Errors: CannotWrite where the page would take the place of a file of the state; BadInput.
+    Errors: CannotWrite where the page would take the place of a file of the state; BadInput, InputError.
     """
     from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.checked import checked_operators
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
-    from dispatch_cli.model.problem import InputError
 
-    color = out.color
+    settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
+    guards = () if source.keys else guards_of(project, source.allow_outside)
+    source = source._replace(project=project)
+    state = load_state(source, out.color, guards)
+    if out.file is not None:
+        refuse_input(out.file)  # before the work
+    refuse_unknown_checks(state, settings)
+    names, higher_order = checked_operators(state, bool(source.files))
+    entries, baseline = read_known(NO_CHECK_OPTIONS, project, source.allow_outside)
     try:
-        settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
-        guards = () if source.keys else guards_of(project, source.allow_outside, color)
-        source = source._replace(project=project)
-        state = load_state(source, color, guards)
-        if out.file is not None:
-            refuse_input(out.file)  # before the work
-        refuse_unknown_checks(state, settings, color)
-        names, higher_order = checked_operators(state, bool(source.files))
-        entries, baseline = read_known(NO_CHECK_OPTIONS, project, color, source.allow_outside)
         findings = findings_report(
             *(state, names, None, settings, None if entries is None else BaselineFilter(entries)),
             higher_order=higher_order,
             limits=Limits(),
             further=further_states(state),
         )
-        return state, findings
     except BaselineError as error:
-        raise refused_baseline(NO_CHECK_OPTIONS, project, color, f"{baseline}: {error}") from None
-    except InputError as error:
-        raise BadInput(error, color) from None
+        raise refused_baseline(NO_CHECK_OPTIONS, project, f"{baseline}: {error}") from None
+    return state, findings
 
 
 def _name_of(file: str, named: str) -> str:

@@ -37,7 +37,6 @@ from dispatch_cli.cli.options import (
 )
 from dispatch_cli.cli.output import (
     FOR_CI,
-    BadInput,
     Output,
     output_options,
     progress_on,
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 @source_options
 @filter_option(OWN_OR_ALL)
 @check_options
-@click.option("--pytorch", is_flag=True, help="Check what PyTorch registers, not what the files do.")
 @click.option(
     "--view",
     type=click.Choice(("findings", "summary")),
@@ -80,7 +78,6 @@ def command(
     source: SourceOptions,
     ops: tuple[str, ...],
     options: CheckOptions,
-    pytorch: bool,
     view: str,
     severity: str | None,
     full: bool,
@@ -99,32 +96,20 @@ def command(
     summary = view == "summary"
     if summary and out.format in (*FOR_CI, "raw"):
         raise click.UsageError("--view summary works with --format text, json, csv, markdown or html.")
-    from dispatch_cli.model.problem import InputError
-
-    try:
-        settings, project = load_settings(options, source.allow_outside)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
+    settings, project = load_settings(options, source.allow_outside)
     if source.keys and options.guards:
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
-    guards = () if source.keys else (*guards_of(project, source.allow_outside, out.color), *options.guards)
-    state = load_state(
-        source._replace(project=project),
-        out.color,
-        guards,
-        ops,
-    )
-    if pytorch:
-        state = _of_pytorch(state)
-    names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
-    entries, baseline = read_known(options, project, out.color, source.allow_outside)
+    guards = () if source.keys else (*guards_of(project, source.allow_outside), *options.guards)
+    state = load_state(source._replace(project=project), out.color, guards, ops)
+    names, higher_order = _chosen(state, ops, bool(source.files))
+    entries, baseline = read_known(options, project, source.allow_outside)
     from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.report import findings_report, summary_of
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.severity import Severity
 
-    refuse_unknown_checks(state, settings, out.color)
+    refuse_unknown_checks(state, settings)
     guarded = guarded_names(names, higher_order) if ops else None
     known = None if entries is None else BaselineFilter(entries, options.update_baseline)
     limits = None if full else Limits()
@@ -141,10 +126,8 @@ def command(
                 limits=limits,
                 further=further_states(state),
             )
-    except InputError as error:
-        raise BadInput(error, out.color) from None
     except BaselineError as error:
-        raise refused_baseline(options, project, out.color, f"{baseline}: {error}") from None
+        raise refused_baseline(options, project, f"{baseline}: {error}") from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:
@@ -192,34 +175,6 @@ def _chosen(
     from dispatch_cli.answers.findings.checked import checked_operators
 
     return checked_operators(state, from_files)
-
-
-def _of_pytorch(state: State) -> State:
-    """The state before the files that the user named, and nothing that these say of it. Errors: UsageError."""
-    from dispatch_cli.engine.history.apply import run
-    from dispatch_cli.model.declarations import Registrant
-
-    declared = state.declarations
-    history = declared.before
-    if state.source is None and not history.steps:
-        raise click.UsageError(
-            "--pytorch needs a PyTorch state: give --base NAME, a file that extends one, or a capture."
-        )
-    kernels = tuple(kernel for kernel in declared.python_kernels if kernel.by is Registrant.PYTORCH)
-    higher_order = tuple(operator for operator in declared.higher_order_operators if not operator.is_own)
-    before = declared._replace(
-        steps=history.steps,
-        inherited_steps=history.steps,
-        without=history.without,
-        unchanged=None,
-        changes=None,
-        python_kernels=kernels,
-        higher_order_operators=higher_order,
-        guards=(),
-        promises=(),
-        suppressions=(),
-    )
-    return run(before, state.source)
 
 
 @click.command("checks", cls=Command)

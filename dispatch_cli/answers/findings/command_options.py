@@ -152,8 +152,8 @@ def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
     return None if error is None else (str(error), lambda: error.hint)
 
 
-def guards_of(project: CheckSettings, allow_outside: bool, color: str) -> tuple[str, ...]:
-    """The guards files that a project names. Errors: BadInput for those that are not there."""
+def guards_of(project: CheckSettings, allow_outside: bool) -> tuple[str, ...]:
+    """The guards files that a project names. Errors: InputError for those that are not there."""
     from dispatch_cli.declarations.project_folder import within
     from dispatch_cli.declarations.source import SourceError, check
     from dispatch_cli.model.problem import InputError, Problem
@@ -165,11 +165,11 @@ def guards_of(project: CheckSettings, allow_outside: bool, color: str) -> tuple[
         except SourceError as error:  # noqa: PERF203  (better said where the file is named)
             problems.append(Problem(error.code, error.message, span, hint=error.hint))
     if problems:
-        raise BadInput(InputError(tuple(problems)), color)
+        raise InputError(tuple(problems))
     return tuple(file for file, _ in project.guards)
 
 
-def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color: str) -> None:
+def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings]) -> None:
     """Refuse names of no check: those in files with their places, one of an option as what is wrong with the option."""
     from dispatch_cli.answers.findings.report import unknown_checks
     from dispatch_cli.declarations.problems import MAX_PROBLEMS
@@ -186,7 +186,7 @@ def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color
     if len(errors) > MAX_PROBLEMS:
         message = f"and {len(errors) - MAX_PROBLEMS} more names of no check"
         problems.append(Problem("more-problems", message, problems[-1].span))
-    raise BadInput(InputError(tuple(problems)), color)
+    raise InputError(tuple(problems))
 
 
 def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:
@@ -217,9 +217,11 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
             from dispatch_cli.model import read_files
 
             read_files.start()
+        from dispatch_cli.model.problem import InputError
+
         try:
             return command(*args, step_summary=file, **others)
-        except BadInput as error:
+        except (BadInput, InputError) as error:
             if file is not None:
                 from dispatch_cli.answers.findings.ci.github_document import problems_step_summary
 
@@ -263,7 +265,7 @@ def _append(blocks: Iterable[Block], file: str) -> None:
 
 
 def read_known(
-    options: CheckOptions, project: CheckSettings, color: str, allow_outside: bool = False
+    options: CheckOptions, project: CheckSettings, allow_outside: bool = False
 ) -> tuple[Mapping[Entry, int] | None, str | None]:
     """The entries of the baseline and its file; None and None where there is none.
 
@@ -291,22 +293,21 @@ def read_known(
         message = str(error)
     except ValueError as error:
         message = f"not valid JSON: {str(error)[:200]}"
-    raise refused_baseline(options, project, color, message if file in message else f"{file}: {message}", code, hint)
+    raise refused_baseline(options, project, message if file in message else f"{file}: {message}", code, hint)
 
 
 def refused_baseline(
     options: CheckOptions,
     project: CheckSettings,
-    color: str,
     message: str,
     code: str = "bad-baseline",
     hint: str | None = None,
-) -> click.ClickException:
+) -> Exception:
     """The error of a baseline, where it is named: by the option, or in the project file."""
     from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.render.printed import safe
 
     if options.baseline is None and project.baseline is not None:
-        return BadInput(InputError((Problem(code, message, project.baseline.span, hint=hint),)), color)
+        return InputError((Problem(code, message, project.baseline.span, hint=hint),))
     text = f"{message}.{as_sentence(hint)}" if hint or code != "bad-baseline" else message
     return click.BadParameter(safe(text), param_hint="'--baseline'")

@@ -156,7 +156,7 @@ def not_checked_sentences(counts: NotChecked) -> Iterator[str]:
     """Sentences about operators that were not checked, and how to check them."""
     if counts.pytorch:
         which = _operators(counts.pytorch, "that PyTorch registered")
-        yield f"{which} not checked; `check-invariants --pytorch` checks them"
+        yield f"{which} not checked; `check-invariants --base NAME` without files checks PyTorch's"
     if counts.extended:
         yield f"{_operators(counts.extended, 'from files that these extend')} not checked"
     if counts.unknown:

@@ -12,7 +12,6 @@ from dispatch_cli.cli.completion import complete_files, complete_reports
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, opened
 from dispatch_cli.cli.output import (
-    BadInput,
     Output,
     output_option,
     output_options,
@@ -66,26 +65,22 @@ def extract_command(
     from dispatch_cli.cli.source_summary import summary
 
     paths = opened(paths, out.color)
-    run = read_sources(paths, reading, _settings(config, allow_outside, out.color), allow_outside, out.color)
+    run = read_sources(paths, reading, _settings(config, allow_outside), allow_outside, out.color)
     write((json_text if out.format == "json" else yaml_text)(run.document), out.file, kind="data")
     warn(summary(run), out.color)
     raise click.exceptions.Exit(1 if strict and not is_understood(run) else 0)
 
 
-def _settings(config: str | None, allow_outside: bool, color: str) -> SourceSettings | None:
-    """The settings of the project file that --config names; None for the nearest one. Errors: BadInput."""
+def _settings(config: str | None, allow_outside: bool) -> SourceSettings | None:
+    """The settings of the project file that --config names; None for the nearest one. Errors: InputError."""
     from pathlib import Path
 
     from dispatch_cli.declarations.project_settings import read_source_settings
-    from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
 
     if config is None or config == NO_CONFIG:
         return None if config is None else NO_SOURCE_SETTINGS
-    try:
-        return read_source_settings(Path(config), allow_outside)
-    except InputError as error:
-        raise BadInput(error, color) from None
+    return read_source_settings(Path(config), allow_outside)
 
 
 @click.command("capture", cls=Command)

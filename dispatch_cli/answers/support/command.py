@@ -19,7 +19,7 @@ from dispatch_cli.cli.options import (
     source_options,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
+from dispatch_cli.cli.output import Output, output_options, say_written, show, write
 from dispatch_cli.cli.source_options import source_arguments
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def command(
     names = chosen_operators(state, ops, own=True)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
-    columns = _columns(state, names, devices, contexts, tensors, out.color)
+    columns = _columns(state, names, devices, contexts, tensors)
     from dispatch_cli.answers.support.report import support_report
     from dispatch_cli.engine.support.support import support_rows
 
@@ -123,9 +123,8 @@ def _columns(
     devices: tuple[str, ...],
     contexts: tuple[str, ...],
     tensors: tuple[str, ...],
-    color: str,
 ) -> tuple[Column, ...]:
-    """The columns that are asked for; exits with 2 for what is none."""
+    """The columns that are asked for; Errors: InputError, UsageError for what is none."""
     from dispatch_cli.answers.resolve.call_request import read_thread
     from dispatch_cli.engine.support.support import support_columns
     from dispatch_cli.model.call import CONTEXT_WORDS, CallError
@@ -144,7 +143,7 @@ def _columns(
     if not problems:
         specs, entered = read_thread(state.dispatcher.universe, dict.fromkeys(tensors), others, problems)
     if problems:
-        raise BadInput(InputError(tuple(problems)), color)
+        raise InputError(tuple(problems))
     custom = [*((spec, ()) for spec in specs), *((None, (context,)) for context in entered)]
     try:
         return support_columns(state, names, devices, wanted, custom)

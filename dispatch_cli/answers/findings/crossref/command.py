@@ -35,7 +35,7 @@ from dispatch_cli.cli.options import (
     resolved_name,
     say_name_notes,
 )
-from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write_for_ci
+from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show, write_for_ci
 from dispatch_cli.cli.source_options import ReadingOptions, reading_options
 from dispatch_cli.cli.source_reading import with_documents
 
@@ -70,14 +70,10 @@ def show_drift(
     """
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.checks.listing import Limits
-    from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.settings import CheckSettings, Selector
 
-    try:
-        settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
-    refuse_unknown_checks(state, settings, out.color)
+    settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)
+    refuse_unknown_checks(state, settings)
     names, higher_order = state.own_operators(), state.own_higher_order_operators()
     if ops:
         names, higher_order = chosen_of_both_kinds(state, ops)
@@ -87,10 +83,7 @@ def show_drift(
         library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
         when = _answers(state, asked)
     else:
-        try:
-            library, universe = _held(state, against, allow_outside)
-        except InputError as error:
-            raise BadInput(error, out.color) from None
+        library, universe = _held(state, against, allow_outside)
         when = {}
     state = _with_universe(files, state, universe, allow_outside, when)
     all_settings = (*state.declarations.settings, *settings)
@@ -223,13 +216,8 @@ def command(
         raise click.UsageError(f"Nothing to compare: give declarations or sources, or --against {LIVE}.")
     check_modules(modules)
     asked = Asked(python, modules, patience())
-    from dispatch_cli.model.problem import InputError
-
     documents = with_documents(files, reading, None, allow_outside, out.color)
-    try:
-        state = _read(documents, not is_asked, allow_outside)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
+    state = _read(documents, not is_asked, allow_outside)
     if not live and state is not None and _is_capture(state):
         raise click.UsageError(f"{files[0]} is a state of PyTorch: `dispatch-cli diff` compares it with another one.")
     if state is not None and not _is_capture(state):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.output import BadInput
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.run import Progress
@@ -73,14 +72,9 @@ def check_modules(modules: tuple[str, ...]) -> None:
 
 
 def ask_live(ask: Callable[[Progress | None], _Answer]) -> _Answer:
-    """Answer of *ask*, with a progress bar on a terminal; exits with 2 when PyTorch cannot be asked."""
-    from dispatch_cli.model.problem import InputError
-
-    try:
-        with _progress() as progress:
-            return ask(progress)
-    except InputError as error:
-        raise BadInput(error, "auto") from None
+    """Answer of *ask*, with a progress bar on a terminal. Errors: InputError when PyTorch cannot be asked."""
+    with _progress() as progress:
+        return ask(progress)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from dispatch_cli.cli.options import (
     note_conditions,
     source_options,
 )
-from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, warn, write
+from dispatch_cli.cli.output import Output, output_options, say_written, show, warn, write
 
 
 @click.command("guards", cls=Command)
@@ -87,13 +87,9 @@ def command(
         return
     from dispatch_cli.answers.findings.command_options import refuse_unknown_checks
     from dispatch_cli.answers.findings.guards.report import guards_report
-    from dispatch_cli.model.problem import InputError
 
-    refuse_unknown_checks(state, (), out.color)
-    try:
-        report = guards_report(state, guarded_names(names, higher_order) if ops else None)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
+    refuse_unknown_checks(state, ())
+    report = guards_report(state, guarded_names(names, higher_order) if ops else None)
     show(report, out)
     if out.file is not None:
         from dispatch_cli.answers.findings.guards.document import outcome
