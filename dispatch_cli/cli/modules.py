@@ -58,12 +58,11 @@ DOCUMENTS = {
     "rules": "dispatch_cli.answers.explain.rules.document",
     "support": "dispatch_cli.answers.support.document",
     "table": "dispatch_cli.answers.table.document",
-    "table-brief": "dispatch_cli.answers.table.brief_document",
     "table-summary": "dispatch_cli.answers.table.document:summary",
     "trace": "dispatch_cli.answers.trace.document",
 }
-"""Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid and the brief table are views of a
-table. Of ``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``.
+"""Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is a view of a table. Of
+``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``.
 """
 
 CI_DOCUMENTS = {

@@ -104,10 +104,13 @@ def command(
         report = table_report(state, names, keys, _slots(state, higher_order, keys))
         if (view == "grid" and out.format not in ("json", "csv")) or out.format == "svg":
             show(report, out, "grid", universe=universe)
-        elif view == "auto" and keys is None and not full and out.format not in ("json", "csv"):
-            show(report, out, "table-brief", universe=universe)
+        elif out.format in ("json", "csv"):
+            show(report, out)
         else:
-            show(report, out, universe=universe, full=full)
+            from dispatch_cli.answers.table.document import Rows
+
+            folded = Rows.BY_KIND if view == "auto" and keys is None else Rows.FOLDED
+            show(report, out, universe=universe, rows=Rows.EVERY_SLOT if full else folded)
 
 
 def _sums_up(names: list[OperatorName], others: Sized, keys: frozenset[str] | None, full: bool, format_: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -16,7 +18,10 @@ from dispatch_cli.answers.table.report import (
     OperatorTable,
     TableReport,
     TableSummaryReport,
+    fold_kinds,
     fold_table,
+    generated_file,
+    is_of_its_key,
 )
 from dispatch_cli.answers.table.wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.engine.rules import Rule
@@ -60,27 +65,28 @@ TITLES: Mapping[Hashable, str] = {
     Aside.CORE_FALLTHROUGH: "Fallthrough (PyTorch's own)",
     Aside.MISSING: "Missing",
 }
+_COUNTED: Mapping[Hashable, str] = {
+    Aside.MISSING: "missing",
+    Aside.CORE_FALLBACK: "fallback",
+    Aside.CORE_FALLTHROUGH: "fallthrough",
+}
+OF_KEYS = "Register<Key>"
+"""The kernel of slots each of which has the kernel that torchgen registers for its key."""
 SHORT = 4
 """Letters of a header of numbers where there is little room."""
 
 
-def document(report: TableReport, *, universe: Universe, full: bool = False) -> Iterator[Block]:
-    """Each operator's table, folded unless *full*; then through what files came that the user did not name."""
+class Rows(Enum):
+    """Slots that share a row: those with the same kind of kernel, wherever they are; equal neighbours; or none."""
+
+    BY_KIND = "by kind"
+    FOLDED = "folded"
+    EVERY_SLOT = "every slot"
+
+
+def document(report: TableReport, *, universe: Universe, rows: Rows = Rows.FOLDED) -> Iterator[Block]:
+    """Each operator's table; then through what files came that the user did not name."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
-
-    def rows(table: OperatorTable) -> Iterator[Block]:
-        folding = unfolded(table.entries) if full else fold_table(table.entries, autograd_keys)
-        yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
-        yield from notes(table)
-        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
-
-    yield from tables(report, rows, full)
-
-
-def tables(
-    report: TableReport, rows: Callable[[OperatorTable], Iterator[Block]], full: bool = False
-) -> Iterator[Block]:
-    """The tables of all operators. rows: what stands below the heading of each; full: of higher-order ones."""
     inherited: dict[tuple[Span | None, Origin], None] = {}
     between = False
     for table in report.operators:
@@ -88,7 +94,13 @@ def tables(
             yield Gap()
         between = True
         yield from heading(table)
-        yield from rows(table)
+        yield from (
+            _rows_by_kind(table, autograd_keys)
+            if rows is Rows.BY_KIND
+            else _rows(
+                table, unfolded(table.entries) if rows is Rows.EVERY_SLOT else fold_table(table.entries, autograd_keys)
+            )
+        )
         yield from stale_note(table)
         inherited |= dict.fromkeys(origins_of(table, *table.entries))
     if not between and not report.higher_order_operators:
@@ -101,7 +113,32 @@ def tables(
 
         if between:
             yield Gap()
-        yield from higher_order_tables(report.higher_order_operators, full)
+        yield from higher_order_tables(report.higher_order_operators, rows is Rows.EVERY_SLOT)
+
+
+def _rows(table: OperatorTable, folding: Folding[TableRow]) -> Iterator[Block]:
+    """The rows, the notes, and the keys of the slots without a row."""
+    yield TableBlock(columns(folding), folding.rows, narrow_note=sources(folding))
+    yield from notes(table)
+    yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
+
+
+def _rows_by_kind(table: OperatorTable, autograd_keys: Container[str]) -> Iterator[Block]:
+    """The rows on one screen, the number of slots without a row, and the notes."""
+    folding = fold_kinds(table.entries, autograd_keys)
+    spans = {row.key: row.span for row in table.entries}
+    named = Folding(tuple(run for run in folding.rows if _file(run) != f"Register{run.answer.source}"), {})
+    yield TableBlock(_columns_by_kind(folding, spans), folding.rows, narrow_note=sources(named))
+    if folding.aside or table.notes:
+        yield Gap()
+    if folding.aside:
+        counts = ", ".join(f"{len(runs.keys)} {_counted(aside)}" for aside, runs in folding.aside.items())
+        yield Paragraph(Run(f"Without a row: {counts} (--full shows every slot, --view rows these)", Tone.DIM))
+    yield from (Paragraph(note_text(note)) for note in table.notes)
+
+
+def _counted(aside: Hashable) -> str:
+    return not_known_title(aside) if isinstance(aside, NotKnown) else _COUNTED[aside]
 
 
 def titles(folding: Folding[TableRow]) -> Mapping[Hashable, str]:
@@ -144,16 +181,65 @@ def stale_note(table: OperatorTable) -> Iterator[Block]:
         yield Paragraph((Run("Stale", Tone.BAD), Run(text)))
 
 
-def columns(folding: Folding[TableRow]) -> list[Column[Folded[TableRow]]]:
-    """The columns of a table; where nothing has a place in a file, none says where from."""
+def columns(
+    folding: Folding[TableRow], keys: Callable[[tuple[str, ...], bool], str] = keys_label
+) -> list[Column[Folded[TableRow]]]:
+    """The columns of a table; where nothing has a place in a file, none says where from. keys: how keys are shown."""
     changed = any(run.answer.before is not None for run in folding.rows)
     placed = any(run.answer.span is not None for run in folding.rows)
 
     def key(run: Folded[TableRow], short: bool) -> Inline:
         mark = "* " if run.answer.before else "  " if changed else ""
-        return mark + keys_label(run.keys, short)
+        return mark + keys(run.keys, short)
 
     return [Column("Key", key), *(column for column in COLUMNS if placed or column is not PLACES)]
+
+
+def _columns_by_kind(folding: Folding[TableRow], spans: Mapping[str, Span | None]) -> list[Column[Folded[TableRow]]]:
+    """The columns of slots of one kind: short names, and the places of all their kernels. spans: of each slot."""
+
+    def places(run: Folded[TableRow], short: bool) -> Inline:
+        declared = [*dict.fromkeys(span for key in run.keys if (span := spans[key]) is not None)]
+        if not declared:
+            return "" if short else place_cell(None, run.answer.origin)
+        more = (Run(f" and {len(declared) - 1} more", Tone.DIM),) if len(declared) > 1 else ()
+        return (place_cell(declared[0], run.answer.origin), *more)
+
+    cells = {
+        "Kernel": _kernel_of_kind,
+        "Rule": lambda run, _: _rule(run, True),
+        "Declared at": places,
+        "Before": _before,
+    }
+    return [replace(column, cell=cells.get(column.header, column.cell)) for column in columns(folding, _few_keys)]
+
+
+def _few_keys(keys: tuple[str, ...], short: bool) -> str:
+    """A few keys; of more the first ones, and how many more there are."""
+    if short:
+        return keys[0] if len(keys) == 1 else f"{keys[0]} +{len(keys) - 1}"
+    return ", ".join(keys) if len(keys) <= 3 else f"{keys[0]}, {keys[1]} and {len(keys) - 2} more"
+
+
+def _file(run: Folded[TableRow]) -> str | None:
+    """The file that torchgen writes the kernels into, or `OF_KEYS`; None for kernels that are written by hand."""
+    return OF_KEYS if len(run.keys) > 1 and is_of_its_key(run.answer) else generated_file(run.answer.kernel)
+
+
+def _kernel_of_kind(run: Folded[TableRow], _: bool) -> Inline:
+    row, file = run.answer, _file(run)
+    if file is not None and not row.fallthrough and not row.stale:
+        return file
+    # the place is what identifies a kernel that is written by hand, and its file says enough of PyTorch's own
+    return kernel_cell(run, True)
+
+
+def _before(run: Folded[TableRow], short: bool) -> Inline:
+    """Kernels that the slots held in the base; of those that torchgen writes, the file is enough."""
+    before = run.answer.before
+    if before is not None and (file := generated_file(before.kernel)) is not None:
+        return before_cell(run.answer._replace(before=before._replace(kernel=file)), short)
+    return before_cell(run.answer, short)
 
 
 def kernel_cell(run: Folded[TableRow], short: bool) -> Inline:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dispatch_cli.answers.shared.folding import Folding, fold
+from dispatch_cli.answers.shared.folding import Folded, Folding, fold
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
 from dispatch_cli.engine.history.state import State
@@ -74,6 +75,10 @@ class TableSummaryReport:
     operators: Iterator[OperatorSummary]
 
 
+_GENERATED = re.compile(
+    r"registered at (?:\S*/)?(Register\w+?|VariableType|TraceType|ADInplaceOrViewType)(?:_\d+)?\.cpp:\d+(?= \[|$)"
+)
+"""Places in what torchgen writes: the file says what it is, the number of the file and the line say nothing."""
 NO_MARKS: Mapping[str, Hashable] = MappingProxyType({})
 
 
@@ -191,6 +196,36 @@ def _answer(row: TableRow) -> Hashable:
         row.before,
         row.otherwise,
     )
+
+
+def fold_kinds(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
+    """Fold a table further: slots with the same kind of kernel together, wherever they are."""
+    folding = fold_table(rows, autograd_keys)
+    groups: dict[Hashable, list[Folded[TableRow]]] = {}
+    for run in folding.rows:
+        groups.setdefault(_kind(run.answer), []).append(run)
+    kinds = (Folded(tuple(key for run in group for key in run.keys), group[0].answer) for group in groups.values())
+    return Folding(tuple(kinds), folding.aside)
+
+
+def _kind(row: TableRow) -> Hashable:
+    """Properties shared by the slots of one kind. PyTorch's own fallbacks differ in their place alone."""
+    live = (row.stale, row.live_kernel if row.stale else None)
+    state = (row.rule, row.fallthrough, row.blockers, row.when, row.before, row.otherwise, live)
+    if row.core_fallback or (not row.stale and is_of_its_key(row)):
+        return state
+    return (*state, row.source if row.rule is not Rule.KERNEL else None, row.kernel, row.span)
+
+
+def generated_file(kernel: str | None) -> str | None:
+    """The file of torchgen that registers a kernel, such as ``RegisterCPU``; None for any other kernel."""
+    match = None if kernel is None else _GENERATED.match(kernel)
+    return None if match is None else match[1]
+
+
+def is_of_its_key(row: TableRow) -> bool:
+    """True if the kernel is the one that torchgen registers for the key of the slot."""
+    return row.rule is Rule.KERNEL and generated_file(row.kernel) == f"Register{row.key}"
 
 
 def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None) -> TableRow:
