@@ -152,29 +152,35 @@ def test_advice_is_declarations_that_help() -> None:
 COMPOSITE = "dispatch: 1\nhigher_order_operators: [{name: ho, dispatch: {CompositeImplicitAutograd: ho_impl}}]\n"
 
 
+def end_of_call(operator: str, *contexts: str) -> tuple[str | None, str]:
+    """The implementation in which a call ends, and the text of its error."""
+    words = (word for context in contexts for word in ("--context", context))
+    result = call("resolve", operator, "hops.yaml", "--tensor", "cpu", *words, "--format", "json")
+    report: dict[str, Any] = json.loads(result.out)
+    impl, error = report["steps"][-1]["impl"], report["end"]["error"]
+    return impl and impl["kernel"], error["text"] if error else ""
+
+
 @pytest.mark.parametrize("mode", ["FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode"])
 def test_an_implementation_at_an_autograd_key_comes_before_a_mode(mode: str) -> None:
     """As live PyTorch 2.13: ordinary calls run, those in inference mode raise, and tracing above autograd does."""
     Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
-    ordinary, inference, *above = asked("ho", mode)["calls"]
-    assert (ordinary["kind"], ordinary["kernel"], ordinary["asks_mode"], ordinary["error"]) == (
-        "ordinary",
-        "ho_impl",
-        False,
-        None,
-    )
-    assert inference["error"].startswith(f"There was no rule registered for HigherOrderOperator ho and mode <{mode}")
-    texts = [f"Current active mode <{mode} object> not registered"] if mode == "ProxyTorchDispatchMode" else []
-    assert [call["error"] for call in above] == texts
+    assert end_of_call("ho", f"mode={mode}") == ("ho_impl", "")
+    text = f"There was no rule registered for HigherOrderOperator ho and mode <{mode}"
+    assert end_of_call("ho", "inference_mode", f"mode={mode}")[1].startswith(text)
+    if mode == "ProxyTorchDispatchMode":
+        text = f"Current active mode <{mode} object> not registered"
+        assert end_of_call("ho", f"pre_dispatch_mode={mode}", "pre_dispatch") == (None, text)
+    explained = call("explain", "ho", mode, "hops.yaml").out
+    assert f"`dispatch-cli resolve ho --tensor cpu --context mode={mode}` follows a whole call" in explained
 
 
 def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
     """As live PyTorch 2.13: the call fails at AutogradCPU, in the mode too."""
-    ordinary, inference = asked("half", "FakeTensorMode")["calls"]
-    assert ordinary["error"].startswith(
-        "could not find kernel for HigherOrderOperator half at dispatch key DispatchKey.A"
-    )
-    assert inference["asks_mode"]
+    text = "could not find kernel for HigherOrderOperator half at dispatch key DispatchKey.A"
+    assert end_of_call("half", "mode=FakeTensorMode")[1].startswith(text)
+    text = "There was no rule registered for HigherOrderOperator half and mode <FakeTensorMode"
+    assert end_of_call("half", "mode=FakeTensorMode", "inference_mode")[1].startswith(text)
 
 
 def test_names_that_are_none() -> None:

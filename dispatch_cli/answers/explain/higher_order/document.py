@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, ImplChange, ManualForMode
 from dispatch_cli.answers.explain.document import RULES, headed
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, ModeCall, ModeCallKind, PlaceRow
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.findings.guards.yaml_document import scalar
 from dispatch_cli.answers.shared.selection import some_of
@@ -59,50 +59,6 @@ STEPS: list[Column[DispatchLine]] = [
 ]
 
 
-def call_before_mode(report: ExplainHigherOrderReport) -> ModeCall | None:
-    """The ordinary call in the mode, where it does not get to the mode."""
-    calls = (call for call in report.calls if call.kind is ModeCallKind.ORDINARY and not call.asks_mode)
-    return next(calls, None)
-
-
-def before_mode_sentences(
-    report: ExplainHigherOrderReport, before: ModeCall, answer: PlaceRow, runs: str
-) -> Iterator[str]:
-    """An ordinary call, then a call that reaches the mode. runs: the mode's implementation."""
-    mode = report.name
-    if before.error is not None:
-        yield f"An ordinary call in {mode} fails at {before.key}, before it reaches the mode."
-        yield f"PyTorch raises {before.error_type}: {before.error.partition('Hint:')[0]}"
-    else:
-        source = "" if before.source in (None, before.key) else f" (from {before.source})"
-        yield (
-            f"An ordinary call in {mode} runs {before.kernel} at {before.key}{source}, which comes before the mode: "
-            f"{mode} {_sees(before)}."
-        )
-    inference = [call for call in report.calls if call.kind is ModeCallKind.INFERENCE and call.asks_mode]
-    reaches = f"A call that reaches {mode} below autograd{', such as in inference mode,' if inference else ''}"
-    match answer.found:
-        case AtPlace.ERROR:
-            yield f"{reaches} fails: {report.operator} has no implementation for {mode}."
-            yield f"PyTorch raises {answer.error_type}: {(answer.error or '').partition('Hint:')[0]}"
-        case AtPlace.IMPL:
-            yield f"{reaches} runs {runs}."
-        case _:
-            yield f"{reaches} is handled by the mode's own __torch_dispatch__."
-    for call in report.calls:
-        if call.kind is ModeCallKind.ABOVE_AUTOGRAD and call.asks_mode and call.error is not None:
-            yield (
-                "Tracing above autograd (torch.export, make_fx(pre_dispatch=True)) asks the mode first, and fails: "
-                f"PyTorch raises {call.error_type}: {call.error}"
-            )
-
-
-def _sees(before: ModeCall) -> str:
-    if before.decomposes:
-        return "sees the operators that it calls"
-    return "is asked only if that calls the operator again"
-
-
 def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
     """The answer, then the error that PyTorch raises or the names of the implementations."""
     answer = report.answer
@@ -110,10 +66,6 @@ def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
         registered = any(report.name in row.registered_at for row in report.impls)
         has = "has an implementation" if registered else "has no implementation"
         yield f"{report.operator} {has} at {report.name}, which stands for {len(report.slots)} slots."
-        return
-    before = call_before_mode(report)
-    if before is not None and answer.found in (AtPlace.ERROR, AtPlace.IMPL, AtPlace.MODE_ITSELF):
-        yield from before_mode_sentences(report, before, answer, _impl(answer))
         return
     match answer.found:
         case AtPlace.IMPL:
@@ -134,12 +86,17 @@ def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
         case AtPlace.ERROR:
             yield f"A call {_where(report)} fails: {_lack(report, answer)}."
             yield f"PyTorch raises {answer.error_type}: {(answer.error or '').partition('Hint:')[0]}"
+    if report.kind is ImplKind.MODE:
+        yield (
+            f"An implementation at an autograd key comes before the mode; `dispatch-cli resolve {report.operator} "
+            f"--tensor cpu --context mode={report.name}` follows a whole call."
+        )
 
 
 def _where(report: ExplainHigherOrderReport) -> str:
     match report.kind:
         case ImplKind.MODE:
-            return f"in {report.name}"
+            return f"that reaches {report.name}"
         case ImplKind.SUBCLASS:
             return f"with a {report.name}"
         case ImplKind.TRANSFORM:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
@@ -14,26 +13,16 @@ from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplR
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
-from dispatch_cli.engine.call.higher_order.simulate import (
-    asks_a_mode,
-    call_in_mode,
-    call_traced_above_autograd,
-    decomposes,
-    device_of,
-)
-from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, PROXY_MODE
+from dispatch_cli.engine.call.thread import INFRA_MODES
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
-from dispatch_cli.model.call import CallError
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
 _PREFIXES = ("mode", "subclass", "transform")
-INFERENCE = "inference_mode"
 
 
 class NoPlace(ValueError):
@@ -88,70 +77,6 @@ def _known(state: State, operator: HigherOrderOperator) -> dict[ImplKind, Iterab
     }
 
 
-class ModeCallKind(Enum):
-    """Way in which the operator is called in the mode; the value is the name in machine formats."""
-
-    ORDINARY = "ordinary"
-    INFERENCE = "inference-mode"
-    """In inference mode, which leaves the autograd keys out."""
-    ABOVE_AUTOGRAD = "above-autograd"
-    """As ``torch.export`` and ``make_fx(pre_dispatch=True)`` trace it."""
-
-
-class ModeCall(NamedTuple):
-    """A call in a mode. tensor, contexts: as `resolve` takes them.
-
-    asks_mode: whether a mode is asked about the operator. key: of the last step. kernel, source: the implementation
-    that runs there, and the key that it is registered for. decomposes: it is composite, and calls other operators.
-    error_type, error: what PyTorch raises.
-    """
-
-    kind: ModeCallKind
-    tensor: str
-    contexts: tuple[str, ...]
-    asks_mode: bool
-    key: str
-    kernel: str | None
-    source: str | None
-    decomposes: bool
-    error_type: str | None
-    error: str | None
-
-
-def mode_calls(state: State, operator: HigherOrderOperator, place: ImplPlace) -> tuple[ModeCall, ...]:
-    """The calls by which a mode is explained; none for another place."""
-    if place.kind is not ImplKind.MODE:
-        return ()
-    mode = place.name
-    tensor = f"{device_of(state, operator) or 'cpu'}{' fake' if mode == FAKE_TENSOR_MODE else ''}"
-    try:
-        calls = [
-            _mode_call(ModeCallKind.ORDINARY, call_in_mode(state, operator, tensor, mode)),
-            _mode_call(ModeCallKind.INFERENCE, call_in_mode(state, operator, tensor, mode, INFERENCE)),
-        ]
-        if mode == PROXY_MODE:
-            calls.append(_mode_call(ModeCallKind.ABOVE_AUTOGRAD, call_traced_above_autograd(state, operator, tensor)))
-    except CallError:
-        return ()
-    return tuple(calls)
-
-
-def _mode_call(kind: ModeCallKind, call: HigherOrderCall) -> ModeCall:
-    last, error = call.hops[-1], call.end.error
-    return ModeCall(
-        kind=kind,
-        tensor=str(call.tensors[0]),
-        contexts=tuple(map(str, call.contexts)),
-        asks_mode=asks_a_mode(call),
-        key=last.key,
-        kernel=None if last.impl is None else last.impl.kernel,
-        source=None if last.impl is None or last.entry is None else last.entry.decision.source,
-        decomposes=decomposes(call),
-        error_type=None if error is None else error.type,
-        error=None if error is None else error.text,
-    )
-
-
 class PlaceRow(NamedTuple):
     """The result of a call at the place.
 
@@ -174,7 +99,6 @@ class ExplainHigherOrderReport(StartsFrom):
     """The answer to "which implementation runs here, and why?".
 
     kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
-    calls: of a mode, what calls in it do; an implementation at an autograd key comes before the mode.
     steps: of ``HigherOrderOperator.dispatch``. rules: of ``resolve_key``. impls: all that the operator has.
     """
 
@@ -187,7 +111,6 @@ class ExplainHigherOrderReport(StartsFrom):
     kind: ImplKind
     name: str
     answer: PlaceRow | None
-    calls: tuple[ModeCall, ...]
     steps: tuple[DispatchLine, ...]
     rules: tuple[RuleLine, ...]
     slots: tuple[HigherOrderRow, ...]
@@ -221,7 +144,6 @@ def explain_higher_order(
         kind=place.kind,
         name=place.name,
         answer=None if answer is None else _row(answer),
-        calls=mode_calls(state, operator, place),
         steps=() if answer is None else answer.steps,
         rules=tuple(_rules(state, table, place.name)) if asks_rules else (),
         slots=slots,
