@@ -139,21 +139,6 @@ def test_a_higher_order_operator(text: str) -> None:
     assert [row["function"] for row in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
 
 
-def test_only_changes_of_one_kind() -> None:
-    kinds = {
-        "schemas": {"schema"},
-        "registrations": {"registrations", "moves", "python_kernels", "implementations"},
-        "slots": {"slots"},
-    }
-    for only, fields in kinds.items():
-        changes = data("aten::_scaled_mm", "--only", only)["operators"][0]["changes"]
-        shown = {field for change in changes for field, value in change.items() if field not in HEAD and value}
-        assert shown and shown <= fields
-
-
-HEAD = ("version", "since", "change", "registered_at")
-
-
 def test_the_picture_of_many_operators_says_what_the_json_says() -> None:
     """In text as in SVG, a mark for each kind of change, and no other."""
     report = json.loads(call("history", "aten::_flash*", "--format", "json").out)

@@ -137,27 +137,9 @@ def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionC
             slots=slots,
             implementations=tuple(row for row in change.implementations if row.name == key),
         )
-        if not is_empty(narrowed):
+        # of an operator that both versions have, nothing may be left
+        if narrowed.change is not ChangeKind.REPLACED or any(narrowed[3:]):
             yield narrowed
-
-
-def limited(change: VersionChanges, only: str | None) -> VersionChanges:
-    """The changes of one kind: ``schemas``, ``registrations`` or ``slots``; of all without one."""
-    kept = _OF_KIND.get(only or "", VersionChanges._fields)
-    gone = [field for field in VersionChanges._field_defaults if field not in (*kept, "registered_at")]
-    return change._replace(**{field: VersionChanges._field_defaults[field] for field in gone})
-
-
-_OF_KIND = {
-    "schemas": ("schema",),
-    "registrations": ("registrations", "moves", "python_kernels", "implementations"),
-    "slots": ("slots",),
-}
-
-
-def is_empty(change: VersionChanges) -> bool:
-    """True if nothing changed in an operator that both versions have."""
-    return change.change is ChangeKind.REPLACED and not any(change[3:])
 
 
 def kernel_row(view: KernelView | None) -> VersionKernel | None:

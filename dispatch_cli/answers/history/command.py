@@ -28,13 +28,8 @@ class _Chosen(NamedTuple):
 @click.command("history", cls=Command)
 @click.argument("operator", metavar="OP", shell_complete=complete_history)
 @click.argument("key", metavar="[KEY]", required=False, shell_complete=complete_history)
-@click.option(
-    "--only",
-    type=click.Choice(("schemas", "registrations", "slots")),
-    help="Only changes of schemas, of registrations, or of what slots hold.",
-)
 @output_options("svg")
-def command(operator: str, key: str | None, only: str | None, out: Output) -> None:
+def command(operator: str, key: str | None, out: Output) -> None:
     """Show an operator over the embedded PyTorch versions: what changed, and in which version.
 
     OP is an operator or a higher-order operator; of a name with several overloads, and of a glob such as
@@ -47,12 +42,10 @@ def command(operator: str, key: str | None, only: str | None, out: Output) -> No
     from dispatch_cli.answers.history.changes import Versions
     from dispatch_cli.answers.history.report import history_report
 
-    if key is not None and only is not None:
-        raise click.UsageError("--only cannot be combined with KEY, which shows what the operator has there.")
     versions = Versions([*reversed(bases.names())])
     chosen = _chosen(versions, operator)
     named = None if key is None else _key(versions, key)
-    show(history_report(versions, chosen.operators, chosen.higher_order, named, only), out)
+    show(history_report(versions, chosen.operators, chosen.higher_order, named), out)
 
 
 def _chosen(versions: Versions, text: str) -> _Chosen:

@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dispatch_cli.answers.history.changes import Versions, changes_in, concerning, is_empty, kernel_row, limited
+from dispatch_cli.answers.history.changes import Versions, changes_in, concerning, kernel_row
 from dispatch_cli.answers.history.rows import CauseRow, VersionChanges, VersionKernel
 from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.operators import Rename
@@ -190,31 +190,26 @@ def history_report(
     names: Sequence[str],
     higher_order: Sequence[str] = (),
     key: str | None = None,
-    only: str | None = None,
 ) -> HistoryReport:
-    """The histories of operators, by name, that some of the versions have; then those of higher-order operators.
-
-    only: the kind of changes, as in `limited`.
-    """
+    """The histories of operators, by name, that some of the versions have; then those of higher-order operators."""
     descriptions = (versions.base(number).description for number in range(len(versions.names)))
     return HistoryReport(
         versions=tuple(HistoryVersion(description.name, description.torch) for description in descriptions),
         key=key,
         operators=(
-            *(_history(versions, name, False, key, only) for name in names),
-            *(_history(versions, name, True, key, only) for name in higher_order),
+            *(_history(versions, name, False, key) for name in names),
+            *(_history(versions, name, True, key) for name in higher_order),
         ),
     )
 
 
-def _history(versions: Versions, name: str, higher_order: bool, key: str | None, only: str | None) -> OperatorHistory:
+def _history(versions: Versions, name: str, higher_order: bool, key: str | None) -> OperatorHistory:
     has = versions.with_operator(name, higher_order)
     changes = tuple(changes_in(versions, name, has, higher_order))
     renamed: tuple[Rename, ...] = ()
     if not higher_order:
         ends = [number for number in range(1, len(has)) if has[number] != has[number - 1]]
         renamed = tuple(rename for number in ends for rename in versions.renames(number, name))
-    shown = (limited(change, only) for change in (changes if key is None else concerning(changes, key)))
     last = max(number for number, there in enumerate(has) if there)
     return OperatorHistory(
         operator=name,
@@ -231,7 +226,7 @@ def _history(versions: Versions, name: str, higher_order: bool, key: str | None,
         slots_changed_in=tuple(row.version for row in changes if row.slots),
         renames=renamed,
         overloads=() if has[-1] or higher_order else _overloads(versions, name),
-        changes=tuple(change for change in shown if not is_empty(change)),
+        changes=changes if key is None else tuple(concerning(changes, key)),
         at_key=() if key is None else held_at(versions, name, key, has, higher_order, changes),
     )
 
