@@ -8,9 +8,10 @@ import pytest
 from textual.events import AppFocus
 from textual.pilot import Pilot
 
+from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.slot import ToAdvice, ToSwitchedOff
+from dispatch_cli.explore.answers.slot import ToSwitchedOff
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
@@ -115,11 +116,10 @@ def test_advice_is_tried_by_enter() -> None:
         name, key = OperatorName.parse("aten::to.dtype"), "PrivateUse1"
         await app.go(Spot(name, f"Autograd{key}"), "slot")
         view = app.query_one(SlotPane).view
-        text = "enter tries the first way, without its second step: to register the operators that aten::to.dtype "
-        await until(pilot, lambda: f"({text}decomposes to at PrivateUse1 is yours)" in flat(view.text))
-        choices = (n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice))
-        advice = view.choice(next(choices)).target.advice
-        view.move_to(next(n for n in range(view.choices()) if isinstance(view.choice(n).target, ToAdvice)))
+        await until(pilot, lambda: "Advice: " in flat(view.text))
+        number = next(n for n in range(view.choices()) if isinstance(view.choice(n).target, Change))
+        advised = view.choice(number).target
+        view.move_to(number)
         view.scroll_end(animate=False)
         await pilot.press("enter")
         await until(pilot, lambda: app.session.unsaved)
@@ -132,7 +132,7 @@ def test_advice_is_tried_by_enter() -> None:
         await until(pilot, lambda: view.scroll_offset.y == 0 and isinstance(view.target, ToSwitchedOff))
         await until(pilot, lambda: "Looking for what would help" not in screen_text(app))
         assert view.target.which == RegistrationName(name, key, number=1)
-        fills = advice.changes[0].fills
+        fills = advised.fills
         entry = app.session.state.dispatcher.table(OperatorName.parse("aten::to.dtype"))[fills.key]
         assert (entry.rule, entry.decision.source) == (fills.rule, fills.source)
         await pilot.press("u")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.answers.explain.advice.document import advice_lines
+from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
 from dispatch_cli.answers.explain.advice.report import Advice, Manual
 from dispatch_cli.answers.explain.report import (
     AliasExplanation,
@@ -94,9 +94,9 @@ def _slot(report: ExplainReport, what: SlotExplanation, advice: bool) -> Iterato
     yield from reasons(report, what)
     yield from around(what)
     left = what.advice if advice else tuple(item for item in what.advice if _is_note(item))
-    for text in advice_lines(left):
+    for piece, new, text in zip(left, new_changes(left), advice_lines(left), strict=True):
         yield Gap()
-        yield Paragraph(text)
+        yield Paragraph(text, link=next(iter(new or piece.changes), None))
 
 
 def reasons(report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:

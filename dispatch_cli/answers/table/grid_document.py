@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -113,7 +113,7 @@ def document(report: TableReport, *, universe: Universe) -> Iterator[Block]:
         if position:
             yield Gap()
         yield from heading(table)
-        yield from operator_blocks(table, grid_of(table, universe), cell_of)
+        yield from _operator(table, grid_of(table, universe))
 
 
 def code_of(row: TableRow) -> Code:
@@ -123,15 +123,13 @@ def code_of(row: TableRow) -> Code:
     return CORE_FALLBACK if row.core_fallback else CODES[row.rule]
 
 
-def operator_blocks(
-    table: OperatorTable, laid_out: Grid, cell: Callable[[TableRow | None], MatrixCell]
-) -> Iterator[Block]:
-    """The grid of an operator, and what is to be known of it. cell: shows a slot."""
+def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
+    """The grid of an operator, and what is to be known of it."""
     if laid_out.lines:
-        yield matrix_of(laid_out, cell)
+        yield matrix_of(laid_out)
         yield Gap()
     if laid_out.others:
-        others = [(runs, [*rows]) for runs, rows in groupby(laid_out.others, key=lambda row: _code_runs(cell(row)))]
+        others = [(runs, [*rows]) for runs, rows in groupby(laid_out.others, key=lambda row: _code_runs(cell_of(row)))]
         facts = [Fact(runs, ", ".join(row.key for row in rows), rows) for runs, rows in others]
         yield Facts(facts, tone=Tone.PLAIN)
         yield Gap()
@@ -140,9 +138,9 @@ def operator_blocks(
     yield from stale_note(table)
 
 
-def matrix_of(laid_out: Grid, cell: Callable[[TableRow | None], MatrixCell]) -> Matrix:
-    """The slots that are per backend. cell: shows one."""
-    rows = [MatrixRow(label, [*map(cell, cells)]) for label, cells in laid_out.lines]
+def matrix_of(laid_out: Grid) -> Matrix:
+    """The slots that are per backend."""
+    rows = [MatrixRow(label, [*map(cell_of, cells)]) for label, cells in laid_out.lines]
     return Matrix([*map(MatrixHead, laid_out.backends)], rows, explained=())
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded, Folding, fold
@@ -79,7 +78,6 @@ _GENERATED = re.compile(
     r"registered at (?:\S*/)?(Register\w+?|VariableType|TraceType|ADInplaceOrViewType)(?:_\d+)?\.cpp:\d+(?= \[|$)"
 )
 """Places in what torchgen writes: the file says what it is, the number of the file and the line say nothing."""
-NO_MARKS: Mapping[str, Hashable] = MappingProxyType({})
 
 
 class Aside(Enum):
@@ -148,18 +146,15 @@ def _rows(
             yield TableRow(key, *same[1:])
 
 
-def fold_table(
-    rows: Sequence[TableRow], autograd_keys: Container[str], marked: Mapping[str, Hashable] = NO_MARKS
-) -> Folding[TableRow]:
+def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
     """Fold a table.
 
     autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
-    kernel took the slot away from the math kernel. marked: slots of which there is more to say, so that they are worth
-    a row; only those of which the same is to be said share one.
+    kernel took the slot away from the math kernel.
     """
 
     def aside(row: TableRow) -> Aside | NotKnown | None:
-        if row.stale or row.before is not None or row.key in marked:
+        if row.stale or row.before is not None:
             return None
         if row.otherwise is not None:
             return NotKnown(row.otherwise.rule, row.otherwise.source)
@@ -172,9 +167,7 @@ def fold_table(
         return Aside.CORE_FALLBACK if row.core_fallback and row.key not in autograd_keys else None
 
     unknown = {NotKnown(row.otherwise.rule, row.otherwise.source) for row in rows if row.otherwise is not None}
-    if not marked:
-        return fold(rows, _answer, aside, {Aside.MISSING, *unknown})
-    return fold(rows, lambda row: (_answer(row), marked.get(row.key)), aside, {Aside.MISSING, *unknown})
+    return fold(rows, _answer, aside, {Aside.MISSING, *unknown})
 
 
 def _answer(row: TableRow) -> Hashable:
@@ -280,11 +273,6 @@ def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
         kernel = was.kernel
         changes[entry.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
     return changes
-
-
-def became_stale(row: TableRow, was: Before) -> bool:
-    """True if a slot was to hold the same before the changes, and calls found it there."""
-    return row.stale and (row.rule, row.kernel) == (was.rule, was.kernel)
 
 
 def _summary(state: State, name: OperatorName) -> OperatorSummary:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from asyncio import sleep
-from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
@@ -15,19 +14,19 @@ from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice.document import further_step
 from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
+from dispatch_cli.answers.explain.rule_steps import Concerned
 from dispatch_cli.explore.answers.slot import (
-    SlotBlocks,
     Target,
-    ToAdvice,
-    ToPlace,
-    ToRegistration,
     ToSlot,
     ToSwitchedOff,
     advice_steps,
+    is_by_rule,
     lacks_advice,
+    leads_to,
     slot_answer,
+    slot_blocks,
 )
-from dispatch_cli.explore.answers.table import tried_slots, with_key
+from dispatch_cli.explore.answers.table import with_key
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import filling, switch_at, switched_off
 from dispatch_cli.explore.views.blocks import Blocks
@@ -56,6 +55,7 @@ class SlotPane(Pane):
     MARKS = (
         (">", "the rule that fills the slot"),
         ("(6)", "the rule that uses the registration, by its number"),
+        ("Advice", "enter tries its first change"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "next_slot(-1)", "Previous", tooltip="Go to the slot before this one"),
@@ -68,6 +68,7 @@ class SlotPane(Pane):
         super().__init__(session, id=id)
         self._spot = Spot()
         self._shown: tuple[Any, ...] = ()
+        self._is_same = False
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="slot-blocks", lists=_LINE_EACH)
@@ -84,7 +85,7 @@ class SlotPane(Pane):
         shown = (spot, self.session.state)
         if shown == self._shown:
             return
-        same = bool(self._shown) and self._shown[0] == spot
+        self._is_same = bool(self._shown) and self._shown[0] == spot
         self.workers.cancel_node(self)
         answer = slot_answer(self.session, spot, advice=False)
         self._shown = shown
@@ -92,19 +93,16 @@ class SlotPane(Pane):
             self.view.show([Paragraph(self._nothing(spot))])
         else:
             working = lacks_advice(answer)
-            self._show(spot, answer, working, SlotBlocks.is_off if same else SlotBlocks.is_first)
+            self._show(spot, answer, working, keep=False)
             if working:
                 self.run_worker(self._advise(spot, answer))
         self.answered(answer)
 
-    def _show(
-        self, spot: Spot, answer: PaneAnswer, working: bool, at: Callable[[SlotBlocks, Target], bool] | None = None
-    ) -> None:
-        """Show an answer. at: says of a target if the cursor begins there; None where it stays."""
-        tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
+    def _show(self, spot: Spot, answer: PaneAnswer, working: bool, keep: bool) -> None:
+        """Show an answer. keep: the cursor stays; else it begins at the rule that fired, or what is switched off."""
         off = switched_off(self.session, spot) if spot.operator is not None else ()
-        blocks = SlotBlocks(answer.report, tried.get(spot.key or ""), off, working)
-        self.view.show(blocks, blocks.leads_to, at is None, None if at is None else partial(at, blocks))
+        at = None if keep or (self._is_same and off) else is_by_rule
+        self.view.show(slot_blocks(answer.report, off, working), partial(leads_to, answer.report), keep, at)
 
     def _nothing(self, spot: Spot) -> str:
         if spot.operator is None and spot.higher_order is None:
@@ -126,7 +124,7 @@ class SlotPane(Pane):
                     until = perf_counter() + STEP
         except StopIteration as end:
             whole: PaneAnswer = end.value
-        self._show(spot, whole, working=False)
+        self._show(spot, whole, working=False, keep=True)
         self.answered(whole)
 
     # the cursor
@@ -138,24 +136,17 @@ class SlotPane(Pane):
         """Go where the part under the cursor leads."""
         event.stop()
         target: Target | None = event.target
-        if isinstance(target, ToSlot):
+        if isinstance(target, ToSlot) and target.key != self._spot.key:
             self._go(target.key)
-        elif isinstance(target, ToAdvice):
-            self._take(target.change)
+        elif isinstance(target, Change):
+            further = further_step(target)
+            self.try_advice(target.edits, "" if further is None else f" Its second step is yours: {further}.")
         else:
-            self._edit(target)
+            self.action_edit()
 
     def _go(self, key: str) -> None:
         self.open(self._spot._replace(key=key))
         self.post_message(self.Went(self._spot))
-
-    def _take(self, change: Change | None) -> None:
-        """Try out an advised change."""
-        if change is None:
-            self.notify("There is no change of registrations here that could be tried.")
-        else:
-            further = further_step(change)
-            self.try_advice(change.edits, "" if further is None else f" Its second step is yours: {further}.")
 
     def action_next_slot(self, by: int) -> None:
         """The next slot of the table."""
@@ -169,7 +160,7 @@ class SlotPane(Pane):
         if isinstance(target, ToSwitchedOff):
             self.try_out(lambda: self.session.whatif.take_back(target.number))
             return
-        registration = target.concerned if isinstance(target, ToRegistration) else filling(self.session, self._spot)
+        registration = target if isinstance(target, Concerned) else filling(self.session, self._spot)
         if registration is not None:
             self.switch_off(self._spot, registration)
         elif self._spot.key in self.session.state.dispatcher.universe.slot:
@@ -184,20 +175,13 @@ class SlotPane(Pane):
 
     def action_edit(self) -> None:
         """See the place under the cursor in the editor; of the rule that fired, that of what fills the slot."""
-        target = self.view.target
-        registration = filling(self.session, self._spot) if isinstance(target, ToSlot) and target.by_rule else None
-        self._edit(target if registration is None else ToRegistration(registration))
-
-    def _edit(self, target: Target | None) -> None:
-        span: Span | None = None
-        if isinstance(target, ToPlace):
-            span = target.span
-        elif isinstance(target, ToRegistration):
-            span = target.concerned.span
-            if span is None:
-                self.say_no_file(target.concerned.origin.state)
-                return
-        if span is not None:
+        target: Target | None = self.view.target
+        if isinstance(target, ToSlot) and target.by_rule:
+            target = filling(self.session, self._spot)
+        span = target.span if isinstance(target, Concerned) else target
+        if isinstance(span, Span):
             self.post_message(self.OpenPlace(span))
+        elif isinstance(target, Concerned):
+            self.say_no_file(target.origin.state)
         else:
             self.say_no_place()

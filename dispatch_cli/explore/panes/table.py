@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,63 +11,26 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import (
     Resolver,
     ShownKeys,
     TableOptions,
-    cpp_blocks,
-    grid_blocks,
-    other_blocks,
-    other_place_of,
     place_of,
-    said_once,
-    sentences_of,
+    sentence_of,
     table_answer,
-    tried_slots,
+    table_blocks,
     with_key,
 )
-from dispatch_cli.explore.session import TRIED, PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks
-from dispatch_cli.explore.views.pane import LOW, SWITCHES_OFF, Pane
-from dispatch_cli.render.document import Block, Paragraph, Tone
+from dispatch_cli.explore.views.pane import SWITCHES_OFF, Pane
+from dispatch_cli.render.document import Block, Paragraph
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.snippets import fitted, snippet
 
 _NEXT = {Resolver.CPP: Resolver.DIFFERENCES, Resolver.DIFFERENCES: Resolver.CPP}
-
-
 NARROW = 60
 """Columns below which a sentence needs more lines."""
-
-
-class Detail(Static):
-    """The slot under the cursor in a sentence: cells have only codes, and rows are cut where there is little room."""
-
-    DEFAULT_CSS = """
-    Detail { height: 2; padding: 0 2; color: $foreground; background: $panel; }
-    Detail.-with-source { height: 3; }
-    Detail.-narrow-view { height: 4; }
-    Detail.-low { height: 1; }
-    """
-
-    _last: tuple[ShownKeys | None, Mapping[str, Before], str | None] = (None, {}, None)
-
-    def on_resize(self) -> None:
-        """Another size has room for more, or less."""
-        self.show(*self._last)
-
-    def show(self, place: ShownKeys | None, tried: Mapping[str, Before], key: str | None) -> None:
-        """Say what is in a place. key: of the slot where the user is."""
-        self._last = place, tried, key
-        text = "" if place is None else safe(" ".join(sentences_of(place, tried, key)))
-        if self.has_class("-with-source") and not self.has_class("-low") and place is not None:
-            span = getattr(place.row, "span", None)
-            if span is not None and (excerpt := snippet(span, None, Tone.WARN)) is not None:
-                text += f"\n{excerpt.number} | {safe(fitted(excerpt, self.content_size.width).line)}"
-        if text != str(self.content):
-            self.update(Content(text), layout=False)
 
 
 def _has_key(key: str | None, place: ShownKeys) -> bool:
@@ -78,11 +41,14 @@ class TablePane(Pane):
     """The table of the operator under the cursor."""
 
     TITLE = "Table"
+    DEFAULT_CSS = """
+    TablePane > #table-sentence { height: 2; padding: 0 2; color: $foreground; background: $panel; }
+    TablePane.-narrow-view > #table-sentence { height: 4; }
+    """
     MARKS = (
-        (CHANGED, "these files change the slot; in Python's table, Python chooses another key"),
-        (TRIED, "a change on trial changes the slot"),
+        (CHANGED, "the files, or changes on trial, make the slot differ from the base"),
         (STALE, "stale: a call runs something else than the registrations imply"),
-        (BOTH, "stale, and changed by these files"),
+        (BOTH, "stale, and different from the base"),
         ("A … B (12)", "12 slots with the same answer: the first is A, the last is B"),
         ("-", "no kernel"),
         ("K M …", "in the grid: rules, which are named below it"),
@@ -101,11 +67,10 @@ class TablePane(Pane):
         self.options = TableOptions()
         self._spot = Spot()
         self._shown: tuple[Any, ...] = ()
-        self._tried: Mapping[str, Before] = {}
 
     def compose(self) -> ComposeResult:
         yield Blocks(id="table-cells", lists=None)
-        yield Detail()
+        yield Static(id="table-sentence", markup=False)
 
     @property
     def view(self) -> Blocks:
@@ -127,22 +92,18 @@ class TablePane(Pane):
             self.view.point(partial(_has_key, spot.key))
             self._say()
             return
-        self._tried = {} if spot.operator is None else tried_slots(self.session, spot.operator)
         answer = table_answer(self.session, spot, self.options)
-        is_other = spot.higher_order is not None or self.options.resolver is not Resolver.CPP
-        opens = other_place_of if is_other else place_of
-        self.view.show(self._blocks(spot, answer), opens, keep=True, at=partial(_has_key, spot.key))
+        blocks: Iterable[Block] = [Paragraph(self._nothing(spot))]
+        if answer is not None:
+            blocks = table_blocks(answer.report, self.session.state.dispatcher.universe, self.options)
+        self.view.show(blocks, place_of, keep=True, at=partial(_has_key, spot.key))
         self._shown = shown
         self._say()
         self.answered(answer)
 
     def on_resize(self) -> None:
-        """Fit the details to the size."""
-        detail = self.query_one(Detail)
-        is_alone = self.size.width * 2 > self.app.size.width  # the slot beside it shows the source, too
-        detail.set_class(is_alone and bool(self.session.files), "-with-source")
-        detail.set_class(self.size.width < NARROW, "-narrow-view")
-        detail.set_class(self.size.height < LOW, "-low")
+        """A narrow view has more lines for the sentence."""
+        self.set_class(self.size.width < NARROW, "-narrow-view")
 
     def on_blocks_laid_out(self, event: Blocks.LaidOut) -> None:
         """A table that was not on the screen is laid out when it is there."""
@@ -150,25 +111,9 @@ class TablePane(Pane):
         self._say()
 
     def _say(self) -> None:
-        self.query_one(Detail).show(self.place, self._tried, self._spot.key)
-
-    def _blocks(self, spot: Spot, answer: PaneAnswer | None) -> Iterable[Block]:
-        """The document of an answer."""
-        universe = self.session.state.dispatcher.universe
-        if answer is None:
-            return [Paragraph(self._nothing(spot))]
-        report, every = answer.report, self.options.every
-        if not report.operators and spot.higher_order is None:
-            return [Paragraph(f"{spot.operator}: Python's resolve_key chooses the C++ table's key at all slots.")]
-        if spot.higher_order is not None or self.options.resolver is not Resolver.CPP:
-            return other_blocks(report, universe, every)
-        (shown,) = report.operators
-        if self._tried:
-            entries = tuple(said_once(row, self._tried.get(row.key)) for row in shown.entries)
-            shown = shown._replace(entries=entries)
-        if self.options.grid:
-            return grid_blocks(shown, universe, self._tried)
-        return cpp_blocks(shown, universe, self._tried, every)
+        """Say what is under the cursor: cells have only codes, and rows are cut where there is little room."""
+        text = "" if self.place is None else safe(sentence_of(self.place, self._spot.key))
+        self.query_one("#table-sentence", Static).update(Content(text), layout=False)
 
     def _nothing(self, spot: Spot) -> str:
         if spot.operator is None and spot.higher_order is None:
