@@ -39,6 +39,8 @@ MAGIC = b"dispatch-cli state 2\n"
 SUFFIX = ".state"
 COMMON = "common.txt"
 OVERLAY_SUFFIX = ".overlay"
+KERNELS = 4
+"""Index of the kernels in the record of an operator."""
 
 _HERE = os.path.dirname(__file__)
 

@@ -1,13 +1,8 @@
-"""Make an embedded state from captured declarations.
+"""Make an embedded state from captured declarations, for ``dispatch_cli.bases.regenerate``.
 
-usage: python -m dispatch_cli.bases.build CAPTURE.json[.gz] OUT.state
-       python -m dispatch_cli.bases.build --common STATE OUT
+usage: python -m dispatch_cli.bases.build --common STATE OUT
 
-The second form writes what the blocks of all states have in common, from the operators of one; all states must be made
-anew then.
-
-CAPTURE is what ``dispatch-cli capture -o CAPTURE.json.gz`` writes. The universe that it carries must be the embedded
-one of its version, so ``dispatch_cli.universes.build`` comes first; the state refers to the universe by name.
+It writes what the blocks of all states have in common, from the operators of one; all states must be made anew then.
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ from typing import Any
 from dispatch_cli import bases
 from dispatch_cli.bases import MAGIC, Base, common_text
 from dispatch_cli.bases.operators import record_of
-from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
@@ -122,21 +116,5 @@ def common(base: Base) -> bytes:
     return b",".join(records[step // 2 :: step])[-COMMON_BYTES:]
 
 
-def main(capture: str, out: str) -> None:
-    """Read the capture, check its universe against the embedded one, write the state."""
-    from dispatch_cli import universes
-
-    declarations = load([capture])
-    embedded = universes.load(declarations.universe.name)
-    different = universes.differences(declarations.universe, embedded)
-    if different:
-        sys.exit(f"the capture's universe differs from the embedded {embedded.name}: {', '.join(different)}")
-    local = declarations.universe.torch.partition("+")[2]
-    Path(out).write_bytes(build(declarations, local or "unknown"))
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "--common":
-        Path(sys.argv[3]).write_bytes(common(bases.load(sys.argv[2])))
-    else:
-        main(*sys.argv[1:])
+    Path(sys.argv[3]).write_bytes(common(bases.load(sys.argv[2])))

@@ -13,17 +13,15 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import bases
-from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.bases import KERNELS
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
-    from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.universe import Universe
 
@@ -84,7 +82,7 @@ class Overlay:
         return self._kernels.get(operator, {})
 
 
-class OverlaidBase:
+class OverlaidBase(bases.Records):
     """An embedded state with overlays over it. It has the operators of the state."""
 
     def __init__(self, base: Base, overlays: tuple[Overlay, ...]) -> None:
@@ -108,35 +106,12 @@ class OverlaidBase:
         """The name of the state or overlay that has the operator's kernel at a key."""
         return next((overlay.name for overlay in self._overlays if key in overlay.kernels(operator)), self.name)
 
-    def operator(self, name: str) -> CapturedOperator:
-        """One operator. Errors: KeyError when the state has none of that name."""
-        captured = self._base.operator(name)
-        added = tuple((key, _kernel(kernel)) for key, kernel in self._added(name))
-        return captured._replace(kernels=(*captured.kernels, *added)) if added else captured
-
-    def header(self, name: str) -> CapturedHeader:
-        """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
-        captured = self._base.header(name)
-        added = {key: (kernel, False) for key, kernel in self._added(name)}
-        if not added:
-            return captured
-        overridden = tuple(dict.fromkeys((*captured.overridden, *(key for key in added if key in captured.kernels))))
-        functions = {key: function for key, function in captured.functions.items() if key not in added}
-        return captured._replace(kernels={**captured.kernels, **added}, overridden=overridden, functions=functions)
-
-    def listing(self, name: str) -> CapturedListing:
-        """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
-        captured = self._base.listing(name)
-        added = [(key, kernel, False) for key, kernel in self._added(name)]
-        return captured._replace(kernels=[*captured.kernels, *added]) if added else captured
-
-    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
-        """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
-        return self._base.python_kernels(name)
-
-    def fake_rules(self, name: str) -> FakeRules:
-        """Facts about an operator that ``FakeTensorMode`` asks for. Errors: KeyError when there is no such operator."""
-        return self._base.fake_rules(name)
+    def record(self, name: str) -> list[Any]:
+        """One operator, with the kernels that torchgen generates. Errors: KeyError when there is none of that name."""
+        record = self._base.record(name)
+        generated = (kernel for overlay in self._overlays for kernel in overlay.kernels(name).items())
+        added = [[key, kernel, None, "u", False] for key, kernel in generated]
+        return [*record[:KERNELS], [*record[KERNELS], *added], *record[KERNELS + 1 :]] if added else record
 
     @property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
@@ -152,15 +127,6 @@ class OverlaidBase:
     def modes(self) -> tuple[ModeType, ...]:
         """The mode types about which facts are known."""
         return self._base.modes
-
-    def _added(self, operator: str) -> Iterator[tuple[str, str]]:
-        for overlay in self._overlays:
-            yield from overlay.kernels(operator).items()
-
-
-def _kernel(name: str) -> Kernel:
-    """A kernel that torchgen generates."""
-    return Kernel(debug=name, unboxed=True)
 
 
 class Conflict(NamedTuple):

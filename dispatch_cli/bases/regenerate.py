@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,23 @@ from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import head, state_text
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.universes.build import render
 
 PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def universe_text(data: Mapping[str, Any]) -> str:
+    """The text of a universe file: one field a line, so that a change of version reads well in a diff."""
+    lines = []
+    for field, value in data.items():
+        if isinstance(value, dict) and value and not all(isinstance(item, int | str) for item in value.values()):
+            inner = ",\n".join(f"  {json.dumps(key)}: {json.dumps(item)}" for key, item in value.items())
+            lines.append(f"{json.dumps(field)}: {{\n{inner}\n}}")
+        elif field == "fallbacks":
+            inner = ",\n".join(f"  {json.dumps(item)}" for item in value)
+            lines.append(f"{json.dumps(field)}: [\n{inner}\n]")
+        else:
+            lines.append(f"{json.dumps(field)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def regenerate(captured: dict[str, Any], package: Path = PACKAGE) -> list[Path]:
@@ -37,7 +52,7 @@ def regenerate(captured: dict[str, Any], package: Path = PACKAGE) -> list[Path]:
         capture.write_text(text, encoding="utf-8")
         state = build(load([str(capture)]), local or "unknown")
     contents = {
-        package / "universes" / f"{name}.json": render(json.loads(text)["universe"]).encode(),
+        package / "universes" / f"{name}.json": universe_text(json.loads(text)["universe"]).encode(),
         package / "bases" / f"{name}{SUFFIX}": state,
     }
     changed = [file for file, content in contents.items() if not file.exists() or file.read_bytes() != content]

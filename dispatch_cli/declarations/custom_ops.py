@@ -43,7 +43,7 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     for field in _NOT_THEIRS:
         if (other := values.get(field)) is not None:
             problems.add("bad-value", f"{field!r} is only for an operator with the field 'func'", other, "remove it")
-    known = None if node is None else library_of(context, node)
+    known = None if node is None else library_of(context)
     if schema is None or node is None or known is None:
         return
     universe, library = known

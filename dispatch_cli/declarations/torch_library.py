@@ -93,16 +93,10 @@ class LibraryOperator(NamedTuple):
         return not self.refuse(None if function in self.library.functions else message, node, "remove the field")
 
 
-def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] | None:
-    """The universe and what its ``torch.library`` does; None, noting it, where that is not known."""
+def library_of(context: FileContext) -> tuple[Universe, TorchLibrary] | None:
+    """The universe and what its ``torch.library`` does; None where the universe is not known."""
     universe = context.keys.universe
-    if universe is None:
-        return None
-    if universe.torch_library is not None:
-        return universe, universe.torch_library
-    message = f"the universe {universe.name} has no data on what torch.library registers"
-    context.problems.add(CODE, message, at, "capture its PyTorch again, or use an embedded universe")
-    return None
+    return None if universe is None else (universe, universe.torch_library)
 
 
 def read_registrations(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
@@ -111,7 +105,7 @@ def read_registrations(context: FileContext, at: Node, values: Values, block: Bl
         if (node := values.get(field)) is not None:
             message = f"{field!r} is only for an operator with the field 'custom_op'"
             context.problems.add("bad-value", message, node, _CUSTOM_HINT)
-    known = None if values.keys().isdisjoint(FUNCTIONS) else library_of(context, at)
+    known = None if values.keys().isdisjoint(FUNCTIONS) else library_of(context)
     if known is None:
         return
     defined = context.known.operators.get(name)

@@ -158,7 +158,7 @@ class Universe:
         all is as it was before.
     keysets_without_pickle: whether key sets do not pickle.
     override_warning: the first line of the warning of an overridden kernel; None where that is not known.
-    torch_library: what ``torch.library`` registers; None where that is not known.
+    torch_library: what ``torch.library`` registers.
     """
 
     name: str
@@ -197,7 +197,7 @@ class Universe:
     guards_remove: bool
     keysets_without_pickle: bool
     override_warning: str | None
-    torch_library: TorchLibrary | None
+    torch_library: TorchLibrary
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

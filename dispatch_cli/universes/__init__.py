@@ -1,6 +1,6 @@
 """The universes this package carries, and how to load them or one of your own.
 
-A universe file is JSON (format 1, written by ``python -m dispatch_cli.universes.build``); the fields are those of
+A universe file is JSON (format 1, written by ``python -m dispatch_cli.bases.regenerate``); the fields are those of
 `dispatch_cli.model.universe.Universe`.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from dispatch_cli.model.universe import AUTOGRAD_PRIVATE_USE1, CoreFallback, HigherOrderCalls, TorchLibrary, Universe
+from dispatch_cli.model.universe import CoreFallback, HigherOrderCalls, TorchLibrary, Universe
 
 FORMAT = 1
 MAX_TOLD = 5
@@ -114,24 +114,17 @@ _LISTS = (
     "full_after_always",
     "default_included",
     "default_excluded",
+    "replaceable_fallbacks",
+    "higher_order_fallthrough",
+    "wrapped",
 )
 """The fields that are lists of keys."""
+_WORDS = ("plain_devices", "fake_numbered")
+"""The fields that are lists of device types."""
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 """The fields that map keys to lists of keys."""
-HIGHER_ORDER_FALLTHROUGH = (
-    "PythonDispatcher",
-    "PythonTLSSnapshot",
-    "ADInplaceOrView",
-    "BackendSelect",
-    "AutocastCPU",
-    "AutocastCUDA",
-)
-"""Default of the field ``higher_order_fallthrough`` for universe files that are older than it (PyTorch 2.0 to 2.4), as
-far as the universe has the keys."""
 FAKE_FALLBACKS = ("aten", "prims", "debugprims", "quantized", "vision", "torchaudio", "torchtext", "xla")
-"""Default of the field ``fake_fallbacks`` for universe files that are older than it (PyTorch 2.4 to 2.15)."""
-WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
-"""Default of the field ``wrapped`` for universe files that are older than it."""
+"""Default of the field ``fake_fallbacks`` for a PyTorch that does not say it (2.4 to 2.15 have these)."""
 _FLAGS = (
     "mask_by_arguments",
     "grad_ends_inference",
@@ -190,7 +183,7 @@ class _UniverseReader:
             return None
         data = self._data
         values: dict[str, Any] = {field: self._checked(data, field, str, "") for field in _TEXTS}
-        for field in _LISTS:
+        for field in (*_LISTS, *_WORDS):
             values[field] = self._texts(data.get(field), field)
         for field in _MAPS_TO_LISTS:
             mapping = self._checked(data, field, Mapping, {})
@@ -203,36 +196,19 @@ class _UniverseReader:
         values["parseable"] = frozenset(values["ids"]) - unparseable
         fallbacks = self._checked(data, "fallbacks", Sequence, ())
         values["fallbacks"] = tuple(self._fallback(entry, number) for number, entry in enumerate(fallbacks))
-        # Files from before these fields were there do not have them.
-        older = {
-            "higher_order_fallthrough": [key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]],
-            "wrapped": [key for key in WRAPPED if key in values["runtime"]],
-            "fake_fallbacks": [*FAKE_FALLBACKS],
-            "fake_numbered": [],
-            # PyTorch got a fallback of its own there when it began to let others take its place
-            "replaceable_fallbacks": [
-                key for key in (AUTOGRAD_PRIVATE_USE1,) if key in [fallback.key for fallback in values["fallbacks"]]
-            ],
-            "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
-        }
-        for field, default in older.items():
-            values[field] = self._texts(data.get(field, default), field)
+        values["fake_fallbacks"] = self._texts(data.get("fake_fallbacks", [*FAKE_FALLBACKS]), "fake_fallbacks")
         for field in _FLAGS:
             values[field] = data.get(field) is True
         for field in _OPTIONAL_TEXTS:
             values[field] = None if data.get(field) is None else self._checked(data, field, str, None)
-        values["torch_library"] = self._torch_library(data.get("torch_library"))
+        values["torch_library"] = self._torch_library()
         values["higher_order_calls"] = self._higher_order_calls(data.get("higher_order_calls"))
         return None if self.faults else Universe(**values)
 
-    def _torch_library(self, data: object) -> TorchLibrary | None:
-        """Behaviour of ``torch.library``; None for older files, which do not say."""
-        if data is None:
-            return None
+    def _torch_library(self) -> TorchLibrary:
+        """Behaviour of ``torch.library``."""
         name = "torch_library"
-        if not isinstance(data, Mapping):
-            self.add((name,), "field 'torch_library' must be a mapping")
-            return None
+        data = self._checked(self._data, name, Mapping, {})
         values: dict[str, Any] = {field: self._checked(data, field, str, "", name) for field in ("custom_op", "fake")}
         for field in ("tags", "device_types", "autocast_devices"):
             values[field] = self._texts(data.get(field), name, field)
@@ -244,7 +220,7 @@ class _UniverseReader:
         return TorchLibrary(**values)
 
     def _higher_order_calls(self, data: object) -> HigherOrderCalls:
-        """Behaviour of calls of higher-order operators; the defaults for older files, which do not say."""
+        """Behaviour of calls of higher-order operators; the defaults for a PyTorch that does not say it."""
         name = "higher_order_calls"
         if data is None:
             return HigherOrderCalls()

@@ -94,9 +94,8 @@ class UniverseChecker:
         for field in ("fake_fallbacks", "fake_numbered", "fake_device_error", "override_warning"):
             value = getattr(universe, field) or ()
             texts += [((field,), word) for word in ((value,) if isinstance(value, str) else value)]
-        if library is not None:
-            names = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)
-            texts += [(("torch_library",), word) for word in (*names, *library.device_types, *library.autocast_devices)]
+        names = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)
+        texts += [(("torch_library",), word) for word in (*names, *library.device_types, *library.autocast_devices)]
         calls = universe.higher_order_calls
         errors = (calls.no_mode_rule, calls.no_subclass_rule, calls.unhandled or "")
         texts += [(("higher_order_calls",), text.replace("\n", "")) for text in errors]
@@ -107,8 +106,7 @@ class UniverseChecker:
     def _check_once(self) -> None:
         universe = self._universe
         lists: dict[str, Iterable[str]] = {field: getattr(universe, field) for field in self._lists}
-        fields = ("replaceable_fallbacks", "higher_order_fallthrough", "wrapped", "plain_devices")
-        lists |= {field: getattr(universe, field) for field in fields}
+        lists["plain_devices"] = universe.plain_devices
         lists["fallbacks"] = [fallback.key for fallback in universe.fallbacks]
         for field, keys in lists.items():
             self._once((field,), keys)
@@ -154,9 +152,8 @@ class UniverseChecker:
             ("fallbacks",): [fallback.key for fallback in universe.fallbacks],
             ("autograd_backends",): universe.autograd_backends,
         }
-        for field in ("autogradother_backends", "default_included", "default_excluded"):
-            lists[field,] = getattr(universe, field)
-        for field in ("replaceable_fallbacks", "higher_order_fallthrough", "wrapped"):
+        of_runtime_keys = ("autogradother_backends", "default_included", "default_excluded")
+        for field in (*of_runtime_keys, "replaceable_fallbacks", "higher_order_fallthrough", "wrapped"):
             lists[field,] = getattr(universe, field)
         for field in ("aliases", "autograd_backends"):
             lists |= {(field, name): keys for name, keys in getattr(universe, field).items()}

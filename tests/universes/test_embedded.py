@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,20 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.bases.regenerate import universe_text
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.universes.build import main
 from tests.capture.support import universe_data
 from tests.support import UNIVERSE_OF, load_recording
+
+OPTIONAL = {
+    *("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot", "fake_overrides", "fake_without_device"),
+    *("guards_remove", "keysets_without_pickle", "fake_device_error", "override_warning", "fake_fallbacks"),
+    "higher_order_calls",
+}
+"""Fields that a PyTorch may not say."""
 
 
 def as_recorded(universe: Universe) -> dict[str, Any]:
@@ -65,50 +71,13 @@ def test_core_fallbacks_are_as_recorded(version: str) -> None:
 
 
 @pytest.mark.parametrize("name", universes.names())
-@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
-def test_a_capture_makes_the_file_that_is_embedded(name: str, suffix: str, tmp_path: Path) -> None:
+def test_a_universe_is_written_as_it_is_embedded(name: str) -> None:
     embedded = Path(universes.__file__).with_name(f"{name}.json").read_text(encoding="utf-8")
-    text = json.dumps({"dispatch": 1, "snapshot": True, "universe": json.loads(embedded), "operators": []}).encode()
-    capture, out = tmp_path / f"capture{suffix}", tmp_path / "out.json"
-    capture.write_bytes(gzip.compress(text) if suffix.endswith(".gz") else text)
-    main(str(capture), str(out))
-    assert out.read_text(encoding="utf-8") == embedded
+    assert universe_text(json.loads(embedded)) == embedded
 
 
-def test_a_capture_with_a_universe_that_is_none(tmp_path: Path) -> None:
-    capture = tmp_path / "capture.json"
-    capture.write_text('{"universe": {"format": 1, "name": "torch-9"}}', encoding="utf-8")
-    with pytest.raises(universes.UniverseError, match="'torch'"):
-        main(str(capture), str(tmp_path / "out.json"))
-    assert not (tmp_path / "out.json").exists()
-
-
-# Universe files of before: what they do not say is worked out from what they do.
-
-
-ADDED = (
-    *("higher_order_fallthrough", "higher_order_calls", "wrapped", "plain_devices", "mask_by_arguments"),
-    *("grad_ends_inference", "python_needs_snapshot", "fake_overrides", "fake_without_device", "fake_numbered"),
-    *("fake_device_error", "guards_remove", "keysets_without_pickle", "override_warning", "replaceable_fallbacks"),
-)
-
-
-def without_newer_fields(name: str) -> Universe:
-    return universes.from_data({field: value for field, value in universe_data(name).items() if field not in ADDED})
-
-
-@pytest.mark.parametrize("name", ["torch-2.9", "torch-2.10"])
-def test_a_fallback_can_be_replaced_where_pytorch_has_one_for_backends_of_others(name: str) -> None:
-    assert without_newer_fields(name).replaceable_fallbacks == universes.load(name).replaceable_fallbacks
-
-
-def test_a_file_without_the_newer_fields() -> None:
-    older, embedded = without_newer_fields("torch-2.4"), universes.load("torch-2.4")
-    assert older.wrapped == embedded.wrapped
-    assert older.plain_devices == ("fpga", "maia", "vulkan") == embedded.plain_devices
-    assert (older.mask_by_arguments, older.grad_ends_inference, older.python_needs_snapshot) == (False, False, False)
-    assert not older.fake_overrides
-    assert not older.fake_without_device
-    assert (older.fake_numbered, older.fake_device_error, older.override_warning) == ((), None, None)
-    assert not older.guards_remove
-    assert not older.keysets_without_pickle
+def test_a_universe_that_lacks_a_field() -> None:
+    for field in universe_data("torch-2.15").keys() - OPTIONAL:
+        data = {name: value for name, value in universe_data("torch-2.15").items() if name != field}
+        with pytest.raises(universes.UniverseError, match=f"'{field}"):
+            universes.from_data(data)

@@ -108,8 +108,7 @@ def _without_keywords(moment: Moment) -> Error | None:
 def autograd(moment: Moment, why: Why) -> KernelStep:
     """The kernel at an autograd key: an ``autograd.Function`` if a gradient is needed; else it redispatches."""
     thread, maker = moment.thread, moment.maker
-    library = maker.universe.torch_library
-    if library is not None and not library.checks_gradients:
+    if not maker.universe.torch_library.checks_gradients:
         if thread.layers:  # it makes an autograd.Function of every call
             return raises(_refused_in_transforms(), why)
     elif thread.gradients:
@@ -156,7 +155,7 @@ def in_place_or_view(moment: Moment, why: Why) -> KernelStep:
     """It goes on below its key; of a view that it cannot make it says so, of some only when the kernels have run."""
     library, schema = moment.maker.universe.torch_library, moment.schema
     step = redispatches(moment.below(moment.slot), why)
-    if schema is None or (library is not None and not library.view_fallback):
+    if schema is None or not library.view_fallback:
         return step
     inputs, outputs = (_aliases(side) for side in (schema.arguments, schema.returns))
     text = _refused(inputs, outputs)
