@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
     from dispatch_cli.engine.call.simulate import simulate
     from dispatch_cli.engine.call.trace import Call
-    from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
     from dispatch_cli.engine.dispatcher.library import Library
     from dispatch_cli.engine.dispatcher.refusal import Refused
+    from dispatch_cli.engine.dispatcher.registry import Checkpoint
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -42,7 +43,7 @@ _HOMES = {
     "apply_to": "api",
     "what_if_state": "api",
     "load": "declarations.loader",
-    "Checkpoint": "engine.dispatcher.dispatcher",
+    "Checkpoint": "engine.dispatcher.registry",
     "Dispatcher": "engine.dispatcher.dispatcher",
     "dump_registrations": "engine.dispatcher.dump",
     "dump_table": "engine.dispatcher.dump",

@@ -16,8 +16,9 @@ from weakref import WeakKeyDictionary
 from dispatch_cli.checks.files import Captures, Files, Namespaces
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.undecided import UndecidedIndex
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.table.registration import OperatorHeader, Registration
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Define, Implement, PythonKernel, Registrant
@@ -180,10 +181,7 @@ class View(Files):
 
     def is_unknown(self, name: OperatorName) -> bool:
         """True if the operator is defined, and its schema is not known."""
-        if self.dispatcher.is_untouched(name):
-            return False
-        definition = self.dispatcher.operator(name).definition
-        return definition is not None and definition.known_schema is None
+        return not self._header(name).is_known
 
     def defined_at(self, name: OperatorName) -> Span | None:
         """Place of the definition of an operator, of either kind; None where there is none, or it is in no file."""
@@ -201,15 +199,7 @@ class View(Files):
 
         Reading one of a base takes some 60 µs: look at the text first.
         """
-        if not self.dispatcher.is_untouched(name):
-            definition = self.dispatcher.operator(name).definition
-            return None if definition is None else definition.known_schema
-        text = self.schema_text(name)
-        if text is None:
-            return None
-        from dispatch_cli.model.schema import parse_printed_schema
-
-        return parse_printed_schema(text)
+        return self.dispatcher.seen(name).schema
 
     def takes_tensors(self, name: OperatorName) -> bool | None:
         """True if a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.

@@ -5,10 +5,20 @@ from __future__ import annotations
 import re
 
 from dispatch_cli.engine.call import errors
-from dispatch_cli.engine.call.follow import Followed, Point, follow
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
-from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, hands_over, not_known, raises
+from dispatch_cli.engine.call.step import (
+    Followed,
+    KernelStep,
+    Moment,
+    Point,
+    decomposes,
+    ends,
+    follow,
+    hands_over,
+    not_known,
+    raises,
+)
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Mode, Thread
 from dispatch_cli.engine.call.trace import (

@@ -83,7 +83,7 @@ class Classifier:
     def of(self, name: OperatorName) -> Covered:
         """The kernel that serves an operator. Errors: Refused for an unknown operator."""
         shape = self.shape(name)
-        stale = {} if shape is None or self.dispatcher.is_untouched(name) else self.dispatcher.stale_slots(name)
+        stale = {} if shape is None else self.dispatcher.stale_slots(name)
         if shape is None or not stale:
             return self.of_shape(shape)
         lives = {key: (entry.live.decision, entry.live.is_fallthrough) for key, entry in stale.items()}

@@ -9,23 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
-from weakref import ref
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.dispatcher.registry import Registry, Version
+from dispatch_cli.engine.dispatcher.registry import Checkpoint, Registry
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader, SeenOperator, WaitingOperator
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
-from dispatch_cli.engine.table.registration import (
-    Definition,
-    Handle,
-    LibraryHold,
-    OperatorHeader,
-    Registration,
-    SeenOperator,
-    WaitingOperator,
-    kernel_text,
-)
+from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration, kernel_text
 from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, plan
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
@@ -37,23 +28,6 @@ if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import CapturedRegistration
     from dispatch_cli.model.schema import FunctionSchema
-
-
-class Checkpoint:
-    """A state of one dispatcher; `Dispatcher.checkpoint` makes it, and `Dispatcher.restore` brings it back.
-
-    It never changes, and it stays good for as long as it is held: after other checkpoints were restored, earlier or
-    later ones, on this line of events or on another. Holding it costs what has changed since; letting it go frees that.
-    """
-
-    __slots__ = ("__weakref__", "dispatcher", "version")
-
-    def __init__(self, dispatcher: Dispatcher, version: Version) -> None:
-        self.dispatcher = dispatcher
-        self.version = version
-
-    def __repr__(self) -> str:
-        return f"<checkpoint after {self.version.kept.time} changes>"
 
 
 class Dispatcher:
@@ -75,14 +49,12 @@ class Dispatcher:
         self.has_core_fallbacks = core_fallbacks
         self.layout: KeyLayout = layout_of(universe, () if base is None else base.incomplete)
         self._registry = Registry(self.layout)
-        self._operators = self._registry.operators
         self._without = frozenset(without)
         if core_fallbacks:
             for fallback in universe.fallbacks:
                 if (None, fallback.key, 1, False) in self._without:
                     continue
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
-        self._checkpoint: ref[Checkpoint] | None = None
         self._base = base
         if base is not None:
             self._registry.continue_from(base)
@@ -93,7 +65,7 @@ class Dispatcher:
 
     def open_library(self, namespace: str, debug: str, span: Span | None = None) -> LibraryHold:
         """Take *namespace* for its one DEF library. Errors: Refused when it is taken."""
-        earlier = self._registry.libraries.get(namespace)
+        earlier = self._registry.now.libraries.get(namespace)
         if earlier is not None:
             raise Refused(
                 Refusal.DUPLICATE_LIBRARY,
@@ -106,8 +78,7 @@ class Dispatcher:
                 f"latest registration was {debug}",
                 earlier,
             )
-        self._registry.keep_library(namespace)
-        hold = self._registry.libraries[namespace] = LibraryHold(namespace, debug, span)
+        hold = self._registry.change().libraries[namespace] = LibraryHold(namespace, debug, span)
         return hold
 
     def define(
@@ -135,7 +106,7 @@ class Dispatcher:
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)
         definition = Definition(schema.name, schema, debug, alias_analysis, tags, span, python_module=python_module)
-        operator = self._for_change(operator) if operator is not None else self._registry.create(schema.name)
+        operator = self._registry.changing(operator) if operator is not None else self._registry.create(schema.name)
         operator.definition = definition
         operator.holds += 1
         return definition
@@ -157,7 +128,7 @@ class Dispatcher:
         if operator is not None and operator.definition is not None:
             definition = operator.definition
             _check_signature(name, definition.schema, definition.debug, kernel, definition)
-        operator = self._for_change(operator) if operator is not None else self._registry.create(name)
+        operator = self._registry.changing(operator) if operator is not None else self._registry.create(name)
         registration = self._add(operator, key, kernel, catch_all)
         operator.live.note(self._change(registration, registration, came=True, full=catch_all))
         return registration
@@ -178,8 +149,7 @@ class Dispatcher:
                     earlier,
                 )
         registrations = tuple(Registration(None, key, kernel) for key in keys)
-        self._registry.keep_fallbacks()
-        fallbacks = self._registry.fallbacks
+        fallbacks = self._registry.change().fallbacks
         for registration in registrations:
             fallbacks.add(registration, 1 << self.universe.slot[registration.key])
             self._registry.note_fallback(self._change(registration, registration, came=True, fallback=True))
@@ -188,30 +158,23 @@ class Dispatcher:
     def drop(self, handle: Handle) -> None:
         """Take back what *handle* stands for; dropping it a second time does nothing."""
         if isinstance(handle, LibraryHold):
-            if self._registry.libraries.get(handle.namespace) is handle:
-                self._registry.keep_library(handle.namespace)
-                del self._registry.libraries[handle.namespace]
+            if self._registry.now.libraries.get(handle.namespace) is handle:
+                del self._registry.change().libraries[handle.namespace]
         elif isinstance(handle, Registration):
             self._drop_registration(handle)
         else:
-            operator = self._operators.get(handle.operator)
+            operator = self._registry.find(handle.operator)
             if operator is not None and operator.definition is handle:
-                self._for_change(operator).definition = None
+                operator = self._registry.changing(operator)
+                operator.definition = None
                 self._release(operator)
 
     # checkpoints
 
     def checkpoint(self) -> Checkpoint:
-        """The present state, to be restored; the same checkpoint as before when nothing has changed since.
-
-        What it costs, in time and memory, is what changes while it is held, however large the state is.
-        """
-        version = self._registry.version()
-        latest = None if self._checkpoint is None else self._checkpoint()
-        if latest is None or latest.version is not version:
-            latest = Checkpoint(self, version)
-            self._checkpoint = ref(latest)
-        return latest
+        """The present state, to be restored; the same checkpoint as before when nothing has changed since."""
+        self._registry.now.kept = True
+        return self._registry.now
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back, or forward, to a checkpoint of this dispatcher: everything is exactly as it was then.
@@ -222,10 +185,9 @@ class Dispatcher:
         before is of the state that was left: ask again.
         Errors: ValueError for a checkpoint of another dispatcher.
         """
-        if checkpoint.dispatcher is not self:
+        if checkpoint.registry is not self._registry.identity:
             raise ValueError("the checkpoint is of another dispatcher")
-        self._registry.restore(checkpoint.version)
-        self._checkpoint = ref(checkpoint)
+        self._registry.now = checkpoint
 
     def present(self) -> set[OperatorName]:
         """The operators that do not simply wait in the base: something was registered for them, or they were asked for.
@@ -237,21 +199,21 @@ class Dispatcher:
     # asking
 
     def __iter__(self) -> Iterator[OperatorName]:
-        return iter([*map(OperatorName.parse, self._registry.waiting()), *self._registry.in_order()])
+        return iter([*map(OperatorName.parse, self._registry.waiting()), *self._registry.now.operators])
 
     def __len__(self) -> int:
-        return self._registry.waiting_count + len(self._operators)
+        return self._registry.waiting_count + len(self._registry.now.operators)
 
     def __contains__(self, name: OperatorName) -> bool:
-        return name in self._operators or self._registry.waits(name)
+        return name in self._registry.now.operators or self._registry.waits(name)
 
     def names(self) -> list[str]:
         """The names of all operators, sorted."""
-        return sorted([*self._registry.waiting(), *map(str, self._operators)])
+        return sorted([*self._registry.waiting(), *map(str, self._registry.now.operators)])
 
     def find(self, name: OperatorName) -> Operator | None:
         """The operator of that name, or None."""
-        return self._operators.get(name) or (self._take_in(name) if self._registry.waits(name) else None)
+        return self._registry.find(name) or (self._take_in(name) if self._registry.waits(name) else None)
 
     def is_as_captured(self, name: OperatorName) -> bool:
         """True if the operator comes from the base, and nothing that concerns it has happened since."""
@@ -262,10 +224,7 @@ class Dispatcher:
         return self._registry.waits(name)
 
     def seen(self, name: OperatorName) -> SeenOperator:
-        """The operator as far as its table needs it. Errors: Refused when there is none of that name.
-
-        An operator of the base is not taken in for that.
-        """
+        """The operator, to be asked; one of the base is not taken in for that. Errors: Refused for an unknown one."""
         if self._base is not None and self._registry.waits(name):
             return WaitingOperator(name, self._base, self.layout)
         return self.operator(name)
@@ -301,7 +260,7 @@ class Dispatcher:
 
     def settle(self, name: OperatorName) -> None:
         """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
-        operator = self._for_change(self.operator(name))
+        operator = self._registry.changing(self.operator(name))
         operator.live.settle(operator.active_kernels())
 
     def operator(self, name: OperatorName) -> Operator:
@@ -319,12 +278,12 @@ class Dispatcher:
     @property
     def fallbacks(self) -> Mapping[str, Registration]:
         """The backend fallbacks in effect, by runtime key."""
-        return self._registry.fallbacks.registrations
+        return self._registry.now.fallbacks.registrations
 
     @property
     def fallback_bits(self) -> int:
         """Bit *i* is set when slot *i* has a backend fallback."""
-        return self._registry.fallbacks.bits
+        return self._registry.now.fallbacks.bits
 
     def check_key(self, key: str) -> str:
         """*key* itself. Errors: Refused when the universe has no key of that name."""
@@ -334,7 +293,7 @@ class Dispatcher:
 
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
-        seen, fallbacks = self.seen(name), self._registry.fallbacks
+        seen, fallbacks = self.seen(name), self._registry.now.fallbacks
         shared = plan(self.layout, seen.registered, fallbacks.bits)
         return Table(self.layout, shared, seen.active_kernels(), fallbacks.registrations)
 
@@ -345,7 +304,7 @@ class Dispatcher:
         """
         if name not in self:
             return ""
-        seen, fallbacks = self.seen(name), self._registry.fallbacks
+        seen, fallbacks = self.seen(name), self._registry.now.fallbacks
         return plan(self.layout, seen.registered, fallbacks.bits).dump(seen.texts, fallbacks.texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[RuleStep, ...]]:
@@ -362,7 +321,7 @@ class Dispatcher:
 
     def stale_entries(self, name: OperatorName) -> list[StaleEntry]:
         """The slots in which the live table differs from the canonical one."""
-        return [] if self.is_as_captured(name) else self.operator(name).live.stale()
+        return self.seen(name).stale()
 
     def stale_slots(self, name: OperatorName) -> dict[str, StaleEntry]:
         """The same by the key of the slot."""
@@ -389,11 +348,6 @@ class Dispatcher:
         if slot is None:
             raise Refused(Refusal.ALIAS_KEY, f"{key} has no slot in a dispatch table")
         return slot
-
-    def _for_change(self, operator: Operator) -> Operator:
-        """An operator that is about to change."""
-        self._registry.keep_operator(operator.name)
-        return operator
 
     def _take_in(self, name: OperatorName) -> Operator:
         """Make a waiting operator of the base a present one."""
@@ -434,22 +388,22 @@ class Dispatcher:
     def _change(
         self, cause: Registration, active: Registration | None, came: bool, full: bool = False, fallback: bool = False
     ) -> KernelChange:
-        self._registry.time += 1
-        return KernelChange(cause.key, active, cause, came, full, fallback, self._registry.time)
+        now = self._registry.change()
+        now.time += 1
+        return KernelChange(cause.key, active, cause, came, full, fallback, now.time)
 
     def _drop_registration(self, registration: Registration) -> None:
         key = registration.key
         if registration.operator is None:
-            if registration in self._registry.fallbacks.held:
-                self._registry.keep_fallbacks()
-                self._registry.fallbacks.remove(registration, 1 << self.universe.slot[key])
+            if registration in self._registry.now.fallbacks.held:
+                self._registry.change().fallbacks.remove(registration, 1 << self.universe.slot[key])
                 self._registry.note_fallback(self._change(registration, None, came=False, fallback=True))
             return
-        operator = self._operators.get(registration.operator)
-        registrations = operator.kernels.get(key, []) if operator is not None else []
-        if operator is None or registration not in registrations:
+        operator = self._registry.find(registration.operator)
+        if operator is None or registration not in operator.kernels.get(key, ()):
             return
-        self._for_change(operator)
+        operator = self._registry.changing(operator)
+        registrations = operator.kernels[key]
         registrations.remove(registration)
         if registrations:
             active = registrations[0].kernel
@@ -464,7 +418,7 @@ class Dispatcher:
     def _release(self, operator: Operator) -> None:
         operator.holds -= 1
         if operator.holds == 0:
-            del self._operators[operator.name]
+            self._registry.remove(operator.name)
 
 
 def _captured(operator: Operator) -> Iterator[Kernel]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.engine.table.live import FallbackHistory, LiveTable
-from dispatch_cli.engine.table.registration import Definition, OperatorHeader, Registration
+from dispatch_cli.engine.table.live import KernelChange, LiveTable, StaleEntry
+from dispatch_cli.engine.table.registration import Definition, Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.schema import FunctionSchema
 
 _MULTIPLIER = 11400714819323198485
 _WORD = 1 << 64
@@ -167,23 +171,20 @@ class Operator:
         kernel is unknown. texts: what a table dump prints for the active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
     first: the kernels that PyTorch's warnings of overrides name; those of a captured state are not among them.
-    seen: how many of the fallback changes had happened when the operator came to be.
-    number: operators that came later have higher ones.
+    seen: how many of the changes of fallbacks had happened when the operator came to be.
     """
 
-    __slots__ = ("definition", "first", "holds", "kernels", "live", "name", "number", "registered", "texts", "visits")
+    __slots__ = ("definition", "first", "holds", "kernels", "live", "name", "registered", "texts", "visits")
 
     def __init__(
         self,
         name: OperatorName,
         layout: KeyLayout,
-        history: FallbackHistory,
+        fallback_changes: tuple[KernelChange, ...],
         seen: int,
-        number: int = 0,
         captured: bool = False,
     ) -> None:
         self.name = name
-        self.number = number
         self.definition: Definition | None = None
         self.kernels: dict[str, list[Registration]] = {}
         self.first = FirstKernels()
@@ -191,13 +192,12 @@ class Operator:
         self.registered = 0 if captured else layout.closed
         self.texts: dict[str, str] = {}
         self.visits = VisitOrder()
-        self.live = LiveTable(name, layout, history, seen, self.registered)
+        self.live = LiveTable(layout, fallback_changes, seen, self.registered)
 
     def copy(self) -> Operator:
         """An independent copy."""
         copy = Operator.__new__(Operator)
         copy.name = self.name
-        copy.number = self.number
         copy.definition = self.definition
         copy.kernels = {key: registrations.copy() for key, registrations in self.kernels.items()}
         copy.first = self.first
@@ -226,9 +226,20 @@ class Operator:
     def header(self) -> OperatorHeader:
         """The schema as text, and where it is declared."""
         overridden = tuple(key for key, entries in self.kernels.items() if len(entries) > 1)
-        if self.definition is None:
+        definition = self.definition
+        if definition is None:
             return OperatorHeader(None, None, overridden)
-        return OperatorHeader(str(self.definition.schema), self.definition.span, overridden)
+        is_known = definition.known_schema is not None
+        return OperatorHeader(str(definition.schema), definition.span, overridden, is_known, definition.captured)
+
+    @property
+    def schema(self) -> FunctionSchema | None:
+        """The schema; None where there is none, or it is not known."""
+        return None if self.definition is None else self.definition.known_schema
+
+    def stale(self) -> list[StaleEntry]:
+        """The slots in which the live table differs from the canonical one."""
+        return self.live.stale()
 
     def has_kernel(self, key: str) -> bool:
         """True if a kernel is registered at exactly *key*, an alias key included."""

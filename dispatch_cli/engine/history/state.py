@@ -202,12 +202,8 @@ class State:
 
     def operator_origin(self, name: OperatorName) -> Origin:
         """Origin of an operator's schema, beyond its place. Errors: Refused for an unknown operator."""
-        if self.dispatcher.is_untouched(name):
-            return self._state_origin
-        definition = self.dispatcher.operator(name).definition
-        if definition is None:
-            return OWN
-        return self._state_origin if definition.captured else self.origin_of(definition.span)
+        header = self.dispatcher.header(name)
+        return self._state_origin if header.captured else self.origin_of(header.span)
 
     def origin_of(self, span: Span | None) -> Origin:
         """Origin of the declaration at a place."""

@@ -7,7 +7,7 @@ the notes in order when it is read; the tables of most operators are never read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import Rule, decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Plan, TableEntry, entry_for, plan
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
 MAX_PENDING = 256
@@ -39,20 +38,6 @@ class KernelChange(NamedTuple):
     time: int
 
 
-class FallbackHistory:
-    """A dispatcher's changes of backend fallbacks, in order. Every operator's live table follows them in its time.
-
-    before_replay: told the name of an operator before its live table takes in changes of fallbacks; None while
-    there is no version to keep.
-    """
-
-    __slots__ = ("before_replay", "changes")
-
-    def __init__(self) -> None:
-        self.changes: list[KernelChange] = []
-        self.before_replay: Callable[[OperatorName], None] | None = None
-
-
 class StaleEntry(NamedTuple):
     """A slot where the live table is behind the canonical one.
 
@@ -74,7 +59,8 @@ class _Behind(NamedTuple):
 class LiveTable:
     """One operator's live table, as what sets it apart from the canonical one.
 
-    history: the dispatcher's changes of fallbacks. seen: how many of them had happened when the operator came to be.
+    fallback_changes: the dispatcher's, in order, which the table follows. seen: how many of them had happened when the
+    operator came to be.
     closed: `KeyLayout.closed` for an operator of which no kernel is unknown.
     """
 
@@ -84,18 +70,16 @@ class LiveTable:
         "_closed",
         "_fallback_slots",
         "_fallbacks",
-        "_history",
         "_layout",
-        "_name",
         "_pending",
         "_registered",
         "_seen",
+        "fallback_changes",
     )
 
-    def __init__(self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, closed: int) -> None:
-        self._name = name
+    def __init__(self, layout: KeyLayout, fallback_changes: tuple[KernelChange, ...], seen: int, closed: int) -> None:
+        self.fallback_changes = fallback_changes
         self._layout = layout
-        self._history = history
         self._seen = seen
         self._pending: list[KernelChange] = []
         self._registered = self._closed = closed
@@ -106,7 +90,7 @@ class LiveTable:
 
     def copy(self) -> LiveTable:
         """An independent copy."""
-        copy = LiveTable(self._name, self._layout, self._history, self._seen, self._closed)
+        copy = LiveTable(self._layout, self.fallback_changes, self._seen, self._closed)
         copy._pending = self._pending.copy()
         copy._registered = self._registered
         copy._active = None if self._active is None else self._active.copy()
@@ -191,20 +175,17 @@ class LiveTable:
     def _begin(self) -> None:
         """The state that the operator came into: no kernels, and the fallbacks of that time."""
         self._active = {}
-        for change in self._history.changes[: self._seen]:
+        for change in self.fallback_changes[: self._seen]:
             self._apply_to_state(change)
 
     def _catch_up(self) -> None:
-        history = self._history
-        if not self._pending and self._seen == len(history.changes) and self._active is not None:
+        if not self._pending and self._seen == len(self.fallback_changes) and self._active is not None:
             return
         if self._active is None:
             self._begin()
-        if self._seen != len(history.changes) and history.before_replay is not None:
-            history.before_replay(self._name)
-        new = sorted([*self._pending, *history.changes[self._seen :]], key=lambda change: change.time)
+        new = sorted([*self._pending, *self.fallback_changes[self._seen :]], key=lambda change: change.time)
         self._pending.clear()
-        self._seen = len(history.changes)
+        self._seen = len(self.fallback_changes)
         for change in new:
             self._apply(change)
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final
 
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.keys.layout import KeyLayout
-    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
 
 SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
@@ -158,81 +156,3 @@ class Fallbacks:
         copy.registrations, copy.bits, copy._texts = self.registrations.copy(), self.bits, self._texts
         copy.held = self.held.copy()
         return copy
-
-
-# An operator as questions about its table see it, whether it has been taken in from a captured state or not.
-
-
-class OperatorHeader(NamedTuple):
-    """Header of an operator: its schema as text, and the place of the declaration.
-
-    overridden: the keys with more than one kernel.
-    """
-
-    schema: str | None
-    span: Span | None
-    overridden: tuple[str, ...] = ()
-
-
-class SeenOperator(Protocol):
-    """The part of an operator that decides its table."""
-
-    @property
-    def registered(self) -> int:
-        """The bits of the keys with a kernel."""
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """Text of a table dump for the active kernel of each key."""
-
-    @property
-    def falling(self) -> frozenset[str]:
-        """The keys whose active kernel falls through."""
-
-    @property
-    def header(self) -> OperatorHeader:
-        """Its header."""
-
-    def active_kernels(self) -> Mapping[str, Registration]:
-        """The active registration of every key that has one."""
-
-
-class WaitingOperator:
-    """An operator of a captured state that has not been taken in: no schema of it is parsed."""
-
-    __slots__ = ("_captured", "_layout", "_name")
-
-    def __init__(self, name: OperatorName, base: StateSource, layout: KeyLayout) -> None:
-        self._name = name
-        self._captured = base.header(str(name))
-        self._layout = layout
-
-    @property
-    def registered(self) -> int:
-        """The bits of the keys with a kernel."""
-        bits = self._layout.registered_bit
-        return sum([bits[key] for key in self._captured.kernels])
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """Text of a table dump for the active kernel of each key."""
-        return {key: kernel_text(*kernel) for key, kernel in self._captured.kernels.items()}
-
-    @property
-    def falling(self) -> frozenset[str]:
-        """The keys whose active kernel falls through."""
-        return frozenset([key for key, (_, fallthrough) in self._captured.kernels.items() if fallthrough])
-
-    @property
-    def header(self) -> OperatorHeader:
-        """Its header."""
-        return OperatorHeader(self._captured.schema, None, self._captured.overridden)
-
-    def active_kernels(self) -> dict[str, Registration]:
-        """The active registration of every key that has one."""
-        active = {}
-        for key, (debug, fallthrough) in self._captured.kernels.items():
-            fake, wraps = self._captured.functions.get(key, (None, None))
-            kernel = Kernel(debug, fallthrough=fallthrough, fake=fake, wraps=wraps)
-            active[key] = Registration(self._name, key, kernel, captured=True)
-        return active

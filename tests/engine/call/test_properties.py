@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.engine.call.follow import MAX_HOPS
 from dispatch_cli.engine.call.select import slot_of
 from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.step import MAX_HOPS
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, MaskKind, Reached
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, TensorSpec

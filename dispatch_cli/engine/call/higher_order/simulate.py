@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import endless
-from dispatch_cli.engine.call.follow import Point, follow
 from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling, conflicting
 from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.select import SlotSelector
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
-from dispatch_cli.engine.call.step import KernelStep, calls_anew, ends, hands_over, raises
+from dispatch_cli.engine.call.step import KernelStep, Point, calls_anew, ends, follow, hands_over, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import PROXY_MODE, Contexts, Mode, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Selection, Why

@@ -19,7 +19,6 @@ from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model import printed_texts
 from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
-from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_mutable
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE
 
@@ -154,15 +153,6 @@ def _view_below(moment: Moment, value: Value, layers: tuple[Layer, ...]) -> Valu
     if is_own and value.wrapper is not None and viewed is not inner:
         return moment.maker.wrap(viewed, value.wrapper, moment.thread.inference)
     return value if viewed is inner else viewed
-
-
-def is_refused_by_fallback(schema: FunctionSchema | None) -> bool:
-    """True if `batched` refuses every call of an operator with batched tensors, by its schema alone."""
-    if not returns_tensors_only(schema) or takes_tensor_list(schema):
-        return True
-    if is_in_place(schema):
-        return False
-    return is_mutable(schema) or has_aliases(schema) or (schema is not None and not schema.returns)
 
 
 def unwrapped(moment: Moment, why: Why) -> KernelStep:

@@ -1,0 +1,118 @@
+"""An operator as it is asked about, whether it has been taken in from a captured state or waits there.
+
+`Operator` is the one kind, `WaitingOperator` the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.registration import Registration, kernel_text
+from dispatch_cli.model.captured import StateSource
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.schema import FunctionSchema
+
+
+class OperatorHeader(NamedTuple):
+    """Header of an operator: its schema as text, and the place of the declaration.
+
+    overridden: the keys with more than one kernel. is_known: False where the operator is defined, and its schema is not
+    known. captured: it is from the state that the dispatcher continues.
+    """
+
+    schema: str | None
+    span: Span | None
+    overridden: tuple[str, ...] = ()
+    is_known: bool = True
+    captured: bool = False
+
+
+class SeenOperator(Protocol):
+    """An operator as it is asked about: one that is there, or one of the base that waits to be taken in."""
+
+    @property
+    def registered(self) -> int:
+        """The bits of the keys with a kernel."""
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Text of a table dump for the active kernel of each key."""
+
+    @property
+    def falling(self) -> frozenset[str]:
+        """The keys whose active kernel falls through."""
+
+    @property
+    def header(self) -> OperatorHeader:
+        """Its header."""
+
+    @property
+    def schema(self) -> FunctionSchema | None:
+        """Its schema; None where there is none, or it is not known. Of one that waits it takes some 60 µs."""
+
+    def active_kernels(self) -> Mapping[str, Registration]:
+        """The active registration of every key that has one."""
+
+    def stale(self) -> list[StaleEntry]:
+        """The slots in which the live table differs from the canonical one."""
+
+
+class WaitingOperator:
+    """An operator of a captured state that has not been taken in: no schema of it is parsed."""
+
+    __slots__ = ("_captured", "_layout", "_name")
+
+    def __init__(self, name: OperatorName, base: StateSource, layout: KeyLayout) -> None:
+        self._name = name
+        self._captured = base.header(str(name))
+        self._layout = layout
+
+    @property
+    def registered(self) -> int:
+        """The bits of the keys with a kernel."""
+        bits = self._layout.registered_bit
+        return sum([bits[key] for key in self._captured.kernels])
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Text of a table dump for the active kernel of each key."""
+        return {key: kernel_text(*kernel) for key, kernel in self._captured.kernels.items()}
+
+    @property
+    def falling(self) -> frozenset[str]:
+        """The keys whose active kernel falls through."""
+        return frozenset([key for key, (_, fallthrough) in self._captured.kernels.items() if fallthrough])
+
+    @property
+    def header(self) -> OperatorHeader:
+        """Its header."""
+        return OperatorHeader(self._captured.schema, None, self._captured.overridden, captured=True)
+
+    @property
+    def schema(self) -> FunctionSchema | None:
+        """Its schema; None where there is none."""
+        if self._captured.schema is None:
+            return None
+        from dispatch_cli.model.schema import parse_printed_schema
+
+        return parse_printed_schema(self._captured.schema)
+
+    def active_kernels(self) -> dict[str, Registration]:
+        """The active registration of every key that has one."""
+        active = {}
+        for key, (debug, fallthrough) in self._captured.kernels.items():
+            fake, wraps = self._captured.functions.get(key, (None, None))
+            kernel = Kernel(debug, fallthrough=fallthrough, fake=fake, wraps=wraps)
+            active[key] = Registration(self._name, key, kernel, captured=True)
+        return active
+
+    def stale(self) -> list[StaleEntry]:
+        """None: its live table is in order, and changes of fallbacks leave it so."""
+        return []
