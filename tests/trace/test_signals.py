@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
@@ -36,7 +38,7 @@ os.read(0, 1)
 sys.exit(5)
 """
 """It ends when its standard input gets a character."""
-EVERY = "SIGINT SIGQUIT SIGTERM SIGHUP SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO SIGURG SIGABRT SIGWINCH SIGCONT"
+EVERY = "SIGINT SIGQUIT SIGTERM SIGHUP SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO SIGURG SIGABRT SIGWINCH"
 ALL = f"says(*(getattr(signal, name) for name in {EVERY.split()}))"
 SOON = 0.15
 """Seconds in which a signal has been passed on."""
@@ -79,13 +81,17 @@ class Started:
 
 
 @contextmanager
-def started(tmp_path: Path, how: str, source: str, before: Sequence[str] = ()) -> Iterator[Started]:
-    """before: the words of a command that runs it. Nothing of its group is left at the end."""
+def started(tmp_path: Path, how: str, source: str, terminal: int | None = None) -> Iterator[Started]:
+    """terminal: the one that it controls. Nothing of its group is left at the end."""
 
     def begin() -> None:
         for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has them ignored by what it runs in the background
             signal.signal(number, signal.SIG_DFL)
-        os.setpgrp()
+        if terminal is None:
+            os.setpgrp()
+        else:
+            os.setsid()
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
     program = tmp_path / "program.py"
     program.write_text(SAYS + source + ENDS, encoding="utf-8")
@@ -94,7 +100,7 @@ def started(tmp_path: Path, how: str, source: str, before: Sequence[str] = ()) -
         start = "import sys; from dispatch_cli.trace.launch import launch; sys.exit(launch(sys.argv[1:]))"
         command = [sys.executable, "-c", start, *recording(sys.executable, command[1:], None, str(tmp_path / "save"))]
     pipe = subprocess.PIPE
-    process = subprocess.Popen([*before, *command], stdin=pipe, stdout=pipe, preexec_fn=begin)
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, preexec_fn=begin)
     one = Started(process)
     late = Timer(20, lambda: os.killpg(one.pid, signal.SIGKILL))
     late.start()
@@ -120,13 +126,23 @@ def started(tmp_path: Path, how: str, source: str, before: Sequence[str] = ()) -
         process.stdout.close()
 
 
-@pytest.mark.parametrize("group", [False, True])
-def test_every_signal_comes_once(tmp_path: Path, how: str, group: bool) -> None:
-    """To the process that was started, and to its group as terminals send them."""
+def test_every_signal_that_is_sent_to_the_process_comes_once(tmp_path: Path, how: str) -> None:
     with started(tmp_path, how, ALL) as program:
         for name in EVERY.split():
-            program.send(getattr(signal, name), group=group)
+            program.send(getattr(signal, name))
         assert program.end() == ([f"got {name}" for name in EVERY.split()], 5)
+
+
+def test_a_terminal_sends_each_signal_once(tmp_path: Path, how: str) -> None:
+    """To the whole group of processes: the program gets its own."""
+    keyboard, terminal = os.openpty()
+    with started(tmp_path, how, ALL, terminal=terminal) as program:
+        for key in (b"\x03", b"\x1c", b"\x03"):  # ctrl+c, ctrl+\\
+            os.write(keyboard, key)
+            time.sleep(SOON)
+        assert program.end() == (["got SIGINT", "got SIGQUIT", "got SIGINT"], 5)
+    os.close(keyboard)
+    os.close(terminal)
 
 
 @pytest.mark.parametrize("group", [False, True])
@@ -143,15 +159,15 @@ def test_a_signal_ends_it(tmp_path: Path, how: str, name: str, group: bool) -> N
         time.sleep(SOON)
 
 
-@pytest.mark.parametrize("group", [False, True])
 @pytest.mark.parametrize("name", ["SIGTSTP", "SIGTTIN", "SIGTTOU"])
-def test_it_is_stopped_and_goes_on(tmp_path: Path, how: str, name: str, group: bool) -> None:
+def test_its_group_is_stopped_and_goes_on(tmp_path: Path, how: str, name: str) -> None:
+    """As ctrl+z and a shell's ``fg`` do."""
     number = getattr(signal, name)
     with started(tmp_path, how, "says(signal.SIGCONT, signal.SIGTERM)") as program:
         for _ in range(2):
-            program.send(number, group=group)
+            program.send(number, group=True)
             assert program.stopped(seconds=20) == number
-            program.send(signal.SIGCONT, group=group)
+            program.send(signal.SIGCONT, group=True)
             assert program.stopped() is None
             program.send(signal.SIGTERM)
         assert program.end() == (["got SIGCONT", "got SIGTERM"] * 2, 5)
