@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluator import Evaluator
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.options import conditional
-from dispatch_cli.extract.python.results import kept_libraries
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.python.values import (
@@ -20,6 +20,7 @@ from dispatch_cli.extract.python.values import (
     FunctionValue,
     ImportedName,
     InstanceValue,
+    LibraryValue,
     ModuleValue,
     Opaque,
     Scope,
@@ -133,19 +134,11 @@ class Bindings:
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):
                     owner.scope.names[target.attr] = value
-                else:
-                    self._run.keep(value)
             case ast.Subscript():
                 owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
-                if isinstance(owner, dict | list):
-                    if not self._run.affords(key):
-                        return
-                    try:
+                if isinstance(owner, dict | list) and self._run.affords(key):
+                    with suppress(TypeError, LookupError):
                         owner[key] = self._run.here(value)
-                    except (TypeError, LookupError):
-                        return
-                else:
-                    self._run.keep(value)
 
     def remove(self, target: ast.expr, scope: Scope) -> None:
         """Remove a name, an attribute or an item."""
@@ -162,12 +155,10 @@ class Bindings:
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
                     self._torch.removed_python_kernel(owner, key, target)
                 elif isinstance(owner, dict | list) and self._run.affords(key):
-                    try:
+                    with suppress(TypeError, LookupError):
                         removed = owner.pop(key)
-                    except (TypeError, LookupError):
-                        return
-        for library in kept_libraries([removed]):
-            library.ended = True
+        if isinstance(removed, LibraryValue):
+            self._run.not_known(scope.file, target, "it may remove what the library has registered")
 
     def _home(self, name: str, scope: Scope) -> Scope:
         if name not in scope.globals:

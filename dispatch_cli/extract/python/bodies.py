@@ -86,7 +86,7 @@ def is_as_written(function: Value) -> bool:
     if not isinstance(function, FunctionValue):
         return False
     decorators = () if isinstance(function.node, ast.Lambda) else function.node.decorator_list
-    return not function.keeps or all(source_text(decorator).startswith("torch.") for decorator in decorators)
+    return not function.may_be_replaced or all(source_text(decorator).startswith("torch.") for decorator in decorators)
 
 
 def _parameters(node: Function) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.functions import PythonFunctions
-from dispatch_cli.extract.python.keys import CALLED, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.keys import CALLED
 from dispatch_cli.extract.python.lookups import Classes
 from dispatch_cli.extract.python.methods import PATH_METHODS, NoResult, constant_method, path_function
 from dispatch_cli.extract.python.options import exclusive, merged
@@ -89,10 +89,7 @@ class Calls:
             case Bound():
                 return self._bound(function, call)
             case Dotted(name):
-                if not (name.startswith("builtins.") or name in TORCH_FUNCTIONS):
-                    self._run.keep(*call.given, *call.keywords.values())
                 return self._functions.call(name, call)
-        self._run.keep(*call.given, *call.keywords.values())
         return Opaque(call.node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
@@ -102,7 +99,7 @@ class Calls:
         if isinstance(value, FunctionValue) and not isinstance(
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):
-            value.keeps = True
+            value.may_be_replaced = True
         if isinstance(function, Dotted) and not (
             names.is_torch_api(function.name) or function.name.endswith((".py_autograd_impl", ".py_functionalize_impl"))
         ):
@@ -116,12 +113,9 @@ class Calls:
     def _followed(self, function: FunctionValue, call: Call) -> Value:
         self._run.calls.append((call.file, call.node))
         try:
-            result = self.run_function(function, call)
+            return self.run_function(function, call)
         finally:
             self._run.calls.pop()
-        if function.keeps:
-            self._run.keep(result)
-        return result
 
     def run_function(self, function: FunctionValue, call: Call) -> Value:
         """Go through the body of a function."""
@@ -132,7 +126,6 @@ class Calls:
             or self._run.active.count(id(code)) > 2
             or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
         ):
-            self._run.keep(*call.given, *call.keywords.values())
             return Opaque(call.node)
         inner = Scope(function.scope.file, function.scope)
         given = [function.binds, *call.given] if function.bound else call.given
@@ -150,7 +143,6 @@ class Calls:
                 lambda: self._reader.block(code.body, inner, returns)
             ):
                 self._run.too_long.add(id(code))
-                self._run.keep(*call.given, *call.keywords.values())
                 return Opaque(call.node)
         finally:
             del self._run.active[count:]

@@ -60,7 +60,7 @@ class PythonFunctions:
             return given[1]
         if name in TRANSPARENT and given:
             if isinstance(given[0], FunctionValue):
-                given[0].keeps = True
+                given[0].may_be_replaced = True
             return given[0]
         if name in FACTORIES:
             return Dotted(name)  # ``@lru_cache(None)``: what it returns is a decorator

@@ -60,9 +60,7 @@ class Libraries:
             self._run.not_known(call.file, call.node, "the kind of the library is not known")
             return Opaque(call.node)
         key = keys.key_of(arguments.get("dispatch_key", ""))
-        library = LibraryValue(self.block(kind, keys.text_of(arguments.get("ns"), call.node), key, call))
-        self._run.libraries[library] = call.node
-        return library
+        return LibraryValue(self.block(kind, keys.text_of(arguments.get("ns"), call.node), key, call))
 
     def block(
         self,
@@ -82,14 +80,8 @@ class Libraries:
 
     def scoped(self, call: Call) -> Value:
         """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
-        library = self.library(call)
-        if isinstance(library, LibraryValue):
-            self._end(library)
-        return library
-
-    def _end(self, library: LibraryValue) -> None:
-        library.ended = True
-        self._run.destroyed.add(library)
+        self._run.not_known(call.file, call.node, "what it registers ends with the `with` statement")
+        return Opaque(call.node)
 
     def _implicit(self, operator: str | Unknown, lib: Value, call: Call) -> ExtractedBlock:
         """The library that a function of ``torch.library`` makes for an operator, where none is given."""
@@ -191,7 +183,6 @@ class Libraries:
         with_keyset: bool = False,
     ) -> None:
         """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
-        self._run.keep(function)
         at = self._run.at(call.file, call.node)
         falls = keys.is_fallthrough(function)
         self._run.emit(
@@ -233,13 +224,6 @@ class Libraries:
         at, when = self._run.at(call.file, call.node), self._run.conditions(call.file)
         self._run.emit(ExtractedFallback(lib.block, key, shown, at, when, falls, True), call.node)
 
-    def _destroy(self, lib: LibraryValue, call: Call) -> None:
-        self._run.account(call.file, call.node)
-        if all(condition in lib.block.when for condition in self._run.conditions(call.file)):
-            self._end(lib)
-        else:
-            self._run.not_known(call.file, call.node, "it removes what the library has registered")
-
     def method(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library."""
         lib: LibraryValue = bound.owner
@@ -262,7 +246,7 @@ class Libraries:
             case "fallback":
                 self._fallback(lib, call)
             case "_destroy":
-                self._destroy(lib, call)
+                self._run.not_known(call.file, call.node, "it removes what the library has registered")
             case _:
                 self._run.account(call.file, call.node)
         return None

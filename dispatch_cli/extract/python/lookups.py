@@ -113,7 +113,7 @@ class Classes:
             function.defaults,
             function.keyword_defaults,
             function.wrapped,
-            keeps=function.keeps,
+            may_be_replaced=function.may_be_replaced,
         )
         return (
             self._reader.run_function(bound, Call([], {}, node, function.scope))

@@ -138,24 +138,6 @@ class OperatorFunctions:
             self.add(FunctionRole.EFFECT, operator, Dotted("effect"), call)
         return arguments.get("op")
 
-    def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
-        """``del op.py_kernels[key]``: what was registered by ``py_impl`` is removed."""
-        operator = keys.operator_of(Dotted(kernels.name.rpartition(".")[0]), node)
-        dispatch_key = keys.key_of(key)
-        devices = (dispatch_key,) if dispatch_key else ()
-        self._run.spend(len(self._run.registered))
-        own = {
-            thing
-            for _, thing in self._run.registered
-            if isinstance(thing, OperatorFunction)
-            and (thing.role, thing.operator, thing.devices) == (FunctionRole.PY_IMPL, operator, devices)
-            and all(condition in thing.when for condition in self._run.when)
-        }
-        if own:
-            self._run.registered = [entry for entry in self._run.registered if entry[1] not in own]
-        else:
-            self._run.removed_python_kernels.add((operator, dispatch_key))
-
     def py_impl(self, owner: OperatorHandle | Dotted, call: Call) -> Value:
         """``op.py_impl(key)(function)``."""
         key, function = keys.key_of(call.given[0]), call.given[1]

@@ -18,7 +18,7 @@ from dispatch_cli.extract.python.functions import PythonFunctions
 from dispatch_cli.extract.python.keys import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.lookups import Classes, Lookups
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
-from dispatch_cli.extract.python.results import called_functions, joined, kept_libraries, missing_names, without_rivals
+from dispatch_cli.extract.python.results import called_functions, joined, missing_names, without_rivals
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.statements import Statements
 from dispatch_cli.extract.python.torch_calls import TorchCalls
@@ -71,7 +71,6 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.module(file)  # what changes ``sys.path`` first: others may be imported by it
     for file in chosen:
         reader.unreached(file)
-    reader.end_libraries()
     order = {file: place for place, file in enumerate(files)}
     entries, rivals = without_rivals(run.registered, run.assumed_of)
     for thing, function in rivals.items():
@@ -149,7 +148,6 @@ class PythonReader(Evaluator):
             with run.anew(), run.work.file(file):
                 self.block(tree.body, scope, [])
         except (OverWork, RecursionError) as error:
-            run.keep(*run.libraries)  # what the rest of the module does with them is not known
             run.bounded(error, file)
         finally:
             self._reading -= 1
@@ -172,21 +170,6 @@ class PythonReader(Evaluator):
                     self.run.not_known(file, call, "it is in code that is not reached when the module is imported")
         except OverWork as error:
             self.run.bounded(error, file)
-
-    def end_libraries(self) -> None:
-        """Leave out what libraries have registered that PyTorch destroys; say where that is not meant to happen."""
-        run = self.run
-        names = [value for scope in self._modules.values() for value in scope.names.values()]
-        kept = kept_libraries([*names, *run.kept]) - run.destroyed
-        ended = {library: node for library, node in run.libraries.items() if library not in kept}
-        run.registered = [(file, thing) for file, thing in run.registered if run.owners[thing] - ended.keys()]
-        blocks = {getattr(thing, "block", None) for _, thing in run.registered} | {library.block for library in kept}
-        left_out = {library.block for library in ended} - blocks
-        run.registered = [(file, thing) for file, thing in run.registered if thing not in left_out]
-        for library, node in ended.items():
-            if not library.ended:
-                why = "nothing keeps the library: PyTorch removes what it registers"
-                run.refuse(library.block.at, node, why, library.block.when)
 
     def _left(self, file: str) -> list[ast.Call]:
         """Calls that may register something, and that were not evaluated; others are noted as read."""
@@ -250,7 +233,6 @@ class PythonReader(Evaluator):
         try:
             with run.anew():
                 run.assumed = function
-                run.keep(self.run_function(bound, Call([], {}, code, function.scope)))
+                self.run_function(bound, Call([], {}, code, function.scope))
         except (OverWork, RecursionError) as error:
-            run.keep(*run.libraries)
             run.bounded(error, file, code)

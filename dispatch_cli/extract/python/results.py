@@ -1,28 +1,16 @@
 """Findings once all modules are read.
 
-Branches that agree are joined, missing names are counted, functions that register something when they are called are
-told apart, and so are libraries that end before.
+Branches that agree are joined, missing names are counted, and functions that register something when they are called
+are told apart.
 """
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dispatch_cli.extract.python.names import every_node
 from dispatch_cli.extract.python.values import (
-    Alternatives,
-    Bound,
-    ClassValue,
     FunctionValue,
-    InstanceValue,
-    LibraryValue,
-    ObjectValue,
-    Prepared,
-    Scope,
-    Value,
 )
 from dispatch_cli.model.condition import Condition, atoms, negated
 from dispatch_cli.model.declarations import LibraryKind
@@ -43,13 +31,6 @@ from dispatch_cli.model.worlds import exclude_each_other
 MOST = 8
 """Registrations of one thing with which another is compared."""
 Registrations = Sequence[tuple[str, Extracted]]
-_KEEPING: frozenset[type] = frozenset(
-    (
-        *(Alternatives, Bound, ClassValue, FunctionValue, InstanceValue, LibraryValue, ObjectValue, Prepared),
-        *(list, dict, tuple),
-    )
-)
-"""Kinds of values that may refer to others."""
 
 
 def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
@@ -166,68 +147,3 @@ def called_functions(
         if thing in functions:
             places.setdefault(functions[thing], {})[thing.at] = None
     return [CalledFunction(function.name, at(function), tuple(those)) for function, those in places.items()]
-
-
-def may_keep(value: Value) -> bool:
-    """True if a value may refer to a library."""
-    return type(value) in _KEEPING
-
-
-def kept_libraries(roots: Iterable[Value]) -> set[LibraryValue]:
-    """The libraries that values refer to, directly or through others.
-
-    PyTorch removes what a library has registered when nothing refers to the object any more. What is given to something
-    that is not known is taken to be kept.
-    """
-    kept: set[LibraryValue] = set()
-    seen: set[int] = set()
-    pending = [root for root in roots if may_keep(root)]
-    while pending:
-        value = pending.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, LibraryValue):
-            kept.add(value)
-        else:
-            pending += [referred for referred in _referred(value) if may_keep(referred)]
-    return kept
-
-
-def _referred(value: Value) -> Iterator[Value]:
-    match value:
-        case dict():
-            yield from value.keys()
-            yield from value.values()
-        case Alternatives(options):
-            yield from (option.value for option in options)
-        case Bound(owner):
-            yield owner
-        case Prepared(function, arguments, keywords):
-            yield from (function, *arguments, *keywords.values())
-        case ObjectValue(attributes):
-            yield from attributes.values()
-        case InstanceValue(of, attributes):
-            yield from (of, *attributes.values())
-        case ClassValue():
-            yield from value.scope.names.values()
-        case FunctionValue():
-            yield from (value.binds, value.wrapped, *value.defaults, *value.keyword_defaults.values())
-            yield from value.attributes.values()
-            yield from _closure(value)
-        case _:
-            yield from value
-
-
-def _closure(function: FunctionValue) -> Iterator[Value]:
-    """The values of the names in a function that are those of functions around it."""
-    names = _names(function.node)
-    scope: Scope | None = function.scope
-    while scope is not None and scope.parent is not None:
-        yield from (scope.names[name] for name in names if name in scope.names)
-        scope = scope.parent
-
-
-@lru_cache(maxsize=50_000)
-def _names(code: ast.AST) -> frozenset[str]:
-    return frozenset(node.id for node in every_node(code) if isinstance(node, ast.Name))

@@ -11,7 +11,7 @@ from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.python.options import merged
-from dispatch_cli.extract.python.results import may_keep, unknown_names
+from dispatch_cli.extract.python.results import unknown_names
 from dispatch_cli.extract.python.values import (
     MAX_BITS,
     MAX_NAME,
@@ -20,7 +20,6 @@ from dispatch_cli.extract.python.values import (
     PARTS,
     Alternatives,
     FunctionValue,
-    LibraryValue,
     Opaque,
     RegistrationQuestion,
     Value,
@@ -67,10 +66,8 @@ class PythonRun:
     that of a thing. too_long: functions that took too many steps for their values. excluded: the statements that a
     decided condition excludes. trying: ``try`` statements that are being read.
 
-    libraries: all of them, with the calls that make them. destroyed: those that a statement destroys. owner: the one
-    that registers something now. owners: those that have registered a thing (None: what is none of them).
-    kept: what may refer to libraries. questions: tests for what is registered, with the operators.
-    removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
+    questions: tests for what is registered, with the operators. removed_python_kernels: operators and keys of kernels
+    that ``py_kernels`` had.
     """
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
@@ -90,11 +87,6 @@ class PythonRun:
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
         self.questions: dict[str, str] = {}
-        self.libraries: dict[LibraryValue, ast.AST] = {}
-        self.destroyed: set[LibraryValue] = set()
-        self.kept: list[Value] = []
-        self.owner: LibraryValue | None = None
-        self.owners: dict[Extracted, set[LibraryValue | None]] = {}
         self.removed_python_kernels: set[tuple[str | Unknown, str | Unknown | None]] = set()
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
@@ -117,14 +109,14 @@ class PythonRun:
     def anew(self) -> Iterator[None]:
         """Read a module, or a function that nothing calls: under no condition, and called by nothing that is read."""
         before = self.when, self.calls, self.uncertain, self.assumed, self.active
-        counts = self.trying, self.owner, self.depth, self._value_left, self._values_left
+        counts = self.trying, self.depth, self._value_left, self._values_left
         self.when, self.calls, self.uncertain, self.assumed, self.active = [], [], None, None, []
-        self.trying, self.owner, self.depth, self._value_left, self._values_left = 0, None, 0, None, VALUES_UNITS
+        self.trying, self.depth, self._value_left, self._values_left = 0, 0, None, VALUES_UNITS
         try:
             yield
         finally:
             self.when, self.calls, self.uncertain, self.assumed, self.active = before
-            self.trying, self.owner, self.depth, self._value_left, self._values_left = counts
+            self.trying, self.depth, self._value_left, self._values_left = counts
 
     def spend(self, units: int = STEP) -> None:
         """Count work. Errors: `OverWork`; `TooMuchForValue`."""
@@ -302,20 +294,6 @@ class PythonRun:
                     self.account(file, node)
                     self.called_in_excluded.add(called_name(node))
 
-    def keep(self, *values: Value) -> None:
-        """Values that something refers to that is not followed."""
-        self.kept += [value for value in values if may_keep(value)]
-
-    @contextmanager
-    def owned_by(self, owner: Value) -> Iterator[None]:
-        """Go on with what a library registers."""
-        before = self.owner
-        self.owner = owner if isinstance(owner, LibraryValue) else before
-        try:
-            yield
-        finally:
-            self.owner = before
-
     def is_defined(self, operator: str) -> bool:
         """True if a definition that was found holds whenever the statement that is being read does."""
         known = self._defined.get(operator, ())
@@ -340,7 +318,6 @@ class PythonRun:
         parts = sum(len(part) for part in thing if isinstance(part, tuple))
         self.spend(FINDING + texts // 16 + parts)
         thing = self._without_question(thing)
-        self.owners.setdefault(thing, set()).add(self.owner)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
         names = unknown_names(thing)

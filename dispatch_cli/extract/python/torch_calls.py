@@ -182,8 +182,7 @@ class TorchCalls:
         if what is None:
             return self._other(name, call)
         if (act := self._acts.get(what)) is not None:
-            with self._run.owned_by(call.keywords.get("lib")):
-                return self._choices(call, act)
+            return self._choices(call, act)
         self._run.account(call.file, call.node)
         return Dotted("torch._decomp.decorator") if what == "register_decomposition" else Opaque(call.node)
 
@@ -209,8 +208,7 @@ class TorchCalls:
             case HigherOrderHandle():
                 return Opaque(call.node)
             case LibraryValue():
-                with self._run.owned_by(bound.owner):
-                    return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
+                return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
             case OperatorHandle() | Dotted():
                 return self._choices(call, lambda chosen: self._of_operator(bound, chosen))
         if not isinstance(call.node, ast.Call) or names.plausible(call.node):
@@ -233,8 +231,9 @@ class TorchCalls:
         return self._higher_order.instance(cls)
 
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
-        """``del op.py_kernels[key]``."""
-        self._functions.removed_python_kernel(kernels, key, node)
+        """``del op.py_kernels[key]``: the kernel that `py_impl` registers there takes the place of another one."""
+        operator = keys.operator_of(Dotted(kernels.name.rpartition(".")[0]), node)
+        self._run.removed_python_kernels.add((operator, keys.key_of(key)))
 
     def _choices(self, call: Call, act: Callable[[Call], Value]) -> Value:
         """Call once for each of the values that an argument may have."""

@@ -130,8 +130,8 @@ class Scope:
 class FunctionValue:
     """A function of the project.
 
-    binds: what its first parameter is. kind: ``staticmethod`` and the like. keeps: a decorator may keep what it
-    returns.
+    binds: what its first parameter is. kind: ``staticmethod`` and the like. may_be_replaced: a decorator may
+    put another one in its place.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -143,7 +143,7 @@ class FunctionValue:
     keyword_defaults: dict[str, Value] = field(default_factory=dict)
     wrapped: FunctionValue | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
-    keeps: bool = False
+    may_be_replaced: bool = False
 
     @property
     def name(self) -> str:
@@ -195,13 +195,9 @@ class EnumMember:
 
 @dataclass(eq=False)
 class LibraryValue:
-    """A ``torch.library.Library``.
-
-    ended: a statement destroys it, or removes its name.
-    """
+    """A ``torch.library.Library``."""
 
     block: ExtractedBlock
-    ended: bool = False
 
 
 @dataclass(frozen=True)
