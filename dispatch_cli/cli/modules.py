@@ -94,7 +94,6 @@ _SHEETS = (
     *("history", "bases", "extract", "crossref"),
 )
 _VMAP = "leave it out: a vmap always runs before a capture"
-_SIDES = ("--new", "--old")
 _CONTEXTS = "write `dispatch-cli support FILE --context NAME`, which says what becomes of such calls"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
 REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -125,7 +124,6 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--no-cache", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR=none"),
     ("--no-config", ("check-invariants", "extract"), "write --config none"),
     ("--no-vmap", ("capture",), _VMAP),
-    *((name, ("diff",), "write a file that `extends` what the side is, and give it as the side") for name in _SIDES),
     ("--only", ("history",), "leave it out: JSON and CSV name the kind of each change"),
     ("--output", ("schema",), "write `dispatch-cli schema REPORT`, and -o FILE for a file"),
     ("--python", ("extract",), "write `dispatch-cli crossref PATH... --against live --python PATH`"),

@@ -93,14 +93,14 @@ def test_sheets_have_every_difference() -> None:
     assert what.count("tags") == counts["tags"]
 
 
-def test_a_side_of_several_files_extends_them(tmp_path: Path) -> None:
-    (tmp_path / "more.yaml").write_text(OVERLAY.replace("@", "XLA", 1).replace("@", "sin", 1), encoding="utf-8")
-    side = tmp_path / "side.yaml"
-    side.write_text("dispatch: 1\nextends: [torch-2.15, ./more.yaml]\n", encoding="utf-8")
-    document = report("torch-2.15", str(side))
+def test_further_files_of_a_side(tmp_path: Path) -> None:
+    file = tmp_path / "more.yaml"
+    file.write_text(OVERLAY.replace("@", "XLA", 1).replace("@", "sin", 1), encoding="utf-8")
+    document = report("torch-2.15", "torch-2.15", "--new", str(file))
     assert [registration["key"] for registration in document["registrations"]] == ["XLA"]
-    result = call("diff", "torch-2.15", "torch-2.15", str(side))
-    assert (result.code, "a side of several files is a file that `extends` them" in result.err) == (2, True)
+    assert document["new"]["named"] == ["torch-2.15", str(file)]
+    assert [row["key"] for row in report("torch-2.15", "torch-2.15", "--old", str(file))["registrations"]] == ["XLA"]
+    assert report(OLD, OLD, "--old", str(file), "--new", str(file))["equal"]
 
 
 REFUSED = """#include <torch/library.h>

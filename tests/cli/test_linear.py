@@ -83,7 +83,7 @@ KINDS = (
     Kind("operators", OPERATORS, size=40),
     Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
     Kind("operators of a page", OPERATORS, ("page", "x.yaml"), 40),
-    Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "z.yaml"), 20),
+    Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 20),
     Kind(
         "suppressions and findings",
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),
@@ -163,7 +163,7 @@ def run(kind: Kind, count: int) -> Run:
 def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("y.yaml").write_text(HEAD, encoding="utf-8")
-    Path("z.yaml").write_text("dispatch: 1\nextends: [./x.yaml]\nfallbacks: {PrivateUse1: f}\n", encoding="utf-8")
+    Path("z.yaml").write_text("dispatch: 1\nfallbacks: {PrivateUse1: f}\n", encoding="utf-8")
     write(kind, kind.size)
     call(*kind.command, "--format", kind.form)  # what is computed once is computed here
     runs = [run(kind, kind.size * times) for times in (1, 2, 4)]

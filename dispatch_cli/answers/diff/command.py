@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.completion import complete_sides
+from dispatch_cli.cli.completion import complete_files, complete_sides
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import (
     SourceOptions,
@@ -33,32 +33,37 @@ _VERSION = re.compile(r"torch-[\w.+-]*")
 PARTS = ("registrations", "slots", "schemas", "cells")
 
 
-def side_state(side: str, source: SourceOptions, color: str) -> State:
+def side_state(argument: str, further: Sequence[str], source: SourceOptions, color: str) -> State:
     """The state that an argument names: an embedded one, a file of declarations, a source or a directory of sources.
 
     An overlay stands for itself over its embedded state.
-    source: the other options; --base and --universe count for files alone.
+    further: files that are applied after it. source: the other options; --base and --universe count for files alone.
     ``torch-2.9.1`` means torch-2.9. An embedded state comes before a file of that name, which can be written as
     ``./NAME``. Errors: BadInput.
     """
-    name = embedded_name(side)
-    if name is None:
-        return load_state(source._replace(files=(side,)), color)
-    return load_state(source._replace(files=(), bases=with_base(resolved_name(name)), universe=None), color)
+    name = embedded_name(argument)
+    if name is not None:
+        source = source._replace(files=tuple(further), bases=with_base(resolved_name(name)), universe=None)
+    else:
+        source = source._replace(files=(argument, *further))
+    return load_state(source, color)
 
 
-def opened_sides(sides: tuple[str, str], color: str) -> tuple[tuple[str, ...], str | None]:
+def opened_sides(
+    old: Sequence[str], new: Sequence[str], color: str
+) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
     """The names under which the files of two sides can be read, and the one of them that is absent, if any.
 
     Absent is the file of a side if the other side is the same path and has it: it was added or deleted since a
     revision. Errors: BadInput.
     """
     missing = None
-    if ":" in "".join(sides):
+    if len(old) == len(new) == 1 and ":" in old[0] + new[0]:
         from dispatch_cli.files.asked import absent
 
-        missing = absent(*opened(sides, color, must_exist=False))
-    return opened(sides, color, must_exist=missing is None), missing
+        missing = absent(*opened([*old, *new], color, must_exist=False))
+    names = opened([*old, *new], color, must_exist=missing is None)
+    return names[: len(old)], names[len(old) :], missing
 
 
 def state_without(file: str, other: State) -> State:
@@ -97,8 +102,21 @@ def embedded_name(argument: str) -> str | None:
     return argument if is_recording(argument) else None
 
 
+def _further(side: str) -> Callable[[Any], Any]:
+    return click.option(
+        f"--{side.lower()}",
+        f"further_{side.lower()}",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=complete_files,
+        help=f"A further file of {side}, applied after it. Repeatable.",
+    )
+
+
 @click.command("diff", cls=Command)
 @partial(source_options, arguments="OLD NEW", complete=complete_sides, what_if=False)
+@_further("OLD")
+@_further("NEW")
 @filter_option("all")
 @key_option("Only registrations and slots at keys whose name matches.", registrable=True)
 @click.option(
@@ -112,6 +130,8 @@ def embedded_name(argument: str) -> str | None:
 @output_options()
 def command(
     source: SourceOptions,
+    further_old: tuple[str, ...],
+    further_new: tuple[str, ...],
     ops: tuple[str, ...],
     key_globs: tuple[str, ...],
     parts: tuple[str, ...],
@@ -134,13 +154,13 @@ def command(
     from dispatch_cli.answers.diff.report import diff_report
 
     sides = _sides(source)
-    named, absent = opened_sides(sides, out.color)
-    states = [side_state(side, source, out.color) for side in named if side != absent]
+    *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new), out.color)
+    states = [side_state(side[0], side[1:], source, out.color) for side in named if side != (absent,)]
     if absent is not None:
-        states.insert(named.index(absent), state_without(absent, states[0]))
+        states.insert(named.index((absent,)), state_without(absent, states[0]))
     operators, higher_order = _operators(states, ops)
     chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
-    report = diff_report(states[0], states[1], (sides[:1], sides[1:]), chosen)
+    report = diff_report(states[0], states[1], ((sides[0], *further_old), (sides[1], *further_new)), chosen)
     for state in states:
         note_conditions(state, state.own_operators(), out.color)
     universes = (states[0].dispatcher.universe, states[1].dispatcher.universe)
@@ -155,10 +175,8 @@ def command(
 
 def _sides(source: SourceOptions) -> tuple[str, str]:
     if len(source.files) != 2:
-        raise click.UsageError(
-            f"Two states are compared, OLD and NEW, not {len(source.files)}; a side of several files is a file that "
-            "`extends` them."
-        )
+        reason = f"not {len(source.files)}; further files of a side are given by --old and --new"
+        raise click.UsageError(f"Two states are compared, OLD and NEW, {reason}.")
     old, new = source.files
     if old == new == "-":
         raise click.UsageError("Only one of OLD and NEW can be standard input.")
