@@ -26,6 +26,9 @@ HARMFUL = f"(?![\t\n -~])[{CONTROL}{UNSEEN}]"
 """A regular expression for one of them. What most texts consist of is ruled out first: the class alone takes five times
 as long, because it goes through all its ranges for every character."""
 _ASCII_CONTROL = tuple(sign for sign in map(chr, range(128)) if re.match(f"[{CONTROL}]", sign))
+_PLAIN = re.compile(r"[A-Za-z_][\w.]*(?:::?[A-Za-z_][\w.]*)*", re.ASCII)
+_WORDS = frozenset({"fallthrough", "true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"})
+"""Texts that mean something else where they are not quoted."""
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 """Start of a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
 
@@ -33,6 +36,11 @@ _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 def quoted(text: str) -> str:
     """*text* in double quotes, which YAML reads as it was; so does JSON, but for signs beyond U+FFFF."""
     return re.sub(HARMFUL, lambda match: _code(match, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
+
+
+def scalar(text: str) -> str:
+    """A text as YAML: without quotes where it can be nothing else."""
+    return text if _PLAIN.fullmatch(text) and text.lower() not in _WORDS else quoted(text)
 
 
 def has_harmful(text: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.explain.advice.report import Advice, Change, Manual
@@ -11,13 +9,11 @@ from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.quoting import scalar
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.document import Run, Tone, joined
 from dispatch_cli.render.words import not_built_sentence
 
-_PLAIN = re.compile(r"[A-Za-z_][\w.]*(?:::?[A-Za-z_][\w.]*)*")
-_WORDS = frozenset({"fallthrough", "true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"})
-"""Texts that mean something else where they are not quoted."""
 ROLES = {
     next(row.alias for row in PRECEDENCE if row.rule is Rule.MATH): ", which calls other operators",
     next(row.alias for row in PRECEDENCE if row.rule is Rule.NESTED): ", which calls other operators",
@@ -43,9 +39,9 @@ def fragment(edits: Iterable[Edit]) -> str | None:
     fallbacks: list[str] = []
     for edit in edits:
         if edit.function is Function.FAKE:
-            fakes[str(edit.operator)] = _scalar(edit.kernel or "")
+            fakes[str(edit.operator)] = scalar(edit.kernel or "")
         elif edit.function is not None:
-            kernel = "fallthrough" if edit.function is Function.FALLTHROUGH else _scalar(edit.kernel or "")
+            kernel = "fallthrough" if edit.function is Function.FALLTHROUGH else scalar(edit.kernel or "")
             if edit.redispatches is not None:
                 kernel = f"{{kernel: {kernel}, redispatches: {edit.redispatches.kind.value}}}"
             if edit.operator is None:
@@ -59,13 +55,8 @@ def fragment(edits: Iterable[Edit]) -> str | None:
     for name in [*dispatched, *(fake for fake in fakes if fake not in dispatched)]:
         dispatch = f"    dispatch:\n{''.join(dispatched[name])}" if name in dispatched else ""
         fake = f"    fake: {fakes[name]}\n" if name in fakes else ""
-        parts.append(f"  - name: {_scalar(name)}\n{dispatch}{fake}")
+        parts.append(f"  - name: {scalar(name)}\n{dispatch}{fake}")
     return f"{first}operators:\n{''.join(parts)}"
-
-
-def _scalar(text: str) -> str:
-    """A text in YAML."""
-    return text if _PLAIN.fullmatch(text) and text.lower() not in _WORDS else json.dumps(text)
 
 
 def advice_text(advice: Advice) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
-from dispatch_cli.model.quoting import quoted
+from dispatch_cli.model.quoting import scalar
 
 FEW = 4
 """Number of operators in one line; of more, each has its own."""
-_PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
-_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
-"""Words that are no texts in YAML without quotes."""
 
 
 def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
@@ -51,9 +47,3 @@ def _value(want: Expectation) -> str:
 def scalars(texts: Sequence[str]) -> str:
     """A text, or a list of several."""
     return scalar(texts[0]) if len(texts) == 1 else f"[{', '.join(map(scalar, texts))}]"
-
-
-def scalar(text: str) -> str:
-    """A text as YAML: without quotes where it can be nothing else, else as JSON has it."""
-    plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
-    return text if plain else quoted(text)
