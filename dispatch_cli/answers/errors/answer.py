@@ -148,7 +148,7 @@ def _dtype_flags(details: Mapping[str, str]) -> tuple[str, ...]:
     """Conditions of advice on autocast, which converts these dtypes only."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in ("dtype", "other_dtype") if name in details}
     if not dtypes:
-        return () if {"index", "written"} & details.keys() else ("no_dtypes",)
+        return ()
     return ("castable",) if dtypes <= {"half", "bfloat16", "float"} else ()
 
 

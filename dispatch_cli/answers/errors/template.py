@@ -23,6 +23,8 @@ _OF_PYTORCH = (
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 """``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
 _NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
+_ON_DEVICE = r"(?:torch\.(?:(?:cuda|hip|xpu|mps)\.)?|[A-Z]{2,8}(?=[A-Z][a-z]))"
+"""Begins the name of a type of tensors: a module of torch, or a backend."""
 _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 """Names of modules that packages of backends add to torch."""
 
@@ -86,15 +88,24 @@ HOLES = {
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
     "number": rf"(?P<dtype>{_NUMBER})",
     "other_number": rf"(?P<other_dtype>{_NUMBER})",
-    "tensor_type": r"(?P<dtype>[A-Z][a-z]\w{1,20}?)Tensor",
-    "other_tensor_type": r"(?P<other_dtype>[A-Z][a-z]\w{1,20}?)Tensor",
+    # torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType; where one of two is of another device, that is no dtype
+    "tensor_type": rf"{_ON_DEVICE}(?P<dtype>[A-Z][a-z]\w{{1,20}}?)T(?:ensor|ype)",
+    "other_tensor_type": rf"{_ON_DEVICE}(?P<other_dtype>[A-Z][a-z]\w{{1,20}}?)T(?:ensor|ype)",
+    "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
     "prim_op": r"(?P<op>prim::\w{1,60})",
-    "device_type": r"(?:cuda|hip|xpu|mps)",
+    "written_function": r"(?<![\w.])(?P<function>(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b)[\w.:~]{1,300})",
+    "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d)",
+    "status": r"(?P<status>CUBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED|EXECUTION_FAILED|INTERNAL_ERROR))",
+    "cudnn_status": r"(?P<status>CUDNN_STATUS_(?!NOT_SUPPORTED|BAD_PARAM)\w{1,60})",
+    "cuda_here": r"(?P<cuda_here>\d{1,3}\.\d{1,3})",
+    "cuda_of_pytorch": r"(?P<cuda_of_pytorch>\d{1,3}\.\d{1,3})",
+    "cpu_library": r"(?P<library>lib\w{1,60}_cpu\.so)",
+    "c_symbol": r"(?P<symbol>(?!_Z)\w{1,100})",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "cuda_function": r"(?P<function>\w{0,100}cuda\w{0,100})",

@@ -8,7 +8,7 @@ import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT
-from dispatch_cli.answers.errors.reading.evidence import ABOUT, AT, IN, LAYERS, SUBJECTS, signs_in
+from dispatch_cli.answers.errors.reading.evidence import AT, IN, LAYERS
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
@@ -67,7 +67,7 @@ def test_the_traceback_of_live_pytorch_shows_what_was_under_way(case: str, durin
         "torch failed: tensors of device cuda are not supported by vmap",
         "/x/torch/_inductor/lowering.py:70: UserWarning: Online softmax is disabled",
         "W501 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been destroyed",
-        FRAME.format("autograd/graph.py", "CUDA error: device-side assert triggered\nasynchronously reported"),
+        FRAME.format("autograd/graph.py", "CUDA error: out of memory\nasynchronously reported"),
         # a sentence that is known, in a line that tells of no error
         "INFO 11-28 [loader.py:3] Could not run 'aten::relu' with arguments from the 'SparseCPU' backend",
         "foo.cpp:3: note: expected scalar type Half but found Float",
@@ -111,39 +111,11 @@ def test_a_text_that_proves_nothing_is_refused_in_one_sentence(text: str) -> Non
     assert (result.code, result.out, len(result.err.splitlines())) == (2, "", 1)
 
 
-@pytest.mark.parametrize("text", ["about x\n  x\n", "x | words\n", "x | words\n x\n", "  x\n"])
-def test_a_line_that_is_no_sign_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="sign"):
-        dict(signs_in(text))
-
-
-def test_each_condition_on_evidence_names_a_sign() -> None:
-    asked = {
-        name
-        for message in MESSAGES.values()
-        for name in re.findall(
-            r"[\[{]!?((?:in|at|about)_\w+)[\]}]", "\n".join((message.means, *message.user, *message.author))
-        )
-    }
-    there = {f"{beginning}{name}" for beginning in (IN, AT) for name in LAYERS} | {
-        f"{ABOUT}{name}" for name in SUBJECTS
-    }
-    assert len(asked) > 30
-    assert asked - there == set()
-
-
-def test_a_fake_implementation_with_other_parameters_than_the_schema() -> None:
-    report = answered(
-        "torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: "
-        "got TypeError('_() takes 1 positional argument but 2 were given')"
-    )
-    assert report.says.endswith("it speaks of the parameters of a function")
-    assert any("give it the parameters of the schema" in step for step in report.author)
-
-
-def test_the_name_of_an_operator_has_no_subject() -> None:
-    assert "devices" in answered("RuntimeError: aten::relu is not supported on this device").says
-    assert "devices" not in answered("RuntimeError: aten::device is not supported").says
+def test_each_condition_on_evidence_names_a_layer() -> None:
+    texts = "\n".join("\n".join((kind.means, *kind.user, *kind.author)) for kind in MESSAGES.values())
+    asked = set(re.findall(r"[\[{]!?((?:in|at)_\w+)[\]}]", texts)) - {"in_place"}
+    assert len(asked) > 20
+    assert asked - {f"{beginning}{name}" for beginning in (IN, AT) for name in LAYERS} == set()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +123,7 @@ def test_the_name_of_an_operator_has_no_subject() -> None:
     [
         (FRAME.format("_meta_registrations.py", "sizes of aten::mm do not fit"), "compile"),
         (FRAME.format("_functorch/vmap.py", "aten::mm has no entry").replace("in f", "in fn"), "vmap ran"),
-        (FRAME.format("autograd/gradcheck.py", "aten::mm differs: tensor([1.], dtype=torch.float64)"), "dtype"),
+        (FRAME.format("autograd/gradcheck.py", "aten::mm differs: tensor([1.], dtype=torch.float64)"), "x.dtype"),
         (FRAME.format("_dynamo/variables/builder.py", "no such entry"), "fullgraph"),
         (FRAME.format("x.py", "aten::mm has no entry"), "Run the call alone"),
         ("torch._dynamo.exc.UserError: no such entry", "an UserError"),
@@ -171,20 +143,18 @@ def test_frames_of_registered_rules_are_no_registration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "message", "during", "subject"),
+    ("frame", "message", "during"),
     [
-        ("_inductor/lowering.py", "'View' object has no attribute 'x'", "Inductor made code", None),
-        ("_functorch/_aot_autograd/utils.py", "an input was mutated", "AOTAutograd traced", "changes in place"),
-        ("_subclasses/fake_tensor.py", "the dtype must be complex", "fake tensors ran", "dtypes"),
-        ("distributed/tensor/_dispatch.py", "the tensors must be contiguous", "DTensor handled", "memory layouts"),
-        ("jit/_serialization.py", "cannot be read", "TorchScript ran", None),
+        ("_inductor/lowering.py", "'View' object has no attribute 'x'", "Inductor made code"),
+        ("_functorch/_aot_autograd/utils.py", "an input was mutated", "AOTAutograd traced"),
+        ("_subclasses/fake_tensor.py", "the dtype must be complex", "fake tensors ran"),
+        ("distributed/tensor/_dispatch.py", "the tensors must be contiguous", "DTensor handled"),
+        ("jit/_serialization.py", "cannot be read", "TorchScript ran"),
     ],
 )
-def test_the_innermost_frame_tells_the_layer(frame: str, message: str, during: str, subject: str | None) -> None:
+def test_the_innermost_frame_tells_the_layer(frame: str, message: str, during: str) -> None:
     report = answered(FRAME.format(frame, message))
-    details = dict(report.details)
-    assert details["during"].startswith(during)
-    assert details.get("subject") == subject
+    assert dict(report.details)["during"].startswith(during)
     assert [fact.text for fact in report.facts if fact.kind == "frame"] == [
         f"The innermost frame of PyTorch in its traceback is torch/{frame}, line 3, in f."
     ]

@@ -1,4 +1,4 @@
-"""Evidence in a text beside its sentences: the layer of PyTorch that was at work, the subject, and names."""
+"""Evidence in a text beside its sentences: the layer of PyTorch that was at work, and names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dispatch_cli.answers.errors.read import MAX_CHARACTERS, NO_ERROR, ErrorText
 from dispatch_cli.answers.errors.reading.pasted import plain
 from dispatch_cli.model.names import OperatorName
 
-IN, AT, ABOUT = "in_", "at_", "about_"
-"""Begin the details that name the layers at work, the one that raised the error, and the subjects of its sentence."""
-EXCEPTION, DURING, SUBJECT = "exception", "during", "subject"
-"""Details in words: the class of the error, the layer, and its subjects."""
+IN, AT = "in_", "at_"
+"""Begin the details that name the layers at work, and the one that raised the error."""
+EXCEPTION, DURING = "exception", "during"
+"""Details in words: the class of the error, and the layer."""
 FRAME, CALL, RAISER = "frame", "call", "raiser"
 """Places: the innermost frame of PyTorch, the traced call, and the line outside of PyTorch that raises the error."""
 CALLED, CUSTOM = "called", "custom"
@@ -32,8 +32,6 @@ ALONE = frozenset(("functional", "vmap", "transform", "fake", "traced", "autocas
 """Layers without which the same call shows their error, or its cause."""
 NEAR = 1 << 16
 """Characters before an error, and after it, in which its traceback and its message are looked for."""
-SENTENCE = 500
-"""Characters of the longest sentence whose subject is looked for."""
 _RAISED = re.compile(
     r"(?<![\w.])(?<!::)[\w.]{0,200}?(?:Error|Exception|Warning|Unsupported|Failed)(?:\(|:(?!:))|"
     r"\bterminate called after|\n[^\n]{0,80}?\bwhat\(\):"
@@ -60,18 +58,12 @@ _PRINTED = re.compile(
     r"\btensor\([^()]{0,4000}\)|\n[ \t]{0,40}(?:target|args\[\d{1,3}\]|kwargs): [\s\S]*"
 )
 """Tensors, and the arguments that are printed with a call."""
-_NAME = re.compile(r"\b(?!(?:std|at|c10|torch|caffe2)::)\w{1,100}::\w[\w.]{0,200}")
-"""A name of an operator, whose words are none of the sentence."""
 _REFUSES = re.compile(
     r"(?i)\b(?:not|never)\b[\w ]{0,30}?\b(?:support|implement|allow|availab|register|handle|recogni[sz]|possible)|"
     r"\b(?:unsupported|unimplemented|unrecognized|unexpected|could(?: not|n't)|cannot|can't|missing|failed|NYI)\b|"
     r"\bno (?:kernel|rule)\b"
 )
 _CUSTOM = re.compile(r"torch\.ops\.|torch[/\\]_library[/\\]|\bTORCH_LIBRARY|(?i:\bcustom.?op)")
-_PYTORCH = re.compile(
-    r"(?i)\btensors?\b|\btorch\b|\baten\b|\bc10\b|\bdispatch ?keys?\b|\bTORCH_LIBRARY|\bHigherOrderOperator|\bHOP\b|"
-    r"\bcustom[_ ]op|\bfunctorch|\bFakeTensor|\b(?:fake|meta) (?:kernel|impl)|\btorchbind\b"
-)
 _OPERATORS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -86,37 +78,26 @@ _OPERATORS = tuple(
 )
 
 
-class Sign(NamedTuple):
-    """The sign of a layer or a subject in ``layers.txt``. pattern: proves it. clause: in words."""
+class Layer(NamedTuple):
+    """A layer of ``layers.txt``. pattern: proves that it was at work. clause: in words."""
 
     pattern: re.Pattern[str]
     clause: str
 
 
-def signs_in(text: str) -> Iterator[tuple[str, Sign]]:
-    """The signs of a file such as ``layers.txt``, by name. Errors: ValueError for another line."""
-    patterns: dict[str, list[str]] = {}
-    head = ""
-    for line in text.split("\n"):
-        if re.match(r"\w[\w ]* \| ", line):
-            head = line
-            patterns[head] = []
-        elif head and line.startswith("  "):
-            patterns[head].append(line[2:])
-        elif line and not line.startswith("#"):
-            raise ValueError(f"neither a sign nor a pattern of one: {line!r}")
-    for head, lines in patterns.items():
-        if not lines:
-            raise ValueError(f"a sign without a pattern: {head!r}")
+def layers_in(text: str) -> Iterator[tuple[str, Layer]]:
+    """The layers of a file such as ``layers.txt``, by name."""
+    for part in re.split(r"(?m)^(?=\w+ \| )", text)[1:]:
+        head, *lines = part.rstrip().split("\n")
         name, clause = head.split(" | ")
-        yield name, Sign(re.compile("|".join(lines).replace("/", r"[/\\]")), clause)
+        yield (
+            name,
+            Layer(re.compile("|".join(line.removeprefix("  ") for line in lines).replace("/", r"[/\\]")), clause),
+        )
 
 
-_ABOUT = "about "
-_SIGNS = dict(signs_in(Path(__file__).parents[1].joinpath("layers.txt").read_text(encoding="utf-8")))
-LAYERS = {name: sign for name, sign in _SIGNS.items() if not name.startswith(_ABOUT)}
-SUBJECTS = {name.removeprefix(_ABOUT): sign for name, sign in _SIGNS.items() if name.startswith(_ABOUT)}
-"""Layers that may be at work, the most special first, and subjects of a sentence."""
+LAYERS = dict(layers_in(Path(__file__).parents[1].joinpath("layers.txt").read_text(encoding="utf-8")))
+"""Layers that may be at work, the most special first."""
 
 
 def evidence(text: str) -> tuple[ErrorText, ...]:
@@ -135,16 +116,12 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     raiser = _raiser(shown.text, begin)
     # words of a program about PyTorch tell nothing of what PyTorch did
     of_message, of_frames = () if raiser else _of_sentence(message), _of_frames(frames)
-    sentence = _NAME.sub("", _PRINTED.sub("", message[: 8 * SENTENCE]))[:SENTENCE]
-    subjects = [name for name, sign in SUBJECTS.items() if sign.pattern.search(sentence)]
     operator = _first(_OPERATORS, message)
-    about_tensors = bool(raised and subjects and not raiser and _PYTORCH.search(message))
     layers = (*of_message, *of_frames)
-    if not (operator or layers or about_tensors):
+    if not (operator or layers):
         return ()
     parsed = None if operator is None else OperatorName.parse_printed(operator)
     flags = [*context_flags(of_message), *(f"{AT}{name}" for name in layers[:1] if not of_message)]
-    flags += [f"{ABOUT}{name}" for name in subjects]
     flags += [CALLED] if ALONE & {*of_message[:1]} else []
     is_custom = parsed.namespace not in PYTORCHS if parsed is not None else bool(_CUSTOM.search(message))
     flags += [CUSTOM] if is_custom and not OF_PYTORCH & {*layers} else []
@@ -152,7 +129,6 @@ def evidence(text: str) -> tuple[ErrorText, ...]:
     words = {
         EXCEPTION: _with_article(name),
         DURING: None if layer is None else layer.clause,
-        SUBJECT: " and ".join(SUBJECTS[subject].clause for subject in subjects[:2]) or None,
         CALL: _first((_CALL,), message),
         FRAME: _frame_in_words(frames),
         RAISER: raiser,

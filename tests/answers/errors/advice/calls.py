@@ -117,7 +117,7 @@ def offsets_of_jagged_tensors(advice):
 untried("no-strides", "If a package passes it: a newer release", OTHER)
 untried("not-built", "Install a build of the package for the CUDA", OTHER)
 untried("not-built", "Or move the tensors to the device for which it has code", OTHER)
-untried("mixed-devices", "Create the generator on the device of the tensors", OTHER)
+untried("mixed-devices", "Create the generator on that device", OTHER)
 
 
 @tries("wrong-mutation", "or name it in `mutates_args`", "or work on `x.clone()`")
@@ -144,7 +144,7 @@ untried("no-registration-api", "Install versions that belong together", "needs a
 
 untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
-untried("no-derivative", "Try a newer PyTorch", "needs another build")
+untried("no-derivative", "A newer PyTorch, or a newer release of the package", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
 untried("no-library-file", "If Python runs in the folder of the package's sources", OTHER)
 untried("no-subclass", "Call it on an ordinary tensor", OTHER)

@@ -28,7 +28,7 @@ def half_without_code(advice):
     torch.special.bessel_j0(x.float() if advice else x)
 
 
-@tries("no-dtype", "under autocast, turn that off around this call")
+@tries("no-dtype", "If autocast chose the dtype, turn that off around this call")
 def half_of_autocast(advice):
     layer = torch.nn.Linear(2, 2)
     dtype = torch.float if "dtype" in advice else torch.bfloat16
@@ -41,7 +41,7 @@ OTHER_BUILD = "needs another build"
 BACKEND = "needs the package of a backend"
 untried("no-dtype", "torch.cuda.is_available() says", "something to look at; needs a GPU")
 untried("no-dtype", "Or run the part that needs", SECOND)
-untried("no-dtype", "to the kernel's AT_DISPATCH macro", "needs C++")
+untried("no-dtype", "to its AT_DISPATCH macro", "needs C++")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-stub", "Move the model and its inputs to a device for which it has code", SECOND)
 untried("no-strides", "This PyTorch was built without MKL", "an explanation")
@@ -117,7 +117,7 @@ def array_of_bfloat16(advice):
     assert (x.float() if advice else x).numpy().sum() == 2
 
 
-@tries("saved-device", "Pass `map_location='cpu'`")
+@tries("no-device-module", "Pass `map_location='cpu'`")
 def tensor_saved_from_a_gpu(advice):
     file = io.BytesIO()
     with unittest.mock.patch.object(torch.serialization, "location_tag", lambda storage: "cuda:0"):
@@ -126,11 +126,11 @@ def tensor_saved_from_a_gpu(advice):
     assert torch.load(file, **({"map_location": "cpu"} if advice else {})).sum() == 2
 
 
-untried("saved-device", "If the device should be there", "needs a GPU")
-untried("no-numpy", "Install numpy; if it is there", "needs another build")
+untried("no-device-module", "If the device should be there", "needs a GPU")
+untried("no-numpy", "Install numpy. If it is there", "needs another build")
 untried("mixed-devices", "Move the index to the tensor", "needs a GPU")
-untried("mixed-devices", "On several GPUs: call it under", "needs GPUs")
-untried("no-stub", "Update macOS and PyTorch", "needs a Mac")
+untried("mixed-devices", "If all are on one GPU: call it under", "needs GPUs")
+untried("no-stub", "A newer macOS or PyTorch may have it", "needs a Mac")
 untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")
 
 

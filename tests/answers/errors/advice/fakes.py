@@ -171,7 +171,7 @@ def two_modes(advice):
     x + second.from_tensor(torch.ones(2))
 
 
-@tries("fake-data", "`torch.compiler.disable`", "Make the code an operator")
+@tries("no-data", "`torch.compiler.disable`", "Make the code an operator")
 def code_that_reads_memory(advice):
     def doubled(x):
         y = torch.empty_like(x)
@@ -190,7 +190,7 @@ def code_that_reads_memory(advice):
         make_fx(doubled, tracing_mode="fake")(torch.ones(2))
 
 
-@tries("fake-data", "register it at the keys of the backends")
+@tries("no-data", "register it at the keys of the backends")
 def composite_that_reads_memory(advice):
     def copied(x):
         y = torch.empty_like(x)
@@ -218,13 +218,13 @@ def fake_on_the_cpu(advice):
         f(x) + x
 
 
-@tries("meta-data", "`module.load_state_dict(state, assign=True)`")
+@tries("no-data", "`module.load_state_dict(state, assign=True)`")
 def state_on_meta(advice):
     state = torch.nn.Linear(2, 2, device="meta").state_dict()
     torch.nn.Linear(2, 2).load_state_dict(state, assign=bool(advice))
 
 
-@tries("meta-data", "`module.to_empty(device=…)`", "Load the model without them")
+@tries("no-data", "`module.to_empty(device=…)`", "Load the model without them")
 def module_on_meta(advice):
     layer = torch.nn.Linear(2, 2, device="cpu" if "Load" in advice else "meta")
     layer = layer.to_empty(device="cpu") if "to_empty" in advice else layer.to("cpu")
@@ -294,7 +294,7 @@ def _nonzero(x: torch.Tensor) -> torch.Tensor:
     return x.nonzero().flatten()
 
 
-@tries("fake-data", "vmap, jvp, grad and functionalize: call it outside of the transform")
+@tries("no-data", "vmap, jvp, grad and functionalize: call it outside of the transform")
 def memory_under_vmap(advice):
     def copied(x):
         y = torch.empty_like(x)

@@ -316,7 +316,7 @@ def gradient_on_another_device(advice):
     Moved.apply(training(1.0)).backward()
 
 
-untried("wrong-gradients", "If it is PyTorch's own, such as AddmmBackward0", "several causes")
+untried("wrong-gradients", "Look for what came between the forward and the backward", "several causes")
 untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
 untried("backward-call", "Set `torch._functorch.config.donated_buffer = False`", "needs a compiler")
 
@@ -345,5 +345,5 @@ def jacobian_in_forward_mode(advice):
 
 
 untried("no-derivative", "A backward that is marked @once_differentiable", "tried for other backwards")
-untried("wrong-gradients", "a custom backend has to return each output of the backward graph", "needs a backend")
+untried("wrong-gradients", "A custom backend has to return each output of the backward graph", "needs a backend")
 untried("changed-in-place", "Make that tensor a buffer of the module", "the text is of a development version")

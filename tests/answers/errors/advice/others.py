@@ -45,12 +45,12 @@ class Checked(torch.fx.Tracer):
     check_mutable_operations = True
 
 
-@tries("other-text", "trace the functional form of the program", "use the operator that returns its result")
+@tries("changed-in-place", "Trace the functional form of the program", "Use the operator that returns its result")
 def mutable_operation_traced(advice):
     def f(x):
         return torch.ops.aten.add.Tensor(x, x) if "returns" in advice else torch.ops.aten.add_.Tensor(x.clone(), x)
 
-    Checked().trace(make_fx(functionalize(f) if "trace" in advice else f)(ONE))
+    Checked().trace(make_fx(functionalize(f) if "Trace" in advice else f)(ONE))
 
 
 @tries("other-text", "compute the gradient without `create_graph=True`")
@@ -74,11 +74,6 @@ def function_of_an_extension(advice):
 untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a diagnosis")
 untried("other-text", "Pass contiguous, dense tensors on the device of the group's backend", "needs a GPU")
 untried("other-text", "Call it outside of the transform", "the texts are faults of PyTorch")
-untried("other-text", "If a registration is refused", "an explanation")
-untried("other-text", "If a dtype is refused", "tried for texts about dtypes")
-untried("other-text", "If a device is refused", "tried for texts about devices")
-untried("other-text", "If something is not supported there", "needs another build")
-untried("other-text", "If a name or an argument is not there", "needs another build")
 untried("other-text", "If the call is right: compile and link", "needs two builds")
 untried("other-text", "Run it on local tensors", "tried for the text that an operator has no sharding strategy")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
@@ -98,7 +93,7 @@ def changed_before_backward(advice):
     y.backward()
 
 
-@tries("no-history", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
+@tries("backward-call", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
 def operator_without_a_history(advice):
     torch._C._set_autograd_fallback_mode("nothing")
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x.detach() + 1)
@@ -108,14 +103,14 @@ def operator_without_a_history(advice):
     ((op(x) * x) if "Check" in advice else op(x)).sum().backward()
 
 
-@tries("no-history", "compute there under `torch.enable_grad()`")
+@tries("backward-call", "compute there under `torch.enable_grad()`")
 def evaluation_with_gradients(advice):
     x = training(1.0)
     with torch.no_grad(), torch.enable_grad() if advice else contextlib.nullcontext():
         (x * 2).sum().backward()
 
 
-@tries("no-history", "or `use_reentrant=False`")
+@tries("backward-call", "or `use_reentrant=False`")
 def checkpoint_of_frozen_inputs(advice):
     layer = torch.nn.Linear(2, 2)
     checkpoint(layer, torch.ones(1, 2), use_reentrant=not advice).sum().backward()
@@ -159,7 +154,7 @@ def change_of_a_leaf(advice):
         weight[0].add_(1)
 
 
-@tries("meta-data", "create it with data, `with torch.device('cpu'):`")
+@tries("no-data", "create it with data, `with torch.device('cpu'):`")
 def value_that_a_module_reads(advice):
     with torch.device("cpu" if advice else "meta"):
         torch.ones(1).item()
@@ -177,14 +172,6 @@ def annotation_that_is_a_string(advice):
     names = {"torch": torch} if advice else {}
     exec("def f(x: 'torch.Tensor') -> 'torch.Tensor': return x", names)
     assert torch.library.infer_schema(names["f"], mutates_args=()) == "(Tensor x) -> Tensor"
-
-
-@tries("other-text", "give it the parameters of the schema")
-def fake_implementation_with_other_parameters(advice):
-    op = define("t::f", "(Tensor x, int n) -> Tensor", CPU=lambda x, n: x + n)
-    torch.library.register_fake("t::f")((lambda x, n: x.clone()) if advice else lambda x: x.clone())
-    with FakeTensorMode() as mode:
-        op(mode.from_tensor(torch.ones(2)), 1)
 
 
 untried("no-sharding", "If it runs in inference mode", "needs several processes")
@@ -229,7 +216,7 @@ def state_of_an_earlier_step(advice):
     ((state.detach() if "off" in advice else state) * x).sum().backward()
 
 
-@tries("dynamic-size", "`Dim.AUTO`")
+@tries("symbolic-sizes", "`Dim.AUTO`")
 def export_of_a_fixed_size(advice):
     class Fixed(torch.nn.Module):
         def forward(self, x):

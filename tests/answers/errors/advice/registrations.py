@@ -167,7 +167,9 @@ def schema_of_another_kernel(advice):
     raw("IMPL", "t", "CPU").impl_t_t("f", "CPU", "x")
 
 
-untried("signature-mismatch", "The extension was built for another version", "needs another build of an extension")
+untried(
+    "signature-mismatch", "If the code is not yours: the extension may be built", "needs another build of an extension"
+)
 untried("signature-mismatch", "A `def` without a schema", "needs C++")
 
 

@@ -27,6 +27,7 @@ from tests.answers.errors.advice import (
     fakes,
     gradients,
     lookups,
+    machines,
     modes,
     others,
     registrations,
@@ -35,7 +36,7 @@ from tests.answers.errors.advice import (
 )
 from tests.answers.errors.advice.trial import PROGRAMS
 
-MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, modes, calls, others)
+MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, machines, modes, calls, others)
 LATE = 120
 """Seconds after which a program is stuck."""
 

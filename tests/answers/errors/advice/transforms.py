@@ -8,25 +8,25 @@ from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("vmap-random", "`vmap(f, randomness='different')`", "`randomness='same'`")
+@tries("under-vmap", "`vmap(f, randomness='different')`", "`randomness='same'`")
 def random_numbers(advice):
     options = {"randomness": "same" if "same" in advice else "different"} if advice else {}
     vmap(lambda x: x + torch.randn(2), **options)(ONE)
 
 
-@tries("vmap-random", "call model.eval()")
+@tries("under-vmap", "call model.eval()")
 def dropout(advice):
     layer = torch.nn.Dropout()
     vmap(layer.eval() if advice else layer)(ONE)
 
 
-@tries("vmap-in-place", "Use the operator that returns its result")
+@tries("under-vmap", "Use the operator that returns its result")
 def in_place_without_a_batch(advice):
     y = torch.ones(2)
     assert vmap(lambda x: y.mul(x.sum()) if advice else y.mul_(x.sum()))(ONE).sum() == 8
 
 
-@tries("vmap-data", "torch.where instead of `if`", "Or move that part out of vmap, into a loop over the batch")
+@tries("under-vmap", "torch.where instead of `if`", "Or move that part out of vmap, into a loop over the batch")
 def condition_under_vmap(advice):
     if "loop" in advice:
         assert torch.stack([x if x.sum() > 0 else -x for x in ONE]).sum() == 4
@@ -35,7 +35,9 @@ def condition_under_vmap(advice):
         assert vmap(call)(ONE).sum() == 4
 
 
-@tries("vmap-data", "nonzero, masked_select and `x[mask]`", "Or move that part out of vmap, into a loop over the batch")
+@tries(
+    "under-vmap", "nonzero, masked_select and `x[mask]`", "Or move that part out of vmap, into a loop over the batch"
+)
 def size_under_vmap(advice):
     if "loop" in advice:
         assert sum(len(x.nonzero()) for x in ONE) == 4
@@ -43,7 +45,7 @@ def size_under_vmap(advice):
         vmap(lambda x: torch.where(x > 0, x, 0) if advice else x.nonzero())(ONE)
 
 
-@tries("vmap-data", "give it a dimension: `x[k.unsqueeze(0)]`")
+@tries("under-vmap", "give it a dimension: `x[k.unsqueeze(0)]`")
 def index_under_vmap(advice):
     rows, indices = torch.arange(12.0).reshape(3, 4), torch.tensor([0, 1, 2])
     vmap((lambda x, k: x[k.unsqueeze(0)]) if advice else (lambda x, k: x[k.item()]))(rows, indices)
@@ -205,7 +207,7 @@ def view_compiled(advice):
 untried("functionalize-alias", "but not in a subgraph", "no program has been written for it")
 
 
-@tries("vmap-arguments", "Return the tensor from the function")
+@tries("under-vmap", "Return the tensor from the function")
 def tensor_that_escapes(advice):
     kept = []
 
@@ -222,7 +224,7 @@ class Pair:
         self.x, self.y = x, y
 
 
-@tries("vmap-arguments", "Pass None in `in_dims`", "Pass the tensors of a class", "register_pytree_node`")
+@tries("under-vmap", "Pass None in `in_dims`", "Pass the tensors of a class", "register_pytree_node`")
 def argument_that_is_no_tensor(advice):
     if "register" in advice:
         torch.utils._pytree.register_pytree_node(Pair, lambda p: ([p.x, p.y], None), lambda xs, _: Pair(*xs))
@@ -254,27 +256,10 @@ def batch_norm_under_jacrev(advice):
     jacrev(net)(torch.randn(4, 3))
 
 
-@tries("higher-order", "Return a copy", since="2.13")
-def branch_that_returns_its_input(advice):
-    def f(x):
-        return torch.cond(x.sum() > 0, lambda x: x.clone() if advice else x, lambda x: x * 2, (x,))
-
-    compiled(f)(torch.ones(2))
-
-
-@tries("higher-order", "Return the changed tensor instead", since="2.13")
-def branch_that_changes_its_input(advice):
-    def f(x):
-        return torch.cond(x.sum() > 0, lambda x: x.add(1) if advice else x.add_(1), lambda x: x * 2, (x,))
-
-    compiled(f)(torch.ones(2))
-
-
-untried("higher-order", "If the function does neither", "needs a fault of PyTorch")
 untried("changed-in-place", "Work on a copy in the `backward`", "needs an old version, or Triton")
 
 
-@tries("vmap-in-place", "create it with `track_running_stats=False`", "replace_all_batch_norm_modules_")
+@tries("under-vmap", "create the BatchNorm with `track_running_stats=False`", "replace_all_batch_norm_modules_")
 def statistics_of_a_norm(advice):
     norm = torch.nn.BatchNorm1d(3, track_running_stats="track" not in advice)
     if "replace" in advice:
@@ -297,20 +282,7 @@ def function_without_static_methods(advice):
     (New.apply if advice else Old())(torch.ones(2))
 
 
-@tries("higher-order", "stands what Dynamo met in the function")
-def branch_with_a_side_effect(advice):
-    seen = []
-
-    def add(x):
-        if not advice:
-            print(len(seen))
-        return x + 1
-
-    f = torch.compile(lambda x: torch.cond(x.sum() > 0, add, lambda x: x + 2, (x,)), backend="eager", fullgraph=True)
-    f(torch.ones(2))
-
-
-@tries("vmap-arguments", "Let it return tensors, lists, tuples and dicts of them")
+@tries("under-vmap", "Let it return tensors, lists, tuples and dicts of them")
 def number_that_a_function_returns(advice):
     assert torch.func.vmap(lambda x: torch.as_tensor(3.0) if advice else 3.0)(torch.ones(2)).sum() == 6
 

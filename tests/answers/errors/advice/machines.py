@@ -1,0 +1,91 @@
+"""Texts about the machine: GPUs, compilers, and builds that this one may not have."""
+
+import torch
+import torch._inductor.config
+
+from tests.answers.errors.advice.gradients import training
+from tests.answers.errors.advice.slots import ONE
+from tests.answers.errors.advice.trial import tries, untried
+
+GPU = "needs a GPU"
+OTHER_BUILD = "needs another build"
+
+
+@tries("no-compiler", "`backend='aot_eager'` needs none")
+def compiler_that_is_not_there(advice):
+    torch._inductor.config.cpp.cxx = ("nonexistent-c++",)
+    torch.compile(lambda x: x.sin() + 1, backend="aot_eager" if advice else "inductor")(torch.ones(20))
+
+
+@tries("no-data", "A sparse tensor, or one of oneDNN: call `x.to_dense()` before")
+def address_of_a_sparse_tensor(advice):
+    x = torch.eye(2).to_sparse()
+    assert (x.to_dense() if advice else x).data_ptr()
+
+
+@tries("no-dtype", "Convert the tensors before the call, such as `x.float()`")
+def mean_of_integers(advice):
+    x = torch.tensor([1, 2])
+    assert (x.float() if advice else x).mean() == 1.5
+
+
+@tries("backward-call", "`x.float().requires_grad_()`", "`nn.Parameter(x, requires_grad=False)`")
+def integers_that_require_a_gradient(advice):
+    x = torch.ones(2, dtype=torch.long)
+    if "Parameter" in advice:
+        torch.nn.Parameter(x, requires_grad=False)
+    else:
+        (x.float() if advice else x).requires_grad_()
+
+
+@tries("changed-in-place", "write to `x.clone()`")
+def expanded_tensor_changed(advice):
+    x = torch.zeros(1).expand(3)
+    (x.clone() if advice else x).add_(1)
+
+
+@tries("changed-in-place", "if input and output overlap, clone the input")
+def parts_that_overlap(advice):
+    x = torch.arange(4.0)
+    x[1:].add_(x[:-1].clone() if advice else x[:-1])
+
+
+@tries("no-strides", "Call `x.dequantize()` on the quantized tensor before")
+def quantized_tensor_copied(advice):
+    x = torch.quantize_per_tensor(ONE, 0.1, 0, torch.qint8)
+    torch.zeros(2, 2).copy_(x.dequantize() if advice else x)
+
+
+@tries("no-strides", "Convert it before the call: `x.to_sparse()`, `x.to_sparse_csr()`")
+def indices_of_a_dense_tensor(advice):
+    x = torch.eye(2)
+    assert (x.to_sparse().coalesce() if advice else x).indices().shape == (2, 2)
+
+
+@tries("mixed-dtypes", "the target of a loss to that of the prediction", since="2.13")
+def target_of_another_dtype(advice):
+    x, y = training(1.0), torch.ones(1, dtype=torch.double)
+    x.scatter(0, torch.tensor([0]), y.to(x.dtype) if advice else y)
+
+
+untried("no-compiler", "Install the Triton of this PyTorch", GPU)
+untried("no-compiler", "Install it, and let PATH lead to it", "needs a machine without a compiler")
+untried("no-compiler", "Install the toolkit of CUDA", "needs CUDA")
+untried("no-compiler", "Use a Python that this PyTorch supports", OTHER_BUILD)
+untried("no-compiler", "Or do without: `backend='aot_eager'`", "as `backend='aot_eager'` needs none, which is tried")
+untried("no-compiler", "Or do not compile", OTHER_BUILD)
+untried("gpu-failure", "Start the program with CUDA_LAUNCH_BLOCKING=1", GPU)
+untried("gpu-failure", "Compare the largest and smallest index", GPU)
+untried("gpu-failure", "compute-sanitizer names the kernel", GPU)
+untried("gpu-failure", "Look at `nvidia-smi` for free memory", GPU)
+untried("gpu-failure", "`nvidia-smi` shows the driver", GPU)
+untried("no-stub", "If the same product works elsewhere", GPU)
+untried("no-stub", "Pass contiguous tensors, `x.contiguous()`, or turn cuDNN off", GPU)
+untried("not-built", "It was compiled for another PyTorch than the installed one", OTHER_BUILD)
+untried("no-device-module", "Move the tensor to the device of the group's backend", GPU)
+untried("no-device-module", "is the number of GPUs that this process sees", GPU)
+untried("no-device-module", "A newer PyTorch may have it; else turn autocast off", OTHER_BUILD)
+untried("wrong-gradients", "A tensor that was moved, converted or resized", "several causes")
+untried("undefined-symbol", "is the package's library for the CPU", OTHER_BUILD)
+untried("no-library-file", "The text says for which PyTorch, CUDA and Python", OTHER_BUILD)
+untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
