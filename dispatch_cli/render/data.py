@@ -28,17 +28,22 @@ INLINED = frozenset({"covered", "difference", "finding", "hop", "options", "orig
 """Fields whose own fields stand in their place."""
 PAIRS = frozenset({"details"})
 """Fields that are pairs of a name and a value, written as an object."""
+_OF_CPP = frozenset({"before", "blockers", "live_kernel", "origin", "otherwise", "stale", "when"})
+_OF_PYTHON = frozenset({"chosen_key", "differs", "python"})
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
     "FindingsReport": frozenset({"affected", "summary"}),
     "Finding": frozenset({"mark_follows", "shared", "slots"}),
     "HigherOrderHop": frozenset({"entry"}),
+    "HigherOrderRow": _OF_CPP | _OF_PYTHON | {"core_fallback", "fallthrough"},
     "HigherOrderImpl": frozenset(
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}
     ),
     "Hop": frozenset({"canonical", "live", "selection"}),
     "Problem": frozenset({"line_text"}),
+    "PythonRow": _OF_CPP | {"slot"},
     "Selection": frozenset({"excluded", "included"}),
+    "TableRow": _OF_PYTHON | {"error", "slot"},
 }
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
 SENTENCES = {

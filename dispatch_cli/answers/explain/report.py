@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
-from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.differences import PythonRow, python_row
+from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow
+from dispatch_cli.answers.table.differences import python_row
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher

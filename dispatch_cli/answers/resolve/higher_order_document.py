@@ -9,8 +9,8 @@ from dispatch_cli.answers.resolve.document import answer, heading, key_columns, 
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, some_keys
 from dispatch_cli.answers.resolve.wording import thread_lines
+from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.document import slot_label
-from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
 from dispatch_cli.engine.call.higher_order.handlers import ACTIVE
 from dispatch_cli.engine.call.higher_order.trace import (
     AskedHandler,

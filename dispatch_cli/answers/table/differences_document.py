@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, because_of, choice_label
-from dispatch_cli.answers.findings.crossref.divergences import DivergenceGroup, SlotChoice, by_reason
+from dispatch_cli.answers.shared.divergences import DivergenceGroup, SlotChoice, by_reason
 from dispatch_cli.answers.table.differences import (
     PythonDifferencesReport,
 )

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
-from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.slot_row import SlotRow, TableRow
 from dispatch_cli.answers.table.report import (
     Aside,
     NotKnown,
@@ -307,15 +307,21 @@ def sheet(report: TableReport) -> Sheet:
 
 def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
     for table in report.operators:
-        for row in table.entries:
-            answer = (row.key, row.rule, row.rule_number, row.kernel, row.fallthrough, row.source, row.blockers)
-            before = None if row.before is None else before_label(row.before)
-            otherwise = None if row.otherwise is None else otherwise_label(row.otherwise)
-            yield (table.operator, *answer, row.span, row.live_kernel, before, otherwise)
+        yield from (_row_cells(table.operator, row, row.rule) for row in table.entries)
     if report.higher_order_operators:
-        from dispatch_cli.answers.table.higher_order.document import table_cells
+        from dispatch_cli.answers.table.higher_order.document import decided
 
-        yield from table_cells(report.higher_order_operators)
+        for operator in report.higher_order_operators:
+            # the kernel of a slot is what a call runs there, so the live one as well
+            rows = (row._replace(live_kernel=row.kernel) for row in operator.entries)
+            yield from (_row_cells(operator.name, row, decided(row)) for row in rows)
+
+
+def _row_cells(operator: str, row: SlotRow, decided: object) -> tuple[object, ...]:
+    answer = (row.key, decided, row.rule_number, row.kernel, row.fallthrough, row.source, row.blockers)
+    before = None if row.before is None else before_label(row.before)
+    otherwise = None if row.otherwise is None else otherwise_label(row.otherwise)
+    return (operator, *answer, row.span, row.live_kernel, before, otherwise)
 
 
 class CountColumn(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folded, Folding, fold
 from dispatch_cli.answers.shared.notes import Note, table_notes
-from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
+from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow, answer_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import table as engine
@@ -167,28 +167,7 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
         return Aside.CORE_FALLBACK if row.core_fallback and row.key not in autograd_keys else None
 
     unknown = {NotKnown(row.otherwise.rule, row.otherwise.source) for row in rows if row.otherwise is not None}
-    return fold(rows, _answer, aside, {Aside.MISSING, *unknown})
-
-
-def _answer(row: TableRow) -> Hashable:
-    """Values that must be equal for two rows to be one. PyTorch's own autograd fallbacks differ in their line alone."""
-    live = row.stale, row.live_kernel if row.stale else None
-    if row.core_fallback:
-        return (row.rule, row.fallthrough, bool(row.blockers), live, row.before)
-    source = None if row.rule is Rule.KERNEL else row.source
-    return (
-        row.rule,
-        row.rule_number,
-        row.kernel,
-        row.fallthrough,
-        source,
-        row.blockers,
-        row.span,
-        row.when,
-        live,
-        row.before,
-        row.otherwise,
-    )
+    return fold(rows, answer_of, aside, {Aside.MISSING, *unknown})
 
 
 def fold_kinds(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:

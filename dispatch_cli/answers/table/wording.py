@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow
+from dispatch_cli.answers.shared.slot_row import Before, Otherwise, SlotRow, TableRow
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import fallthrough_text, keys_label, not_built_sentence, short_kernel
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.table.higher_order.report import HigherOrderRow
-
 
 STALE, CHANGED, BOTH = "!", "*", "#"
 """Marks behind a code."""
@@ -114,12 +110,12 @@ def before_label(before: Before, short: bool = False) -> str:
     return f"{'fallthrough ' if before.fallthrough else ''}{kernel} [{before.rule.dump_text}]"
 
 
-def source_label(row: TableRow | HigherOrderRow) -> str:
+def source_label(row: SlotRow) -> str:
     """The key whose kernel fills the slot; nothing where it is the slot's own, or none."""
     return row.source if row.source is not None and row.rule is not Rule.KERNEL else ""
 
 
-def source_cell(row: TableRow | HigherOrderRow, short: bool) -> Run:
+def source_cell(row: SlotRow, short: bool) -> Run:
     """The key whose kernel fills the slot, in a table; short, where it may have a line of its own."""
     source = source_label(row)
     return Run(f"from {source}" if source and short else source, Tone.ALIAS)

@@ -165,7 +165,7 @@ def place_of(item: object) -> ShownKeys | None:
 def _other_place_of(item: Any) -> ShownKeys | None:
     """The same in tables of higher-order operators, and of what Python chooses."""
     # what the first frame does not need is imported when it is asked for
-    from dispatch_cli.answers.findings.crossref.divergences import DivergenceGroup
+    from dispatch_cli.answers.shared.divergences import DivergenceGroup
     from dispatch_cli.answers.table.higher_order.report import ImplRow
 
     row = item[0]

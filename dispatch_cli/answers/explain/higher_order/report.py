@@ -9,7 +9,8 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
 from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
-from dispatch_cli.answers.table.higher_order.report import HigherOrderRow, ImplRow, impls_of, row_of
+from dispatch_cli.answers.shared.slot_row import HigherOrderRow
+from dispatch_cli.answers.table.higher_order.report import ImplRow, impls_of, row_of
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at

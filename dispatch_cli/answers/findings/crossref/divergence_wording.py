@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.findings.crossref.divergences import DivergenceGroup, PythonDifference, SlotChoice
+from dispatch_cli.answers.shared.divergences import DivergenceGroup, PythonDifference, SlotChoice
 from dispatch_cli.engine.python.table import Reason
 from dispatch_cli.engine.rules import Rule
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, because_of, choice_label
-from dispatch_cli.answers.findings.crossref.divergences import DivergenceGroup, groups_of
 from dispatch_cli.answers.findings.crossref.report import CrossrefReport, FoldedDifference, PythonDivergences, folded
+from dispatch_cli.answers.shared.divergences import DivergenceGroup, groups_of
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Count

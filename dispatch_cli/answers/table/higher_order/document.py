@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.shared.folding import Folded, unfolded
+from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.report import (
     ASIDE,
     HigherOrderImpls,
-    HigherOrderRow,
     HigherOrderSlots,
     ImplRow,
     asked_impls,
@@ -211,17 +211,6 @@ ASKED: list[Column[ImplRow]] = [
     Column("Kernel", _kernel),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
 ]
-
-
-def table_cells(operators: Iterable[HigherOrderSlots]) -> Iterator[tuple[object, ...]]:
-    """The rows of a table's sheet: the kernel of a slot is what a call runs there, so the live one as well."""
-    for operator in operators:
-        for entry in operator.entries:
-            falls = entry.slot is Slot.FALLTHROUGH
-            yield (
-                *(operator.name, entry.key, decided(entry), entry.rule_number, entry.kernel, falls),
-                *(entry.source, None, entry.span, entry.kernel, None, None),
-            )
 
 
 def decided(row: HigherOrderRow) -> Rule | Slot:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folding, fold
+from dispatch_cli.answers.shared.slot_row import HigherOrderRow, answer_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
 from dispatch_cli.engine.rules import Rule
@@ -46,23 +47,6 @@ class HigherOrderImpls(NamedTuple):
     side_effect: bool
     mutates: bool
     span: Span | None
-
-
-class HigherOrderRow(NamedTuple):
-    """One slot.
-
-    slot: what a call finds there. rule, rule_number, source: what ``resolve_key`` decides. kernel: of the rule that is
-    there. error: what PyTorch raises, where it does.
-    """
-
-    key: str
-    slot: Slot
-    rule: Rule
-    rule_number: int
-    source: str | None
-    kernel: str | None
-    span: Span | None
-    error: str | None
 
 
 class HigherOrderSlots(NamedTuple):
@@ -120,10 +104,20 @@ def _entries(table: HigherOrderTable, keys: frozenset[str] | None) -> list[Highe
 
 
 def row_of(entry: HigherOrderEntry) -> HigherOrderRow:
+    """An entry as a row."""
     decision, impl = entry.decision, entry.impl
-    kernel, span = (None, None) if impl is None else (impl.kernel, impl.span)
     return HigherOrderRow(
-        entry.key, entry.slot, decision.rule, decision.number, decision.source, kernel, span, entry.error
+        key=entry.key,
+        rule=decision.rule,
+        rule_number=decision.number,
+        kernel=None if impl is None else impl.kernel,
+        fallthrough=entry.slot is Slot.FALLTHROUGH,
+        source=decision.source,
+        blockers=(),
+        core_fallback=False,
+        span=None if impl is None else impl.span,
+        error=entry.error,
+        slot=entry.slot,
     )
 
 
@@ -166,10 +160,6 @@ ASIDE = (Slot.FALLTHROUGH, Slot.NO_IMPL, Slot.MISSING)
 """Slots at which nothing is done, which are not worth a row."""
 
 
-def fold_slots(entries: Iterable[HigherOrderRow]) -> Folding[HigherOrderRow]:
+def fold_slots(entries: Sequence[HigherOrderRow]) -> Folding[HigherOrderRow]:
     """Fold a table."""
-    return fold(entries, _answer, lambda row: row.slot if row.slot in ASIDE else None, {Slot.MISSING})
-
-
-def _answer(row: HigherOrderRow) -> tuple[object, ...]:
-    return row.slot, row.rule, row.source, row.kernel, row.span, row.error if row.slot is Slot.AMBIGUOUS else None
+    return fold(entries, answer_of, lambda row: row.slot if row.slot in ASIDE else None, {Slot.MISSING})
