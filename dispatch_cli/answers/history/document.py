@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dispatch_cli.answers.history.changes import KeyFate, RegistrationRow, SchemaRow, SlotsRow, VersionChanges
 from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory
-from dispatch_cli.answers.history.rows import KeyFate, RegistrationRow, SchemaRow, SlotsRow, VersionChanges
 from dispatch_cli.answers.history.wording import (
     answer_text,
     causes_text,

@@ -8,8 +8,15 @@ from enum import Enum
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dispatch_cli.answers.history.changes import Versions, changes_in, concerning, kernel_row
-from dispatch_cli.answers.history.rows import CauseRow, VersionChanges, VersionKernel
+from dispatch_cli.answers.history.changes import (
+    CauseRow,
+    VersionChanges,
+    VersionKernel,
+    Versions,
+    changes_in,
+    concerning,
+    kernel_row,
+)
 from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.operators import Rename
 from dispatch_cli.engine.comparison.slots import CauseKind

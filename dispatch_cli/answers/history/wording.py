@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from dispatch_cli.answers.history.changes import CauseRow, VersionAnswer, VersionKernel
 from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory
-from dispatch_cli.answers.history.rows import CauseRow, VersionAnswer, VersionKernel
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule

@@ -186,9 +186,9 @@ def command(
     repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
 
     Of the tree of calls the lines are shown that took longest, with --full all. Below it are the operators with their
-    kernels, the lines of Python from which most calls come, and at the end what is worth knowing: backend fallbacks,
-    operators without a backward whose tensors require gradients, decompositions of operators that have a kernel at
-    another backend, casts by autocast, stale slots. Times include the calls inside of a call, and what recording costs.
+    kernels, and at the end what is worth knowing: backend fallbacks, operators without a backward whose tensors require
+    gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots. Times
+    include the calls inside of a call, and what recording costs.
     """
     from dispatch_cli.answers.trace import command_answer as trace_answer
     from dispatch_cli.answers.trace import command_run as trace_run

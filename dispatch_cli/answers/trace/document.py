@@ -15,7 +15,7 @@ from dispatch_cli.answers.trace.findings.wording import (
     loss_text,
 )
 from dispatch_cli.answers.trace.report import TraceReport, TraceThread, heaviest_lines
-from dispatch_cli.answers.trace.totals import KernelReached, LineTotal, OperatorTotal
+from dispatch_cli.answers.trace.totals import KernelReached, OperatorTotal
 from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, thread_title, tree_lines
 from dispatch_cli.answers.trace.wording import (
     TIMES,
@@ -23,7 +23,6 @@ from dispatch_cli.answers.trace.wording import (
     kernels_sentence,
     missing_sentences,
     path_total,
-    place_text,
     seen_sentence,
     state_sentence,
     unfinished_sentence,
@@ -59,7 +58,6 @@ def document(report: TraceReport, _: int | None = None, limit: int | None = None
         yield Gap()
         yield Paragraph(_without_calls(report))
     yield from _operators(report)
-    yield from _lines(report)
     yield from _kernels(report)
     yield from findings_blocks(report)
 
@@ -143,19 +141,6 @@ def _operators(report: TraceReport) -> Iterator[Block]:
     yield TableBlock(columns, rows)
     if len(report.operators) > TOTALS:
         yield Paragraph(f"{len(report.operators) - TOTALS} more operators with fewer calls")
-
-
-def _lines(report: TraceReport) -> Iterator[Block]:
-    if not report.python_lines:
-        return
-    yield Gap()
-    yield Paragraph("Lines", kind=ParagraphKind.SECTION)
-    columns: list[Column[LineTotal]] = [
-        Column("Python line", lambda row, _: Run(place_text(row.place, report.directory), Tone.PLACE)),
-        Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
-        Column("With those inside", lambda row, _: f"{row.all:,}", right=True),
-    ]
-    yield TableBlock(columns, report.python_lines)
 
 
 def _kernels(report: TraceReport) -> Iterator[Block]:

@@ -12,10 +12,8 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.trace.findings.report import TraceFinding, trace_findings
 from dispatch_cli.answers.trace.totals import (
     KernelReached,
-    LineTotal,
     OperatorTotal,
     kernels_reached,
-    line_totals,
     operator_totals,
 )
 from dispatch_cli.answers.trace.view import TracePath, TraceView
@@ -109,7 +107,6 @@ class TraceReport:
     universe: the key layout. embedded: the embedded state by which the calls are explained; None where it is the
     program's own, recorded at its end. seen: which kernels are observed. lines: whether Python lines were recorded.
     not_recorded: why something is missing. threads: the trees, made as they are read.
-    python_lines: those from which most calls come.
     kernels: those of the files that are asked about, and how often each ran; None where no file is.
     """
 
@@ -129,7 +126,6 @@ class TraceReport:
     not_recorded: tuple[NotRecorded, ...]
     threads: Iterator[TraceThread]
     operators: tuple[OperatorTotal, ...]
-    python_lines: tuple[LineTotal, ...]
     findings: tuple[TraceFinding, ...]
     kernels: tuple[KernelReached, ...] | None
 
@@ -158,7 +154,6 @@ def trace_report(
         not_recorded=_not_recorded(recording),
         threads=_threads(view, chosen, levels),
         operators=operator_totals(view, chosen),
-        python_lines=line_totals(view, chosen),
         findings=trace_findings(view, chosen),
         kernels=None if own is None else kernels_reached(view, own),
     )

@@ -1,4 +1,4 @@
-"""Totals of a program: calls and kernels by operator, calls by Python line, kernels of files that ran."""
+"""Totals of a program: calls and kernels by operator, kernels of files that ran."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ from dispatch_cli.model.call import CallEnd
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL
-from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
 
-MAX_LINES = 10
-"""Lines of Python that a report names."""
 _Which = tuple[str, str]
 """An operator and a key; backend fallbacks have no operator."""
 
@@ -98,47 +94,6 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
         for name, paths in by_name.items()
     ]
     return tuple(sorted(totals, key=lambda total: (-total.calls, total.operator)))
-
-
-class LineTotal(NamedTuple):
-    """A line of Python. calls: that came from it; all: with all calls inside of them."""
-
-    place: PythonPlace
-    calls: int
-    all: int
-
-
-def line_totals(view: TraceView, chosen: Selected) -> tuple[LineTotal, ...]:
-    """The lines of Python from which most calls come, counted with those inside of them; at most `MAX_LINES`.
-
-    A call inside of another one of the same line is counted once.
-    """
-    calls = view.recording.calls
-    own: Counter[int] = Counter()
-    every: Counter[int] = Counter()
-    known: dict[PythonPlace, int] = {}
-    line_of = [*(known.setdefault(place, at) for at, place in enumerate(view.recording.places)), NONE]
-    """Number of the first place with the same line, for each place; the last is that of `NONE`."""
-    sizes = [1] * len(calls)
-    """Number of calls in each call, itself included."""
-    for numbers in chosen.of_thread:
-        for call in reversed(numbers):
-            if chosen.parents[call] != NONE:
-                sizes[chosen.parents[call]] += sizes[call]
-        around: list[int] = []
-        lines: Counter[int] = Counter()
-        """The calls around, and how many of them each line has."""
-        for call in numbers:
-            while around and around[-1] != chosen.parents[call]:
-                lines[line_of[calls.place[around.pop()]]] -= 1
-            place = line_of[calls.place[call]]
-            if place != NONE and not lines[place]:
-                own[place] += 1
-                every[place] += sizes[call]
-            around.append(call)
-            lines[place] += 1
-    most = sorted(own, key=lambda place: (-every[place], place))[:MAX_LINES]
-    return tuple(LineTotal(view.recording.places[place], own[place], every[place]) for place in most)
 
 
 def _operator(view: TraceView, call: int) -> int:

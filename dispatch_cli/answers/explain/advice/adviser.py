@@ -38,16 +38,6 @@ Steps = Generator[None, None, Made]
 """Work that can be interrupted between its steps."""
 
 
-def finished(steps: Steps[Made]) -> Made:
-    """The result of work that is not interrupted."""
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        result: Made = end.value
-        return result
-
-
 class _Weighed(NamedTuple):
     """A change that helps, and what it costs. broken: how many kinds of calls no longer work."""
 
@@ -79,12 +69,8 @@ class Adviser:
         self._calls = Calls(self._trial.universe, self._schema)
         self._known: dict[Question, bool] = {}
 
-    def advice(self, note: Note) -> Advice:
-        """A note with what would help."""
-        return finished(self.steps(note))
-
     def steps(self, note: Note) -> Steps[Advice]:
-        """The same in steps, after each of which the state is as it was."""
+        """A note with what would help, in steps, after each of which the state is as it was."""
         name = str(self._name)
         if self._schema is None and self._name in self._state.own_operators():
             return Advice(name, *note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)

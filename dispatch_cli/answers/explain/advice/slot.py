@@ -12,7 +12,6 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.advice.adviser import Steps
     from dispatch_cli.answers.explain.advice.questions import Question
-    from dispatch_cli.answers.shared.notes import Note
 
 
 def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
@@ -20,26 +19,23 @@ def slot_advice(state: State, name: OperatorName, key: str, asked: Question | No
 
     asked: the call that is to work; else a call that gets to the slot. Errors: Refused for an unknown operator.
     """
-    notes = slot_notes(state.dispatcher, name, key)
-    if not notes:
-        return ()
-    from dispatch_cli.answers.explain.advice.adviser import finished
+    steps = slot_advice_steps(state, name, key, asked)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        advice: tuple[Advice, ...] = end.value
+        return advice
 
-    return finished(_advised(state, name, notes, asked))
 
-
-def slot_advice_steps(state: State, name: OperatorName, key: str) -> Steps[tuple[Advice, ...]]:
+def slot_advice_steps(
+    state: State, name: OperatorName, key: str, asked: Question | None = None
+) -> Steps[tuple[Advice, ...]]:
     """The same in steps, after each of which the state is as it was."""
     notes = slot_notes(state.dispatcher, name, key)
     yield
     if not notes:
         return ()
-    return (yield from _advised(state, name, notes, None))
-
-
-def _advised(
-    state: State, name: OperatorName, notes: tuple[Note, ...], asked: Question | None
-) -> Steps[tuple[Advice, ...]]:
     from dispatch_cli.answers.explain.advice.adviser import Adviser
 
     adviser, advice = Adviser(state, name, asked), []
