@@ -146,6 +146,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--trace", ("page",), "write `dispatch-cli trace RECORDING --full --format html -o FILE`"),
     ("--vmap", ("capture",), _VMAP),
     ("--vmap", ("coverage",), _CONTEXTS),
+    ("--where", ("trace",), "write --op, as in `--op 'aten::*copy*'`, or --line"),
 )
 """Each option, the commands that had it, and what to do instead."""
 

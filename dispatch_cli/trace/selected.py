@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.model.call import CallEnd
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import CallFact, DeviceChange, casts_of, facts_of, gradient_loss
+from dispatch_cli.trace.facts import CallFact, casts_of, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import PythonPlace, Recording
 
@@ -38,14 +38,13 @@ class PythonLine(NamedTuple):
 class Wanted(NamedTuple):
     """Conditions on the calls that are asked for; None, or empty, is no condition.
 
-    operators: by name. keys: at one of which a kernel ran. lines: in one of which it was called. change: its device
-    changes so. facts: one of which it has.
+    operators: by name. keys: at one of which a kernel ran. lines: in one of which it was called. facts: one of which it
+    has.
     """
 
     operators: frozenset[str] | None = None
     keys: frozenset[str] | None = None
     lines: tuple[PythonLine, ...] = ()
-    change: DeviceChange | None = None
     facts: tuple[CallFact, ...] = ()
 
     @property
@@ -146,6 +145,4 @@ def _takes(wanted: Wanted, explained: Explained) -> bool:
     """True if a signature is asked for."""
     if wanted.operators is not None and str(explained.operator) not in wanted.operators:
         return False
-    if wanted.keys is not None and not any(hop.slot in wanted.keys for hop in explained.own_hops):
-        return False
-    return wanted.change is None or wanted.change.is_of(explained)
+    return wanted.keys is None or any(hop.slot in wanted.keys for hop in explained.own_hops)

@@ -68,8 +68,6 @@ FILTERS: dict[str, tuple[list[str], set[str]]] = {
     "a line": (["--line", "train.py:8"], {"aten::copy_"}),
     "casts of autocast": (["--only", "autocast"], {"aten::linear"}),
     "what raised": (["--only", "raised"], {"aten::masked_select"}),
-    "a device": (["--where", "cpu->npu"], {"aten::copy_"}),
-    "any other device": (["--where", "cpu->*"], {"aten::copy_"}),
     "Python": (["--only", "python"], {"aten::cos"}),
     "decompositions of a key": (
         ["--only", "decomposes", "--key", "AutogradCPU", "--op", "aten::[lr]*"],
@@ -91,10 +89,6 @@ def test_options_that_choose_nothing_are_refused(file: str) -> None:
         (["--op", "aten::rellu"], "Did you mean aten::relu"),
         (["--key", "AutogradCPPU"], "AutogradCPU"),
         (["--line", "other.py:3"], "/home/me/train.py"),
-        (["--where", "cpu"], "cpu->cuda"),
-        (["--where", "cpu->CPU"], "on another device than their tensors"),
-        (["--where", "cpu->gpu"], "there is no device 'gpu'. Did you mean cuda?"),
-        (["--where", "nosuch->*"], "there is no device 'nosuch'"),
         (["--explain", "999"], "the recording has the calls 0 to"),
     ):
         result = call("trace", file, *options)

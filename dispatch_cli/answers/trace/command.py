@@ -119,11 +119,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     help="Only calls from this file of Python, or from line N of it. The end of a path is enough.",
 )
 @click.option(
-    "--where",
-    metavar="CPU->CUDA",
-    help="Only calls with a tensor on the one device and a result on another one; * is any, as in 'cpu->*'.",
-)
-@click.option(
     "--only",
     multiple=True,
     type=click.Choice(ONLY),
@@ -164,7 +159,6 @@ def command(
     ops: tuple[str, ...],
     keys: tuple[str, ...],
     lines: tuple[str, ...],
-    where: str | None,
     only: tuple[str, ...],
     depth: int | None,
     explain: int | None,
@@ -193,7 +187,7 @@ def command(
     from dispatch_cli.answers.trace import command_answer as trace_answer
     from dispatch_cli.answers.trace import command_run as trace_run
 
-    asked = TraceAsked(ops, keys, lines, where, only, depth, explain, kernels, limit, full)
+    asked = TraceAsked(ops, keys, lines, only, depth, explain, kernels, limit, full)
     context = click.get_current_context()
     recording = trace_run.last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:

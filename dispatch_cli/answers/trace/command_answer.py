@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.options import SourceOptions, as_sentence, at_setting, matching_names, project_defaults
+from dispatch_cli.cli.options import SourceOptions, at_setting, matching_names, project_defaults
 from dispatch_cli.cli.output import BadInput, Output, show
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.declarations import Step
-    from dispatch_cli.trace.facts import DeviceChange
     from dispatch_cli.trace.selected import Wanted
 
 
@@ -44,7 +43,6 @@ class TraceAsked(NamedTuple):
     ops: tuple[str, ...]
     keys: tuple[str, ...]
     lines: tuple[str, ...]
-    where: str | None
     only: tuple[str, ...]
     depth: int | None
     explain: int | None
@@ -55,7 +53,6 @@ class TraceAsked(NamedTuple):
 
 def check_asked(asked: TraceAsked, out: Output) -> None:
     """Refuse what is wrong whatever the program calls, before it runs."""
-    _device_change(asked.where)
     _check_together(asked, out)
     for file in asked.kernels:
         if file == "-":
@@ -106,7 +103,7 @@ def _check_together(asked: TraceAsked, out: Output) -> None:
     if asked.explain is not None:
         if out.format == "csv":
             raise click.UsageError("--explain has no format csv.")
-        for option in ("op", "key", "line", "where", "only", "depth", "kernels"):
+        for option in ("op", "key", "line", "only", "depth", "kernels"):
             if getattr(asked, f"{option}s" if option in ("op", "key", "line") else option):
                 raise click.UsageError(f"--explain shows one call, by its number; it takes no --{option}.")
 
@@ -142,49 +139,8 @@ def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
         _operators(view, asked.ops),
         chosen_keys(view.state.dispatcher.universe, asked.keys),
         lines,
-        _known_change(view, asked.where),
         tuple(map(CallFact, asked.only)),
     )
-
-
-def _device_change(where: str | None) -> DeviceChange | None:
-    if where is None:
-        return None
-    from dispatch_cli.trace.facts import DeviceChange
-
-    change = DeviceChange.parse(where)
-    if change is None:
-        raise click.BadParameter("give two devices, such as 'cpu->cuda'; * is any.", param_hint="'--where'")
-    if change.is_none:
-        message = f"{where!r}: it is for calls whose result is on another device than their tensors; give two."
-        raise click.BadParameter(message, param_hint="'--where'")
-    return change
-
-
-def _known_change(view: TraceView, where: str | None) -> DeviceChange | None:
-    """Exits with 2 where a device is neither one of PyTorch nor of the recording."""
-    from dispatch_cli.model.glob import glob_pattern
-    from dispatch_cli.model.suggest import did_you_mean, similar
-    from dispatch_cli.trace.facts import tensor_devices
-
-    change = _device_change(where)
-    if change is None:
-        return None
-    universe = view.state.dispatcher.universe
-    known = {name.lower() for name in universe.devices}
-    for name in change.names:
-        if not any(map(glob_pattern(name).match, known)):
-            known.update(
-                device
-                for signature in range(len(view.recording.signatures))
-                for device in tensor_devices(view.explainer.of_signature(signature))
-                if device is not None
-            )
-        if not any(map(glob_pattern(name).match, known)):
-            hint = as_sentence(did_you_mean(similar(name, sorted(known))))
-            message = f"there is no device {name!r}.{hint}"
-            raise click.BadParameter(message, param_hint="'--where'")
-    return change
 
 
 def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
