@@ -73,12 +73,12 @@ def command(source: SourceOptions, trace: str | None) -> None:
 
 
 def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, TraceView]:
-    """Source options that load the recording of a program, and the recording. Errors: BadInput, UsageError."""
+    """Source options that load the recording of a program, and the recording. Errors: InputError, UsageError."""
     if source.bases or source.keys or source.universe:
         raise click.UsageError("--trace has a state of its own: it goes without --base, --universe and -k.")
     from dispatch_cli.answers.trace.command_answer import trace_view
 
-    view = trace_view(file, "auto")
+    view = trace_view(file)
     return source._replace(bases=(view.base if view.known.is_base else file,)), view
 
 

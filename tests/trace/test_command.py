@@ -106,8 +106,8 @@ def test_bad_usage_is_found_before_the_program_runs(folder: Path, name: str, mon
 
 
 def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def trace_view(file: str, color: str) -> None:
-        raise ZeroDivisionError(f"{file} {color}")
+    def trace_view(file: str) -> None:
+        raise ZeroDivisionError(file)
 
     monkeypatch.setattr("dispatch_cli.answers.trace.command_run.trace_view", trace_view)
     monkeypatch.chdir(folder)
@@ -121,7 +121,7 @@ def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypat
 def test_who_does_not_wait_for_the_answer_gets_the_exit_code(
     folder: Path, save: list[str], again: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def trace_view(_file: str, _color: str) -> None:
+    def trace_view(_file: str) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dispatch_cli.answers.trace.command_run.trace_view", trace_view)

@@ -198,4 +198,4 @@ def command(
         raise click.UsageError(f"{given[0]} says how a program is run, and {recording} is a recording.")
     if len(program) > 1:
         raise click.UsageError(f"Give one recording; {program[1]} is too much.")
-    trace_answer.show_trace(trace_answer.trace_view(recording, out.color), asked, out)
+    trace_answer.show_trace(trace_answer.trace_view(recording), asked, out)

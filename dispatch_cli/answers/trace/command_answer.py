@@ -62,38 +62,27 @@ def check_asked(asked: TraceAsked, out: Output) -> None:
             raise click.BadParameter(f"{file}: there is no such file.", param_hint="'--kernels'")
 
 
-def trace_view(file: str, color: str) -> TraceView:
-    """A recording, read, with what the engine says of it. Exits with 2 when it cannot be read."""
+def trace_view(file: str) -> TraceView:
+    """A recording, read, with what the engine says of it. Errors: InputError."""
     from dispatch_cli.answers.trace.view import TraceView
-    from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.recording import read
     from dispatch_cli.trace.state import state_of
 
-    try:
-        recording = read(file)
-        return TraceView(recording, state_of(recording))
-    except InputError as error:
-        raise BadInput(error, color) from None
+    recording = read(file)
+    return TraceView(recording, state_of(recording))
 
 
 def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     """Write the answer. Exits with 2 where something is asked for that the recording does not have."""
-    from dispatch_cli.model.problem import InputError
+    _check_together(asked, out)
+    if asked.explain is not None:
+        _explain(view, asked.explain, out, asked.full)
+        return
+    from dispatch_cli.answers.trace.report import trace_report
 
-    try:
-        _check_together(asked, out)
-        if asked.explain is not None:
-            _explain(view, asked.explain, out, asked.full)
-            return
-        wanted = _wanted(view, asked)
-        from dispatch_cli.answers.trace.report import trace_report
-
-        own = None
-        if asked.kernels:
-            own = declared_steps(asked.kernels, view.base, out.color)
-        report = trace_report(view, wanted, asked.depth, own)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
+    wanted = _wanted(view, asked)
+    own = declared_steps(asked.kernels, view.base, out.color) if asked.kernels else None
+    report = trace_report(view, wanted, asked.depth, own)
     limit = None if asked.full else asked.limit or None
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit}))
 

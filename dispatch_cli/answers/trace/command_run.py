@@ -50,20 +50,16 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         what = "a MODULE" if run.is_module else "a SCRIPT to run, -m MODULE, a RECORDING to show, or --last"
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.capture.run import executable_of
-    from dispatch_cli.model.problem import InputError
     from dispatch_cli.trace.launch import RecordingPlace, check_script, command, launch, library_for
     from dispatch_cli.trace.recording import is_recording
 
     check_asked(asked, out)
     _check_targets(run, out)
-    try:
-        if not run.is_module:
-            check_script(run.program[0])
-        python = executable_of(run.python)
-        stack = ExitStack()
-        library = stack.enter_context(library_for(python, "" if run.is_module else _folder_of(run.program[0])))
-    except InputError as error:
-        raise BadInput(error, out.color) from None
+    if not run.is_module:
+        check_script(run.program[0])
+    python = executable_of(run.python)
+    stack = ExitStack()
+    library = stack.enter_context(library_for(python, "" if run.is_module else _folder_of(run.program[0])))
     place = None
     try:
         file = run.save
@@ -136,11 +132,13 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
 
     What goes wrong with it does not change how the run ends.
     """
+    from dispatch_cli.model.problem import InputError
+
     asks_for_stdout = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
     with nullcontext() if out.file is not None or asks_for_stdout else redirect_stdout(sys.stderr):
         try:
             try:
-                view = trace_view(file, out.color)
+                view = trace_view(file)
             finally:
                 if place is not None:
                     place.keep()
@@ -155,6 +153,8 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
             is_kept = place is None or place.not_kept is None
             say_note(f"interrupted; `dispatch-cli trace {again}` shows the calls" if is_kept else "interrupted")
             return False
+        except InputError as error:
+            BadInput(error, out.color).show()
         except BadInput as error:
             error.show()
         except click.ClickException as error:
