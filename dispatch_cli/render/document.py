@@ -367,8 +367,8 @@ def cells_of(table: TableBlock[Row], short: bool = False, stacked: int = 0) -> S
     for position, header in under:
         at = headers.index(header)
         for cells, row in zip(whole, rows, strict=True):
-            if runs := cells[position]:
-                row[at] = (*row[at], Run(" " * UNDER, breaks=True), *runs)
+            for first, *rest in lines_of(cells[position]) if cells[position] else ():
+                row[at] = (*row[at], Run(" " * UNDER, breaks=True), first._replace(breaks=False), *rest)
     if short:
         columns = [replace(column, header=column.short_header or column.header) for column in columns]
     for position, header in under:

@@ -28,7 +28,7 @@ INDENT = 4
 NEEDS = {
     Need.PYTORCH: "the operators of a PyTorch state",
     Need.FILES: "declarations",
-    Need.BUILT: "a built library (`dispatch-cli crossref FILE --against live`)",
+    Need.BUILT: "a built library or a state (`dispatch-cli crossref FILE --against live`, or a state's name)",
 }
 
 
@@ -81,7 +81,7 @@ def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
         yield TableBlock(columns, list(some), indent=2)
         yield Gap()
     default = sum(check.default for check in checks)
-    rest = "; those with * run in `dispatch-cli crossref FILE --against live` only" if default < len(checks) else ""
+    rest = "; those with * run in `dispatch-cli crossref` only" if default < len(checks) else ""
     closing = f"{len(checks)} checks{rest}. `dispatch-cli checks ID` explains a check, with examples and the fix."
     yield Paragraph(Run(closing, Tone.DIM))
 
