@@ -12,7 +12,7 @@ import click
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, load_state, may_have_settings, source_options, warn_of_overrides
-from dispatch_cli.cli.source_options import source_arguments
+from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
     from types import ModuleType

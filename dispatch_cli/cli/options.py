@@ -19,7 +19,7 @@ from dispatch_cli.cli.completion import (
     complete_universes,
 )
 from dispatch_cli.cli.output import BadInput, say, warn
-from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_options
+from dispatch_cli.cli.source_reading import NO_READING, ReadingOptions, reading_options
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument

@@ -30,8 +30,8 @@ from dispatch_cli.render.document import (
     toned,
 )
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.snippets import marked_line
 from dispatch_cli.render.svg import DARK, IN_PAGE, LIGHT, drawn
+from dispatch_cli.render.text_lines import marked_line
 
 
 def _colors(names: dict[str, str]) -> str:

@@ -24,7 +24,7 @@ from dispatch_cli.render.document import (
     lines_of,
 )
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.snippets import marked_line
+from dispatch_cli.render.text_lines import marked_line
 
 _MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<|~#&$"})
 _FIRST = re.compile(r"^(\d*)([-+=.)>])")

@@ -1,17 +1,18 @@
-"""Problems, warnings and notes for standard error: where, what, the line itself, and what to do."""
+"""Problems, warnings and notes: where, what, the line itself with the word in question underlined, what to do."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.answers.shared.shown_for import ShownFor
-from dispatch_cli.answers.shared.source_lines import line_at
+from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.span import Span, cut_line, cut_start
+from dispatch_cli.model.span import Span, cut_start
 from dispatch_cli.render.document import Block, Excerpt, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
@@ -24,6 +25,7 @@ MAX_OVERRIDES = 100
 
 MAX_CONDITIONS = 6
 """Number of conditions that are named."""
+_WORD = re.compile(r"[\w:.*?\[\]-]+")
 
 
 def document(report: ProblemsReport) -> Iterator[Block]:
@@ -64,8 +66,7 @@ def _problem(problem: Problem) -> Iterator[Block]:
     yield _head(problem.span, Run("error", Tone.BAD), f"[{problem.code}]: {first}")
     for line in rest:
         yield Paragraph(line, HANG)
-    if problem.span is not None:
-        yield from _snippet(problem.span, problem.line_text)
+    yield from _excerpt(problem.span, problem.line_text)
     for related in problem.related:
         yield from _related(related)
     if problem.hint:
@@ -81,7 +82,7 @@ def _head(span: Span | None, kind: Run, text: str) -> Paragraph:
 def _related(related: Related) -> Iterator[Block]:
     note = (Run("note: ", Tone.ALIAS), Run(related.message), Run(f" ({related.span})", Tone.HEAD))
     yield Paragraph(note, indent=2, hang=6)
-    yield from _snippet(related.span, None)
+    yield from _excerpt(related.span)
 
 
 def _override(registration: Registration) -> Iterator[Block]:
@@ -94,8 +95,7 @@ def _override(registration: Registration) -> Iterator[Block]:
         f"{misnamed_text(registration)}"
     )
     yield _head(kernel.span, Run("warning", Tone.WARN), text)
-    if kernel.span is not None:
-        yield from _snippet(kernel.span, None)
+    yield from _excerpt(kernel.span)
     if earlier.span is not None:
         yield from _related(Related("the previous kernel is registered here", earlier.span))
 
@@ -106,14 +106,43 @@ def misnamed_text(registration: Registration) -> str:
     return "" if named is None else f'; PyTorch\'s own warning says "previous kernel: {named}"'
 
 
-def _snippet(span: Span, line_text: str | None) -> Iterator[Block]:
-    line = line_text
+def snippet(span: Span, mark: str | None, tone: Tone, indent: int = 0) -> Excerpt | None:
+    """The line of a span, with *mark* underlined where it stands at the span, else the word that stands there.
+
+    None where the file was not read, or has no such line.
+    """
+    whole = line_at(span)
+    if whole is None:
+        return None
+    first = max(0, span.column - NEAR)  # of a very long line, the part that can be shown
+    line = whole[first : span.column + NEAR].expandtabs(1)
+    start = span.column - 1 - first
+    length = _length(line, start, mark)
+    left = len(line) - len(line.lstrip())
+    shown = line[left:].rstrip()
+    start = max(0, min(start - left, len(shown)))
+    return Excerpt(span.line, shown, start, max(1, min(length, len(shown) - start)), tone, indent)
+
+
+def _length(line: str, column: int, mark: str | None) -> int:
+    """Length of the mark where it stands there, else of the word there."""
+    if mark and line.startswith(mark, column):
+        return len(mark)
+    word = _WORD.match(line, column)
+    return word.end() - column if word else 1
+
+
+def _excerpt(span: Span | None, line: str | None = None) -> Iterator[Block]:
+    """The line of a span. line: of a file that is not there any more, with its sign marked."""
+    if span is None:
+        return
     if line is None:
-        whole = line_at(span)
-        line = cut_line(whole, span.column) if whole is not None else None
-    if line and line.strip():
+        excerpt = snippet(span, None, Tone.BAD, indent=2)
+    else:
         column = span.column - 1 - cut_start(span.column)
-        yield Excerpt(span.line, line, column, 1 if 0 <= column <= len(line) else 0, Tone.BAD, indent=2)
+        excerpt = Excerpt(span.line, line, column, 1 if 0 <= column <= len(line) else 0, Tone.BAD, indent=2)
+    if excerpt is not None and excerpt.line.strip():
+        yield excerpt
 
 
 def notes_on_conditions(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:

@@ -34,7 +34,7 @@ from dispatch_cli.render.document import (
     stackable,
 )
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.text_lines import GAP, TextLine, beside, blanks, line_width, shown_lines, width_of
+from dispatch_cli.render.text_lines import GAP, TextLine, beside, blanks, line_width, marked_line, shown_lines, width_of
 
 LOOKS = {
     Tone.PLAIN: "none",
@@ -124,8 +124,6 @@ def parts_of(block: Block, width: int | None, cuts: bool = False) -> Iterator[Pa
         for paragraph in TextMatrix(block, width).blocks():
             yield from parts_of(paragraph, width)
     elif isinstance(block, Excerpt):
-        from dispatch_cli.render.snippets import marked_line
-
         yield _paragraph(marked_line(block, width), room)
     elif isinstance(block, TableBlock):
         yield from _table(block, room, cuts)

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from dispatch_cli.render.document import Run, Tone
-from dispatch_cli.render.text_lines import TextLine, blanks, line_width, width_of
+from dispatch_cli.render.text_lines import CUT, TextLine, blanks, line_width, width_of
 from dispatch_cli.render.words import is_of_pytorch
 
-_MARK = "…"
 _LINE = re.compile(r"(?<=[^:]):\d+(?::\d+)?(?=[^\d:/\\]*$)")
 """The line, and perhaps the column, at the end of a place; there can be a bracket or a full stop behind it."""
 _BLANK = "\ue000"
@@ -134,7 +133,7 @@ def _shortened(characters: _Characters, width: int) -> _Characters:
             head = _fitting_start(match[0], width // 4)
             room = width - width_of(match[0][:head])
             kept = next(at for at in range(max(start, stop - room), stop + 1) if width_of(match.string[at:stop]) < room)
-            short += [*characters[end : start + head], Run(_MARK, characters[start].tone), *characters[kept:stop]]
+            short += [*characters[end : start + head], Run(CUT, characters[start].tone), *characters[kept:stop]]
             end = stop
     return short + characters[end:]
 
@@ -183,13 +182,13 @@ def cut(line: TextLine, width: int) -> TextLine:
     if line_width(line) <= width:
         return line
     if (match := _END_OF_RUN.search(line[-1].text)) and width > 2 * len(match["count"]):
-        keys = line[-1]._replace(text=f"{line[-1].text[: match.start()]} {_MARK}")
+        keys = line[-1]._replace(text=f"{line[-1].text[: match.start()]} {CUT}")
         return [*cut([*line[:-1], keys], width - len(match["count"])), keys._replace(text=match["count"])]
-    characters, room = _characters(line), max(0, width - len(_MARK))
+    characters, room = _characters(line), max(0, width - len(CUT))
     text = _plain(characters)
     is_place, is_name = line[-1].tone is Tone.PLACE, len(line) == 1 and " " not in text
     room_at_end = room if is_place else room // 2 if is_name else 0
     start = _fitting_start(text, room - room_at_end)
     end = len(text) - _fitting_start(text[::-1], room_at_end)
     tone = characters[start - 1 if start else -1].tone
-    return _joined([*characters[:start], Run(_MARK, tone), *characters[end:]])
+    return _joined([*characters[:start], Run(CUT, tone), *characters[end:]])

@@ -1,15 +1,20 @@
-"""Lines of a terminal: runs that are safe to print, their widths, and lines beside each other."""
+"""Lines of a terminal: runs that are safe to print, their widths, lines beside each other, and lines of files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from dispatch_cli.render.document import Inline, Run, Tone, lines_of, toned
+from dispatch_cli.render.document import Excerpt, Inline, Paragraph, ParagraphKind, Run, Tone, lines_of, toned
 from dispatch_cli.render.printed import safe
 
 GAP = 2
 """Blanks between columns."""
+
+MAX_WIDTH = 160
+"""Characters of a line of a file that are shown where no terminal limits them."""
+MIN_WIDTH = 20
+CUT = "…"
 
 TextLine = list[Run]
 """A line that is laid out. Its runs are safe to print, and do not break."""
@@ -52,3 +57,42 @@ def beside(
             line += [*rest, *part] if right[position] else [*part, *rest]
         lines.append(line)
     return lines
+
+
+def fitted(excerpt: Excerpt, width: int | None) -> Excerpt:
+    """An excerpt whose line is cut to the room that it has. width: of the terminal; None for no limit but `MAX_WIDTH`.
+
+    What is underlined stays.
+    """
+    line, start = excerpt.line, excerpt.start
+    room = (
+        MAX_WIDTH if width is None else max(MIN_WIDTH, min(width - excerpt.indent - len(_number(excerpt)), MAX_WIDTH))
+    )
+    room = room * len(line) // max(1, len(line), width_of(line))  # of wide characters there is room for fewer
+    if len(line) <= room:
+        return excerpt
+    begin = 0 if start + excerpt.length <= room - 1 else max(0, min(start - room // 3, len(line) - room + 1))
+    take = room - (begin > 0)
+    part = line[begin:] if begin + take >= len(line) else line[begin : begin + take - 1] + CUT
+    cut = (CUT if begin else "") + part
+    start = max(0, min(start + (begin > 0) - begin, len(cut)))
+    return excerpt._replace(line=cut, start=start, length=min(excerpt.length, max(1, len(cut) - start)))
+
+
+def marked_line(excerpt: Excerpt, width: int | None = None) -> Paragraph:
+    """A line with its number, and the underlining below it. width: as in `fitted`."""
+    shown = fitted(excerpt, width)
+    runs = [Run(_number(shown), Tone.DIM), Run(shown.line)]
+    if shown.length:
+        before, marked = shown.line[: shown.start], shown.line[shown.start :][: shown.length]
+        runs += [
+            Run(f"{' ' * len(str(shown.number))} | ", Tone.DIM, breaks=True),
+            Run(" " * width_of(safe(before))),
+            Run("^" * max(1, width_of(safe(marked))), shown.tone),
+        ]
+    return Paragraph(tuple(runs), shown.indent, kind=ParagraphKind.CODE)
+
+
+def _number(excerpt: Excerpt) -> str:
+    """The number of a line, as it stands before the line."""
+    return f"{excerpt.number} | "

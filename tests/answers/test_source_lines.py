@@ -12,7 +12,7 @@ from dispatch_cli.declarations.source import read
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Tone
-from dispatch_cli.render.snippets import snippet
+from dispatch_cli.render.problems import snippet
 
 LINE = "{CPU: op_cpu, XLA: b, CPU2: c, CPU: d}"
 

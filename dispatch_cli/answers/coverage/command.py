@@ -21,7 +21,7 @@ from dispatch_cli.cli.options import (
     warn_of_overrides,
 )
 from dispatch_cli.cli.output import BadInput, Output, output_options, say, say_written, show
-from dispatch_cli.cli.source_options import source_arguments
+from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.coverage.report import CoverageReport

@@ -28,7 +28,7 @@ INDENT = 4
 NEEDS = {
     Need.PYTORCH: "the operators of a PyTorch state",
     Need.FILES: "declarations",
-    Need.BUILT: "a built library or a state (`dispatch-cli crossref FILE --against live`, or a state's name)",
+    Need.BUILT: "a built library or a state (`dispatch-cli crossref FILE --against live|STATE`)",
 }
 
 

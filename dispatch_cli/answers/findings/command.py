@@ -45,7 +45,7 @@ from dispatch_cli.cli.output import (
     write,
     write_for_ci,
 )
-from dispatch_cli.cli.source_options import NOT_UNDERSTOOD, strict_option
+from dispatch_cli.cli.source_reading import NOT_UNDERSTOOD, strict_option
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.baseline.report import BaselineFilter

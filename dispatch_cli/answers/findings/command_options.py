@@ -13,7 +13,7 @@ import click
 from dispatch_cli.cli.completion import complete_checks, complete_files
 from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import BadInput, Output, refuse_input, say_written
-from dispatch_cli.cli.source_options import NO_CONFIG
+from dispatch_cli.cli.source_reading import NO_CONFIG
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:

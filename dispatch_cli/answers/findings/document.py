@@ -19,9 +19,9 @@ from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.problems import snippet
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.words import keys_label, short_kernel
 
 INDENT = 4

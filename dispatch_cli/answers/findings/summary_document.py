@@ -119,7 +119,7 @@ def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
     """Sentence about checks that were asked for but did not run, as they belong to another command."""
     if names := [check.id for check in checks if check.lacks is Need.BUILT]:
         needs = "it needs" if len(names) == 1 else "they need"
-        yield f"{', '.join(names)} did not run: {needs} a built library or a state (`dispatch-cli crossref FILE --against live`)"
+        yield f"{', '.join(names)} did not run: {needs} a built library or a state (`dispatch-cli crossref`)"
 
 
 MAX_NAMED = 3

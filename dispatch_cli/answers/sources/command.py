@@ -21,8 +21,14 @@ from dispatch_cli.cli.output import (
     warn,
     write,
 )
-from dispatch_cli.cli.source_options import NO_CONFIG, ReadingOptions, reading_options, strict_option
-from dispatch_cli.cli.source_reading import is_understood, read_sources
+from dispatch_cli.cli.source_reading import (
+    NO_CONFIG,
+    ReadingOptions,
+    is_understood,
+    read_sources,
+    reading_options,
+    strict_option,
+)
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format

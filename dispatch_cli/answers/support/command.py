@@ -20,7 +20,7 @@ from dispatch_cli.cli.options import (
     warn_of_overrides,
 )
 from dispatch_cli.cli.output import Output, output_options, say_written, show, write
-from dispatch_cli.cli.source_options import source_arguments
+from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State

@@ -84,7 +84,7 @@ def test_what_is_no_address_of_a_repository_is_refused(url: str, tmp_path: Path)
 def test_the_project_names_its_repository(
     urls: str, found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dispatch_cli.cli.page_source import project_url
+    from dispatch_cli.cli.page import project_url
 
     monkeypatch.chdir(tmp_path)
     assert project_url() is None

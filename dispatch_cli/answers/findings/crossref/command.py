@@ -36,8 +36,7 @@ from dispatch_cli.cli.options import (
     say_name_notes,
 )
 from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show, write_for_ci
-from dispatch_cli.cli.source_options import ReadingOptions, reading_options
-from dispatch_cli.cli.source_reading import with_documents
+from dispatch_cli.cli.source_reading import ReadingOptions, reading_options, with_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
