@@ -127,7 +127,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--only", ("history",), "leave it out: JSON and CSV name the kind of each change"),
     ("--output", ("schema",), "write `dispatch-cli schema REPORT`, and -o FILE for a file"),
     ("--python", ("extract",), "write `dispatch-cli crossref PATH... --against live --python PATH`"),
-    ("--pytorch", ("check-invariants",), "leave the files out and write --base NAME, or capture without --import"),
+    ("--pytorch", ("check-invariants",), "leave the files out and write --base NAME, such as a capture"),
     ("--recorder", ("trace",), "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program"),
     ("--rules-only", ("guards",), "remove `kernel` from what --record writes"),
     ("--sort", ("coverage",), "leave it out: JSON and CSV have rows to sort"),
