@@ -135,7 +135,7 @@ class _Comparer:
             ours_text, theirs_text = (ABSENT, PRESENT) if operator is None else (PRESENT, ABSENT)
             self._note(name, Compared.HIGHER_ORDER, len(slots), [("", ours_text, theirs_text)])
             return
-        table = HigherOrderTable(self._dispatcher.universe, operator, frozenset(self._dispatcher.fallbacks))
+        table = HigherOrderTable(self._dispatcher.universe, operator, self._dispatcher.fallback_bits)
         ours = {
             key: _higher_order_answer(resolve_answer(key, decision), table.falls_through(key))
             for key, decision in zip(slots, table.decisions, strict=True)

@@ -112,7 +112,7 @@ def _higher_order(versions: Versions, number: int, name: str, key: str) -> HeldA
 
     version, operator = versions.names[number], versions.higher_order(number)[name]
     side = versions.side(number)
-    table = HigherOrderTable(side.universe, operator, frozenset(side.fallbacks))
+    table = HigherOrderTable(side.universe, operator, side.dispatcher.fallback_bits)
     if key not in side.universe.slot:
         impl = table.kernels.get(key)
         return HeldAtKey(version, version, HeldKind.REGISTRATION, function=None if impl is None else impl.kernel)

@@ -185,7 +185,7 @@ class State:
         """A higher-order operator with its tables of implementations."""
         from dispatch_cli.engine.python.higher_order import HigherOrderTable
 
-        return HigherOrderTable(self.dispatcher.universe, operator, frozenset(self.dispatcher.fallbacks))
+        return HigherOrderTable(self.dispatcher.universe, operator, self.dispatcher.fallback_bits)
 
     @cached_property
     def modes(self) -> dict[str, ModeType]:

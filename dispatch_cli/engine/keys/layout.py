@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Rule
-from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, EXPLICIT, UNDEFINED, Universe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +74,11 @@ class KeyLayout:
             source: tuple(key for key, bits in depends_on if bits & bit) for source, bit in self.registered_bit.items()
         }
 
+    @property
+    def python(self) -> KeyLayout:
+        """The layout by which ``torch._ops.resolve_key`` decides: rule 5 gives way to a backend kernel, too."""
+        return layout_of(self.universe, self.incomplete, python=True)
+
     def left_behind(self, key: str, fallback: bool) -> tuple[str, ...]:
         """The slots that a kernel's coming or going at *key* can change, and that PyTorch does not recompute then.
 
@@ -98,8 +103,11 @@ class KeyLayout:
 
 
 @lru_cache(maxsize=16)
-def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout:
-    """The layout of *universe*. incomplete: the keys at which there may be kernels that are not known."""
+def layout_of(universe: Universe, incomplete: tuple[str, ...] = (), *, python: bool = False) -> KeyLayout:
+    """The layout of *universe*. incomplete: the keys at which there may be kernels that are not known.
+
+    python: `KeyLayout.python`.
+    """
     width = len(universe.backends)
     backend_bit = {backend: 1 << i for i, backend in enumerate(universe.backends)}
     functionality_bit = {key: 1 << (width + i) for i, key in enumerate(universe.functionalities)}
@@ -108,7 +116,7 @@ def layout_of(universe: Universe, incomplete: tuple[str, ...] = ()) -> KeyLayout
         key_bits[key] = functionality_bit[functionality] | (backend_bit[backend] if backend else 0)
     registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
     covered = {alias: frozenset(keys) for alias, keys in universe.aliases.items()}
-    candidates = tuple(_candidates(universe, covered, key_bits, registered_bit, key) for key in universe.slots)
+    candidates = tuple(_candidates(universe, covered, key_bits, registered_bit, key, python) for key in universe.slots)
     closed = 1 << len(registered_bit) if incomplete else 0
     if incomplete:
         unknown = sum(registered_bit[key] for key in incomplete)
@@ -152,6 +160,7 @@ def _candidates(
     key_bits: dict[str, int],
     registered_bit: dict[str, int],
     key: str,
+    python: bool,
 ) -> tuple[Candidate, ...]:
     """Candidates for the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
     candidates = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
@@ -159,10 +168,10 @@ def _candidates(
         alias = precedence.alias
         covers = key in covered.get(alias, ()) or (key == UNDEFINED and precedence.fills_undefined)
         unless = ambiguous = 0
-        if precedence.yields_to_backends and covers:
+        if covers and (precedence.yields_to_backends or (python and precedence.rule is Rule.NESTED)):
             unless = _registrable_in(universe.autograd_backends.get(key, ()), key_bits, registered_bit)
-            unless |= registered_bit.get(precedence.yields_to or "", 0)
-            if key == AUTOGRAD_OTHER:
+            unless |= registered_bit.get(precedence.yields_to or EXPLICIT, 0)
+            if key == AUTOGRAD_OTHER and precedence.yields_to_backends:
                 ambiguous = _registrable_in(universe.autogradother_backends, key_bits, registered_bit)
         bit = registered_bit.get(alias, 0) if covers else 0
         candidates.append(Candidate(precedence.number, precedence.rule, alias, bit, covers, unless, ambiguous))

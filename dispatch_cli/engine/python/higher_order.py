@@ -141,10 +141,10 @@ class HigherOrderTable:
     """A higher-order operator in a universe.
 
     kernels: its implementations by dispatch key (``py_kernels``). modes, subclasses: ``python_key_table``. transforms:
-    ``functorch_table``. has_fallback: the keys with a backend fallback.
+    ``functorch_table``. fallbacks: bit *i* is set when slot *i* has a backend fallback.
     """
 
-    def __init__(self, universe: Universe, operator: HigherOrderOperator, fallbacks: frozenset[str]) -> None:
+    def __init__(self, universe: Universe, operator: HigherOrderOperator, fallbacks: int) -> None:
         self.universe = universe
         self.operator = operator
         self._fallbacks = fallbacks

@@ -1,7 +1,7 @@
 """Answers of Python's ``torch._ops.resolve_key``: its own look at an operator's registrations.
 
 It looks at Python kernels (``py_impl``) and C++ ones alike, and follows the rules of the C++ table with one difference:
-rule 5 (nested) gives way to a backend kernel, as rule 6 (math) does. The decision is `decide`, over other candidates.
+rule 5 (nested) gives way to a backend kernel, as rule 6 (math) does (`KeyLayout.python`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
-from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, RuleStep, decide
+from dispatch_cli.engine.rules import Decision, Rule, RuleStep, decide
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model import printed_texts
 from dispatch_cli.model.captured import StateSource, captured_python_kernels
@@ -59,13 +58,16 @@ def resolve_key(dispatcher: Dispatcher, name: OperatorName, key: str, python_key
 def decisions(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> tuple[Decision, ...]:
     """Decisions of ``resolve_key`` for every slot. Errors: Refused for an unknown operator."""
     registered = dispatcher.shape(name)[0] | _bits(dispatcher.layout, python_keys)
-    return _decisions(dispatcher.layout, registered, frozenset(dispatcher.fallbacks))
+    return plan(dispatcher.layout.python, registered, dispatcher.fallback_bits).decisions
 
 
-def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozenset[str]) -> tuple[Decision, ...]:
-    """Decisions of ``resolve_key`` for every slot of an operator that has Python kernels only."""
-    layout = layout_of(universe)
-    return _decisions(layout, _bits(layout, python_keys), fallbacks)
+def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: int) -> tuple[Decision, ...]:
+    """Decisions of ``resolve_key`` for every slot of an operator that has Python kernels only.
+
+    fallbacks: bit *i* is set when slot *i* has a backend fallback.
+    """
+    layout = layout_of(universe).python
+    return plan(layout, _bits(layout, python_keys), fallbacks).decisions
 
 
 def steps_for(
@@ -75,9 +77,9 @@ def steps_for(
 
     Each with the keys whose kernels were in the way. Errors: KeyError for a key without a slot.
     """
-    layout = layout_of(universe)
+    layout = layout_of(universe).python
     steps: list[RuleStep] = []
-    decide(_candidates(layout)[universe.slot[key]], _bits(layout, python_keys), has_fallback, steps)
+    decide(layout.candidates[universe.slot[key]], _bits(layout, python_keys), has_fallback, steps)
     for step in steps:
         yield step, layout.keys_in(step.blockers)
 
@@ -117,17 +119,18 @@ def divergences(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterabl
     """
     layout = dispatcher.layout
     registered, _ = dispatcher.shape(name)
-    return iter(_divergences(layout, registered, _bits(layout, python_keys), frozenset(dispatcher.fallbacks)))
+    return iter(_divergences(layout, registered, _bits(layout, python_keys), dispatcher.fallback_bits))
 
 
 @lru_cache(maxsize=8192)
-def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: frozenset[str]) -> tuple[Divergence, ...]:
+def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: int) -> tuple[Divergence, ...]:
     """The divergences of all operators that have kernels at the same keys."""
     divergences = []
     slots = layout.universe.slots
-    ours = _decisions(layout, registered | python, fallbacks)
-    rules_alone = ours if not python else _decisions(layout, registered, fallbacks)
-    for slot, (key, theirs) in enumerate(zip(slots, _cpp_decisions(layout, registered, fallbacks), strict=True)):
+    in_cpp = plan(layout, registered, fallbacks).decisions
+    ours = plan(layout.python, registered | python, fallbacks).decisions
+    rules_alone = ours if not python else plan(layout.python, registered, fallbacks).decisions
+    for slot, (key, theirs) in enumerate(zip(slots, in_cpp, strict=True)):
         if _same(theirs, ours[slot]) or Rule.NOT_KNOWN in (theirs.rule, ours[slot].rule):
             continue
         if _same(rules_alone[slot], ours[slot]):
@@ -139,21 +142,16 @@ def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: fro
     return tuple(divergences)
 
 
-def _needed(layout: KeyLayout, registered: int, python: int, fallbacks: frozenset[str], slot: int) -> tuple[str, ...]:
+def _needed(layout: KeyLayout, registered: int, python: int, fallbacks: int, slot: int) -> tuple[str, ...]:
     """The Python kernels without any one of which the slot would be decided otherwise; all where none is like that."""
-    now = _decisions(layout, registered | python, fallbacks)[slot]
+    now = plan(layout.python, registered | python, fallbacks).decisions[slot]
     kernels = layout.keys_in(python)
     needed = []
     for key in kernels:
         without = registered | python & ~layout.registered_bit[key]
-        if not _same(_decisions(layout, without, fallbacks)[slot], now):
+        if not _same(plan(layout.python, without, fallbacks).decisions[slot], now):
             needed.append(key)
     return tuple(needed) or kernels
-
-
-def _cpp_decisions(layout: KeyLayout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
-    slot = layout.universe.slot
-    return plan(layout, registered, sum(1 << slot[key] for key in fallbacks)).decisions
 
 
 def _same(decision: Decision, other: Decision) -> bool:
@@ -168,44 +166,6 @@ def _bits(layout: KeyLayout, keys: Iterable[str]) -> int:
     for key in keys:
         bits |= layout.registered_bit[key]
     return bits
-
-
-@lru_cache(maxsize=8192)
-def _decisions(layout: KeyLayout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
-    slots = zip(layout.universe.slots, _candidates(layout), strict=True)
-    return tuple(decide(candidates, registered, key in fallbacks) for key, candidates in slots)
-
-
-@lru_cache(maxsize=16)
-def _candidates(layout: KeyLayout) -> tuple[tuple[Candidate, ...], ...]:
-    """The candidates of every slot as Python has them."""
-    return tuple(
-        tuple(
-            _yielding(candidate, _backend_kernels(layout, key), layout) if candidate.rule is Rule.NESTED else candidate
-            for candidate in candidates
-        )
-        for key, candidates in zip(layout.universe.slots, layout.candidates, strict=True)
-    )
-
-
-def _yielding(candidate: Candidate, backends: int, layout: KeyLayout) -> Candidate:
-    """A candidate that gives way to kernels of backends."""
-    unknown = _bits(layout, layout.incomplete) & (candidate.bit | backends)
-    return candidate._replace(unless=backends, open=unknown, closed=layout.closed)
-
-
-def _backend_kernels(layout: KeyLayout, key: str) -> int:
-    """Bits of the keys whose kernel is a backend kernel to the slot of *key* (rule 4)."""
-    backends = DispatchKeySet.of(layout.universe, layout.universe.autograd_backends.get(key, ()))
-    yields_to = {precedence.yields_to for precedence in PRECEDENCE if precedence.yields_to_backends}
-    return _bits(
-        layout,
-        (
-            other
-            for other in layout.registered_bit
-            if other in yields_to or (layout.key_bits.get(other) and backends.has(other))
-        ),
-    )
 
 
 def problems_of(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ import pytest
 
 from dispatch_cli import api, bases
 from dispatch_cli.crossref.compare import resolve_answer
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.python.higher_order import HigherOrderTable, Slot, merged
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.problem import InputError
@@ -20,7 +21,7 @@ def test_every_answer_is_as_recorded(version: str, count: int) -> None:
     """Every operator of the embedded state at every key: what ``resolve_key`` chooses, and which keys fall through."""
     recording = load_recording(f"{version}.higher_order")
     base = bases.load(UNIVERSE_OF[version])
-    fallbacks = frozenset(fallback.key for fallback in base.universe.fallbacks)
+    fallbacks = Dispatcher(base.universe).fallback_bits
     assert tuple(recording["slots"]) == base.universe.slots
     assert [operator.name for operator in base.higher_order_operators] == sorted(recording["answers"])
     assert len(recording["answers"]) == count

@@ -11,7 +11,6 @@ from dispatch_cli import bases, universes
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.engine.python import table as python
 from dispatch_cli.engine.rules import Rule, choose, decide
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.kernel import Kernel
@@ -47,7 +46,7 @@ def test_a_slot_is_known_exactly_when_every_completion_gives_the_same(name: str)
                 assert decisions[slot].rule is not Rule.NOT_KNOWN
                 continue
             # rule 5 differs in Python's table
-            for candidates in (layout.candidates[slot], python._candidates(layout)[slot]):
+            for candidates in (layout.candidates[slot], layout.python.candidates[slot]):
                 known = choose(candidates, registered, has_fallback=False)
                 answers = {
                     choose(candidates, registered | more, fallback)[:3]
