@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.undecided import MissingPart
 from dispatch_cli.model.edit import Edit
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
@@ -16,7 +17,6 @@ from dispatch_cli.model.span import Span
 if TYPE_CHECKING:
     from dispatch_cli.checks.view import View
     from dispatch_cli.engine.table.registration import Registration
-    from dispatch_cli.model.names import OperatorName
 
 __all__ = [
     "Check",
@@ -28,6 +28,8 @@ __all__ = [
     "Related",
     "Severity",
 ]
+
+_DECIDE = "decide it with -D or [tool.dispatch-cli.extract] (`dispatch-cli extract` lists what would decide more)"
 
 
 class Group(Enum):
@@ -200,3 +202,22 @@ class Check:
         result = Finding(self.id, severity or self.severity, message, name, key, details, span, others, group_message)
         about = tuple((str(owner), slot) for owner, slot in slots)
         return result._replace(tip=tip, mark=mark, subject=subject, fix=fix, mark_follows=mark_follows, slots=about)
+
+    def hedged(self, view: View, finding: Finding) -> Finding:
+        """The finding; only for information, where what it misses may be an undecided registration in sources."""
+        if self.lacks is None:
+            return finding
+        names = (finding.operator,) if finding.operator is not None else (name for name, _ in finding.slots)
+        undecided = (view.undecided.may_be_there(OperatorName.parse(name), self.lacks) for name in names)
+        registration = next(filter(None, undecided), None)
+        if registration is None:
+            return finding
+        field, text = registration.unknown[0]
+        what = "definition" if self.lacks is MissingPart.DEFINITION else "registration"
+        words = f"an undecided {what}: the {field.replace('_', ' ')} is {text}"
+        return finding._replace(
+            severity=Severity.INFO,
+            message=f"{finding.message}; this is not sure: an undecided {what} may be what it lacks",
+            related=(*finding.related, Related(words, registration.at)),
+            tip=_DECIDE if finding.tip is None else f"{_DECIDE}; if that is not it, {finding.tip}",
+        )

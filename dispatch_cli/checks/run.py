@@ -9,7 +9,6 @@ from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.catalogue import unused_suppression
 from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
-from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
@@ -101,7 +100,7 @@ def run_checks(
         taker = _Taker(check, suppressions, is_new, limits)
         results = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, finder, conditions)
         for item in _each_once(results):
-            finding = functions.named(hedged(view, check, item))
+            finding = functions.named(check.hedged(view, item))
             if finding.span is None and finding.operator is not None:
                 finding = finding._replace(span=view.own_places.get(finding.operator))
             taker.take(finding if severity is None else finding._replace(severity=severity))

@@ -27,7 +27,7 @@ class Suppressions:
         self._by_line: dict[tuple[str, int], list[tuple[Suppression, frozenset[str]]]] = {}
         self._by_name: list[tuple[Suppression, frozenset[str]]] = []
         self._ids: dict[Suppression, frozenset[str]] = {}
-        self._by_check: dict[str, _ByOperator] = {}
+        self._by_check: dict[str, _ByName] = {}
         of_lines: dict[tuple[str, int, int], list[tuple[Suppression, frozenset[str]]]] = {}
         for entry in self._all:
             ids = frozenset[str]().union(*(choose(known, selector) for selector in entry.checks))
@@ -46,7 +46,7 @@ class Suppressions:
             return None
         suppression = self._at(finding)
         if suppression is None:
-            suppression = self._by_operator(finding.check).first(finding.operator, finding.key)
+            suppression = self._of_check(finding.check).first(finding.operator, finding.key)
         if suppression is not None:
             self._used.add(suppression)
         return suppression
@@ -59,11 +59,11 @@ class Suppressions:
             if entry not in self._used and not entry.inherited and self._ids[entry] <= self._running
         )
 
-    def _by_operator(self, check: str) -> _ByOperator:
-        by_operator = self._by_check.get(check)
-        if by_operator is None:
-            by_operator = self._by_check[check] = _ByOperator(entry for entry, ids in self._by_name if check in ids)
-        return by_operator
+    def _of_check(self, check: str) -> _ByName:
+        by_name = self._by_check.get(check)
+        if by_name is None:
+            by_name = self._by_check[check] = _ByName(entry for entry, ids in self._by_name if check in ids)
+        return by_name
 
     def _at(self, finding: Finding) -> Suppression | None:
         """The suppression of the line of a finding, or of its operator's definition."""
@@ -79,55 +79,34 @@ class Suppressions:
         return next((suppression for suppression, ids in those if finding.check in ids), None)
 
 
-Numbered = tuple[int, Suppression]
-"""A suppression and its position among those of the run: the first one counts."""
-
-
-class _ByOperator:
-    """The suppressions by name of one check, so that a finding is compared with few, however many there are."""
+class _ByName:
+    """The suppressions by name of one check; those for one operator are compared with findings about it alone."""
 
     def __init__(self, suppressions: Iterable[Suppression]) -> None:
-        self._groups: dict[str | None, _ByKey] = {}
-        for position, suppression in enumerate(suppressions):
-            self._groups.setdefault(suppression.op, _ByKey()).add(position, suppression)
-        self._globs = [op for op in self._groups if op is None or is_glob(op)]
-        self._about: dict[str | None, tuple[_ByKey, ...]] = {}
+        self._globs: dict[tuple[str | None, str | None], tuple[int, Suppression]] = {}
+        self._of_operators: dict[str, dict[str | None, tuple[int, Suppression]]] = {}
+        self._answers: dict[tuple[str | None, str | None], Suppression | None] = {}
+        for entry in enumerate(suppressions):
+            op, key = entry[1].op, entry[1].key
+            if op is None or is_glob(op):
+                self._globs.setdefault((op, key), entry)
+            else:
+                self._of_operators.setdefault(op, {}).setdefault(key, entry)
 
     def first(self, operator: str | None, key: str | None) -> Suppression | None:
         """The first suppression for an operator and a key."""
-        candidates = [candidate for group in self._of(operator) if (candidate := group.first(key)) is not None]
-        return min(candidates, key=itemgetter(0))[1] if candidates else None
-
-    def _of(self, operator: str | None) -> tuple[_ByKey, ...]:
-        """Suppressions for an operator, by key."""
-        groups = self._about.get(operator)
-        if groups is None:
-            ops = [op for op in self._globs if op is None or (operator and glob_pattern(op).match(operator))]
-            if operator in self._groups and operator not in ops:
-                ops.append(operator)
-            groups = self._about[operator] = tuple(self._groups[op] for op in ops)
-        return groups
+        if (operator, key) not in self._answers:
+            own = self._of_operators.get(operator or "", {})
+            matching = [entry for glob, entry in own.items() if _matches(glob, key)]
+            matching += [
+                entry for (op, glob), entry in self._globs.items() if _matches(op, operator) and _matches(glob, key)
+            ]
+            self._answers[operator, key] = min(matching, key=itemgetter(0), default=(0, None))[1]
+        return self._answers[operator, key]
 
 
-class _ByKey:
-    """The suppressions of one check and one glob of operators."""
-
-    def __init__(self) -> None:
-        self._by_key: dict[str | None, Numbered] = {}
-        self._found: dict[str | None, Numbered | None] = {}
-
-    def add(self, position: int, suppression: Suppression) -> None:
-        """Add one that comes after all others."""
-        self._by_key.setdefault(suppression.key, (position, suppression))
-
-    def first(self, key: str | None) -> Numbered | None:
-        """The first suppression for a key; each key is compared with each glob once."""
-        if key not in self._found:
-            speaks = (
-                entry
-                for glob, entry in self._by_key.items()
-                if glob is None
-                or (key is not None and (glob == key or (is_glob(glob) and glob_pattern(glob).match(key) is not None)))
-            )
-            self._found[key] = next(speaks, None)
-        return self._found[key]
+def _matches(glob: str | None, text: str | None) -> bool:
+    """True if a suppression speaks of a text, or of all."""
+    if glob is None or glob == text:
+        return True
+    return text is not None and is_glob(glob) and glob_pattern(glob).match(text) is not None

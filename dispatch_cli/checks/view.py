@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.files import Captures, Files, Namespaces
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.engine.table.table import Table, plan
+from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Define, Implement, PythonKernel, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -32,6 +32,41 @@ if TYPE_CHECKING:
 
 
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
+
+
+class Pattern(NamedTuple):
+    """Operators that the dispatcher cannot tell apart.
+
+    keys: where they have a kernel, in the order of the enum. fallthrough: those whose active kernel falls through.
+    registered: the same keys as bits (`Layout.registered_bit`). plan: the decision of every slot.
+    operators: those of the view with this pattern, by name; none when only `View.pattern` led here.
+    """
+
+    keys: tuple[str, ...]
+    fallthrough: frozenset[str]
+    registered: int
+    plan: Plan
+    operators: tuple[OperatorName, ...]
+    slot: Mapping[str, int]
+
+    def has(self, key: str) -> bool:
+        """True if a kernel is registered at exactly *key*."""
+        return key in self.keys
+
+    def decision(self, key: str) -> Decision:
+        """Decision on what fills the slot of a runtime key or Undefined, and why."""
+        return self.plan.decisions[self.slot[key]]
+
+    def rule(self, key: str) -> Rule:
+        """The rule that fills the slot of a runtime key or Undefined."""
+        return self.plan.decisions[self.slot[key]].rule
+
+    def falls_through(self, key: str, fallbacks: Mapping[str, Registration]) -> bool:
+        """True if dispatch skips the slot. fallbacks: the backend fallbacks in effect."""
+        decision = self.decision(key)
+        if decision.source is not None:
+            return decision.source in self.fallthrough
+        return decision.rule is Rule.FALLBACK and fallbacks[key].kernel.fallthrough
 
 
 class View(Files):
@@ -311,13 +346,7 @@ def _keys_of(source: StateSource) -> frozenset[str]:
 
 @lru_cache(maxsize=2)
 def _parsed(names: tuple[str, ...]) -> tuple[OperatorName, ...]:
-    return tuple(map(_parsed_name, names))
-
-
-@lru_cache(maxsize=1 << 14)
-def _parsed_name(text: str) -> OperatorName:
-    """A name that is parsed once for all variants of a state, most of whose operators are PyTorch's."""
-    return OperatorName.parse(text)
+    return tuple(map(OperatorName.parse, names))
 
 
 @lru_cache(maxsize=2)

@@ -102,9 +102,8 @@ from collections.abc import Iterator, Set
 from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import kernel_words, keys_text
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.keys.autograd import autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration

@@ -42,8 +42,7 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Need, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.pattern import Pattern
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration

@@ -60,9 +60,8 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel, RedispatchKind

@@ -50,9 +50,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import MAX_NAMED
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.call.fake_dispatch import CONSTRUCTORS
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, Verdict

@@ -50,7 +50,6 @@ from collections.abc import Iterator
 from dispatch_cli.checks.catalogue import dangling_implementation as dangling
 from dispatch_cli.checks.catalogue.dangling_implementation import NOTHING_DEFINES, Defined, asks_for, no_definition
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.hedged import hedged
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.simplify import text_of_all
@@ -91,7 +90,7 @@ def _of_unknown_operator(view: View, finding: Finding, name: OperatorName) -> Fi
     outcome, tip, severity = no_definition(view, name, Defined(view))
     if outcome is not NOTHING_DEFINES:
         finding = finding._replace(message=f"{name} has a registration that PyTorch refuses without it, {outcome}")
-    return hedged(view, dangling.CHECK, finding._replace(tip=tip, severity=severity))
+    return dangling.CHECK.hedged(view, finding._replace(tip=tip, severity=severity))
 
 
 CHECK = Check.of(find, __doc__, "DC106", Severity.ERROR)

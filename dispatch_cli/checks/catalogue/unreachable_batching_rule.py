@@ -59,9 +59,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.registration import Registration

@@ -37,9 +37,8 @@ from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.table.table import unreachable_without_tensors
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import BACKEND_SELECT, UNDEFINED
