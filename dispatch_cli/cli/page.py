@@ -15,7 +15,7 @@ from dispatch_cli.answers.findings.command_options import (
     guards_of,
     load_settings,
     read_known,
-    refuse_unknown_checks,
+    refuse_bad_settings,
     refused_baseline,
 )
 from dispatch_cli.cli.help import Command
@@ -113,7 +113,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]
     state = load_state(source, out.color, guards)
     if out.file is not None:
         refuse_input(out.file)  # before the work
-    refuse_unknown_checks(state, settings)
+    refuse_bad_settings(state, settings)
     names, higher_order = checked_operators(state, bool(source.files))
     entries, baseline = read_known(NO_CHECK_OPTIONS, project, source.allow_outside)
     try:

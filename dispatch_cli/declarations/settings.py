@@ -14,7 +14,7 @@ from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK, SUPPRESSIO
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, text_of
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.text import MAX_QUOTED, parts
+from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
@@ -106,13 +106,6 @@ def _read_comment(problems: Problems, line: str, number: int) -> tuple[Suppressi
     reason = ignore[2].strip().removesuffix("*/").strip()
     if not checks:
         problems.add("bad-comment", "the comment does not name a check to ignore", at, _EXAMPLE)
-        return None
-    if not reason:
-        named_checks = ignore[1].strip()
-        if len(named_checks) > MAX_QUOTED:
-            named_checks = f"{named_checks[:MAX_QUOTED]}…"
-        example = f"write # dispatch-cli: ignore[{named_checks}] REASON"
-        problems.add("missing-reason", "the comment gives no reason", at, example)
         return None
     return Suppression(checks, reason, problems.span(at), number), not line[: comment.start()].strip()
 

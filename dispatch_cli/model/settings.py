@@ -51,7 +51,8 @@ class CheckSettings(NamedTuple):
 class Suppression(NamedTuple):
     """A declaration, or a comment, that findings are intended.
 
-    checks: the ids, codes or prefixes it names. reason: why; there always is one. span: where it stands.
+    checks: the ids, codes or prefixes it names. reason: why; empty for a comment that gives none, which is an error
+    where checks run. span: where it stands.
     line: the line of the same file that it speaks of; None when it speaks of operators and keys instead. last: the last
     such line, where it speaks of a whole entry that begins at *line*.
     op, key: globs over operator names and keys; a key glob of None takes findings without a key as well.

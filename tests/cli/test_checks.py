@@ -212,6 +212,17 @@ def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_th
     )
 
 
+def test_a_comment_without_a_reason_is_an_error_of_the_checks_alone() -> None:
+    text = "dispatch: 1\noperators:\n  - func: m::a(Tensor x) -> Tensor  # dispatch-cli: ignore[guard]\n"
+    Path("x.yaml").write_text(text, encoding="utf-8")
+    for command in ("check-invariants", "guards"):
+        result = call(command, "x.yaml")
+        assert result.code == 2
+        assert "x.yaml:3:37: error[missing-reason]: the comment gives no reason" in result.err
+        assert "help: write # dispatch-cli: ignore[guard] REASON" in result.err
+    assert [call(command, "x.yaml").code for command in ("table", "register")] == [0, 0]
+
+
 def test_the_section_suppresses_by_operator_and_key() -> None:
     write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::a', reason: defined elsewhere}}\n")
     assert finding_rows("b.yaml", "--select", "DC101,DC903") == [("dangling-implementation", "demo::b")]

@@ -18,7 +18,7 @@ from dispatch_cli.answers.findings.command_options import (
     guards_of,
     load_settings,
     read_known,
-    refuse_unknown_checks,
+    refuse_bad_settings,
     refused_baseline,
     say_outcome,
     step_summary_option,
@@ -109,7 +109,7 @@ def command(
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.severity import Severity
 
-    refuse_unknown_checks(state, settings)
+    refuse_bad_settings(state, settings)
     guarded = guarded_names(names, higher_order) if ops else None
     known = None if entries is None else BaselineFilter(entries, options.update_baseline)
     limits = None if full else Limits()

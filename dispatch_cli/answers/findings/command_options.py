@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 SEVERITIES = ("error", "warning", "info")
+MAX_NAMES = 200
+"""Letters of the names of checks that a hint repeats."""
 NEVER = "none"
 """The value of ``--fail-on`` with which a run does not fail, whatever is found."""
 
@@ -169,24 +171,32 @@ def guards_of(project: CheckSettings, allow_outside: bool) -> tuple[str, ...]:
     return tuple(file for file, _ in project.guards)
 
 
-def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings]) -> None:
-    """Refuse names of no check: those in files with their places, one of an option as what is wrong with the option."""
+def refuse_bad_settings(state: State, settings: Sequence[CheckSettings]) -> None:
+    """Refuse names of no check, and comments that give no reason: those in files with their places. Errors: InputError.
+
+    A name in an option is what is wrong with the option.
+    """
     from dispatch_cli.answers.findings.report import unknown_checks
     from dispatch_cli.declarations.problems import MAX_PROBLEMS
     from dispatch_cli.model.problem import InputError, Problem
 
     errors = unknown_checks(state, settings)
-    if not errors:
-        return
-    if all(error.selector.span is None for error in errors):
+    if errors and all(error.selector.span is None for error in errors):
         raise click.BadParameter(f"{errors[0]}; {errors[0].hint}", param_hint=f"'{errors[0].selector.origin}'")
     problems = [
         Problem("unknown-check", str(error), error.selector.span, hint=error.hint) for error in errors[:MAX_PROBLEMS]
     ]
-    if len(errors) > MAX_PROBLEMS:
-        message = f"and {len(errors) - MAX_PROBLEMS} more names of no check"
-        problems.append(Problem("more-problems", message, problems[-1].span))
-    raise InputError(tuple(problems))
+    unexplained = [suppression for suppression in state.declarations.suppressions if not suppression.reason]
+    for suppression in unexplained[:MAX_PROBLEMS]:
+        names = ", ".join(selector.text for selector in suppression.checks)
+        hint = f"write # dispatch-cli: ignore[{names[:MAX_NAMES]}] REASON"
+        problems.append(Problem("missing-reason", "the comment gives no reason", suppression.span, hint=hint))
+    more = len(errors) + len(unexplained) - MAX_PROBLEMS
+    if more > 0:
+        message = f"and {more} more names of no check, or comments without a reason"
+        problems[MAX_PROBLEMS:] = [Problem("more-problems", message, problems[MAX_PROBLEMS - 1].span)]
+    if problems:
+        raise InputError(tuple(problems))
 
 
 def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:

@@ -22,7 +22,7 @@ from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragr
 from dispatch_cli.render.problems import snippet
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import keys_label, short_kernel
+from dispatch_cli.render.words import keys_label, plural, short_kernel
 
 INDENT = 4
 FEW = 3
@@ -114,6 +114,8 @@ def _facts(entry: _Entry) -> Iterator[Fact]:
     keys = tuple(dict.fromkeys(finding.key for finding in findings if finding.key is not None))
     if len(keys) > 1:
         yield Fact("keys", keys_label(keys, short=True))
+    elif more := len(entry.groups) + entry.unlisted - 1:
+        yield Fact("also", f"{plural(more, 'more finding')} here (--full lists {'it' if more == 1 else 'them'})")
     yield from map(note_fact, first.related[:1])
 
 

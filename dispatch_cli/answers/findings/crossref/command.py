@@ -12,7 +12,7 @@ from dispatch_cli.answers.findings.command_options import (
     append_step_summary,
     full_option,
     load_settings,
-    refuse_unknown_checks,
+    refuse_bad_settings,
     say_outcome,
     step_summary_option,
 )
@@ -72,7 +72,7 @@ def show_drift(
     from dispatch_cli.model.settings import CheckSettings, Selector
 
     settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)
-    refuse_unknown_checks(state, settings)
+    refuse_bad_settings(state, settings)
     names, higher_order = state.own_operators(), state.own_higher_order_operators()
     if ops:
         names, higher_order = chosen_of_both_kinds(state, ops)

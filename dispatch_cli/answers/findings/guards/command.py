@@ -85,10 +85,10 @@ def command(
         if out.file is not None:
             say_written(out.file, plural(len(written), "guard"))
         return
-    from dispatch_cli.answers.findings.command_options import refuse_unknown_checks
+    from dispatch_cli.answers.findings.command_options import refuse_bad_settings
     from dispatch_cli.answers.findings.guards.report import guards_report
 
-    refuse_unknown_checks(state, ())
+    refuse_bad_settings(state, ())
     report = guards_report(state, guarded_names(names, higher_order) if ops else None)
     show(report, out)
     if out.file is not None:
