@@ -77,7 +77,7 @@ def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
     assert backend is not None
     covered = coverage_report(state, backend, names)
     return (
-        lambda width: [*coverage.document(covered, width)],
+        lambda _: [*coverage.document(covered)],
         lambda _: [*key.document(key_report(universe, "AutogradOther"), universe=universe)],
         lambda _: [*registrations.document(registrations_report(state, names[:6]))],
         lambda _: [TABLE, Gap(), Facts([Fact("a label", HOSTILE), Fact("another", "word " * 40)]), Paragraph(HOSTILE)],

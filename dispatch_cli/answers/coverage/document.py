@@ -67,7 +67,7 @@ class Counted(NamedTuple):
     served: int = 0
 
 
-def document(report: CoverageReport, _: int | None = None) -> Iterator[Block]:
+def document(report: CoverageReport) -> Iterator[Block]:
     """The counts, then the operators."""
     share = served_share(report)
     answer = share if report.against is None else _needed(report, report.against)

@@ -45,7 +45,7 @@ _HEADS = {
 }
 
 
-def document(report: CoverageOverviewReport, _: int | None = None) -> Iterator[Block]:
+def document(report: CoverageOverviewReport) -> Iterator[Block]:
     """A matrix for each kind of group."""
     yield Paragraph(title(report), kind=ParagraphKind.TITLE, is_verdict=True)
     yield Paragraph(Run(over_label(report), Tone.DIM))

@@ -265,7 +265,6 @@ __all__ = ["document", "sheet"]
 
 def document(
     report: DiffReport,
-    _: int | None = None,
     *,
     universes: tuple[Universe, Universe],
     each: bool = False,

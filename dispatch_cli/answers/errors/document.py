@@ -28,7 +28,7 @@ FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
 """Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
 
 
-def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
+def document(report: ErrorReport) -> Iterator[Block]:
     """The kind of the text, facts, advice for the user and for the author, the compared state, and the slot."""
     source = "standard input" if report.file == "-" else report.file
     yield Paragraph(Run(f"{source}, line {report.line}: {report.says}", Tone.HEAD), is_verdict=True)
@@ -47,7 +47,7 @@ def document(report: ErrorReport, width: int | None = None) -> Iterator[Block]:
         yield from map(Paragraph, compared)
     if report.explained is not None:
         yield Gap()
-        yield from explain.document(report.explained, width, advice=False)
+        yield from explain.document(report.explained, advice=False)
 
 
 def _list(title: str, sentences: Iterable[str]) -> Iterator[Block]:

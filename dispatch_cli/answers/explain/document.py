@@ -62,7 +62,7 @@ ROLE_TONES = {
 STATE_TONES = {RuleState.FIRED: Tone.KERNEL, RuleState.GAVE_WAY: Tone.WARN, RuleState.YES: Tone.WARN}
 
 
-def document(report: ExplainReport, _: int | None = None, advice: bool = True) -> Iterator[Block]:
+def document(report: ExplainReport, advice: bool = True) -> Iterator[Block]:
     """The operator; the answer.
 
     advice: what would help is shown, too, and not only what is to be known.

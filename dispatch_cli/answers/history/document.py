@@ -171,7 +171,7 @@ def _part(part: SchemaPartChange, whole: bool) -> tuple[str, str]:
     return shown[0], shown[1]
 
 
-def document(report: HistoryReport, _: int | None = None) -> Iterator[Block]:
+def document(report: HistoryReport) -> Iterator[Block]:
     """One operator with all its changes, or many with a line each."""
     if len(report.operators) == 1:
         yield from _whole(report, report.operators[0])

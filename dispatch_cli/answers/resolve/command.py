@@ -15,7 +15,7 @@ from dispatch_cli.cli.completion import (
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest, warn_of_overrides
-from dispatch_cli.cli.output import BadInput, Output, output_options, show
+from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.options import Options
@@ -116,17 +116,13 @@ def command(
     The exit code is 1 when PyTorch would raise an error.
     """
     from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, read_call
-    from dispatch_cli.model.problem import InputError
 
     state = state_or_newest(source, out.color)
     asked = CallRequest(operator, tensors, options, keyset, contexts)
-    try:
-        given = read_call(state, asked)
-        if given.name is not None:
-            note_conditions(state, [given.name])
-        report = call_report(state, asked, given)
-    except InputError as error:
-        raise BadInput(error, out.color) from None
+    given = read_call(state, asked)
+    if given.name is not None:
+        note_conditions(state, [given.name])
+    report = call_report(state, asked, given)
     warn_of_overrides(state, out.color)
     show(report, out, full=full)
     if report.fails:

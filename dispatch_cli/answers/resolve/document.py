@@ -14,7 +14,6 @@ from dispatch_cli.answers.resolve.step_wording import (
     error_lines,
     fake_sentence,
     gradient_sentence,
-    kernel_label,
     observed_sentence,
     step_sentence,
 )
@@ -23,6 +22,7 @@ from dispatch_cli.answers.resolve.wording import (
     end_sentence,
     excluded_sentences,
     from_label,
+    held_label,
     left_out_sentence,
     mask_label,
     option_labels,
@@ -67,9 +67,7 @@ if TYPE_CHECKING:
 DOES_TONES = {Does.RAISES: Tone.BAD, Does.NOT_KNOWN: Tone.WARN, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
 
 
-def document(
-    report: ResolveReport, _: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
-) -> Iterator[Block | DrawnPath]:
+def document(report: ResolveReport, full: bool = False, drawn: Sequence[DrawnPath] = ()) -> Iterator[Block | DrawnPath]:
     """The answer, then for each selection its keys and its steps.
 
     full: long texts of errors are whole. drawn: the picture of the call, for formats that have it.
@@ -202,7 +200,7 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
         run = Run(outcome_kernel_label(outcome, last(outcome), short), tone(outcome))
         if outcome.canonical is None:
             return run
-        return (run, Run(f"stale: should be {kernel_label(outcome.canonical, short)}", Tone.BAD, breaks=True))
+        return (run, Run(f"stale: should be {held_label(outcome.canonical, short)}", Tone.BAD, breaks=True))
 
     def rule(outcome: KeyOutcome[TableRow], short: bool) -> Inline:
         chosen, _ = outcome_rule(outcome, last(outcome))
@@ -240,7 +238,7 @@ def _steps(stage: Stage) -> Iterator[Fact]:
     for step in stage.steps:
         runs = [Run(step_sentence(step))]
         if step.canonical is not None:
-            canonical = kernel_label(step.canonical, True)
+            canonical = held_label(step.canonical, True)
             sentence = f"stale: the registrations determine {canonical}, but the live table still holds this kernel"
             runs.append(Run(sentence, Tone.BAD, breaks=True))
         yield Fact(f"Step {step.number}", tuple(runs), step)
@@ -249,7 +247,7 @@ def _steps(stage: Stage) -> Iterator[Fact]:
 _COMBINED = "combined"
 
 
-def call_keys_document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
+def call_keys_document(report: CallKeysReport) -> Iterator[Block]:
     """The tensors with their keys, the thread, and the set of the call."""
     called = ", ".join(tensor.tensor for tensor in report.tensors) or "no tensors"
     within = f" in {', '.join(report.contexts)}" if report.contexts else ""

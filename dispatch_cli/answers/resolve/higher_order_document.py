@@ -172,7 +172,7 @@ def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
 
 
 def document(
-    report: ResolveHigherOrderReport, _: int | None = None, full: bool = False, drawn: Sequence[DrawnPath] = ()
+    report: ResolveHigherOrderReport, full: bool = False, drawn: Sequence[DrawnPath] = ()
 ) -> Iterator[Block | DrawnPath]:
     """The answer, the keys of the first selection and of the last, the steps. Arguments: as of a resolved call."""
     effect = ", with a side effect" if report.side_effect else ""

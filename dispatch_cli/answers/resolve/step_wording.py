@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dispatch_cli.answers.resolve.report import Assumed, StepReport
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.table.wording import kernel_phrase
 from dispatch_cli.engine.call.errors import brief
 from dispatch_cli.engine.call.gradient import GradientLoss, LostGradient
 from dispatch_cli.engine.call.trace import (
@@ -22,7 +22,7 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.keys.keyset import functionalities_of
 from dispatch_cli.model.kernel import RedispatchKind, WrapKind
-from dispatch_cli.render.words import fallthrough_text, short_kernel
+from dispatch_cli.render.words import short_kernel
 
 _REASONS = {
     Why.CONVENTION: ", as wrappers do by convention",
@@ -54,7 +54,7 @@ def step_sentence(step: StepReport) -> str:
         return f"{hop.slot}: it is not known which kernel there is"
     if step.entry.kernel is None and hop.python is None:
         return f"{hop.slot}: there is no kernel"
-    kernel = kernel_phrase(step)
+    kernel = step_kernel(step)
     match hop.does:
         case Does.ENDS:
             text = f"{kernel} computes the result"
@@ -110,7 +110,7 @@ def _changes(step: StepReport) -> str:
 
 def assumption(assumed: Assumed) -> str:
     """The kernels that are assumed to redispatch by convention, and how to declare that they do not."""
-    kernels = list(dict.fromkeys(kernel_phrase(step) for step in assumed.kernels))
+    kernels = list(dict.fromkeys(step_kernel(step) for step in assumed.kernels))
     goes, clause = ("redispatches", "it computes") if len(kernels) == 1 else ("redispatch", "one computes")
     return (
         f"Assumed by convention: {some_keys(kernels)} {goes}. If {clause} the result itself, declare it with "
@@ -155,28 +155,12 @@ def gradient_sentence(lost: LostGradient) -> str:
             )
 
 
-def kernel_label(row: TableRow, short: bool) -> str:
-    """A kernel, and whether it is PyTorch's own or a fallthrough; a dash for an empty slot."""
-    if row.kernel is None:
-        return "-"
-    if row.core_fallback:
-        return "PyTorch's own" if short or row.fallthrough else f"PyTorch's own, {short_kernel(row.kernel)}"
-    if row.fallthrough:
-        return f"fallthrough{fallthrough_text(row.kernel, row.span, short)}"
-    return short_kernel(row.kernel) if short else row.kernel
-
-
-def kernel_phrase(step: StepReport) -> str:
+def step_kernel(step: StepReport) -> str:
     """The kernel of a step inside a sentence."""
-    python, row = step.hop.python, step.entry
+    python = step.hop.python
     if python is not None and python.kernel is not None:
         return f"the Python kernel {python.kernel}"
-    if row.kernel is None:
-        return "no kernel"
-    kernel = kernel_label(row, True)
-    if row.core_fallback:
-        return f"PyTorch's own fallback ({short_kernel(row.kernel)})"
-    return f"the kernel {kernel}" if kernel == row.kernel and " " in kernel else kernel
+    return "no kernel" if step.entry.kernel is None else kernel_phrase(step.entry)
 
 
 def some_keys(names: Sequence[str]) -> str:

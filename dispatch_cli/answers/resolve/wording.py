@@ -8,10 +8,10 @@ from typing import Any
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.answers.resolve.call_keys import CarriedKey
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
-from dispatch_cli.answers.resolve.step_wording import handed_over, kernel_label, kernel_phrase, raised_label
+from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, step_kernel
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.wording import otherwise_text, source_label
+from dispatch_cli.answers.table.wording import kernel_label, kernel_phrase, otherwise_text, source_label
 from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.call.simulate import Unwrapped
 from dispatch_cli.engine.call.trace import (
@@ -88,10 +88,19 @@ def outcome_kernel_label(outcome: KeyOutcome[TableRow], last: StepReport | None,
 
     last: the last step at the key.
     """
-    if last is None or last.hop.python is None:
-        return kernel_label(outcome.entry, short)
-    kernel = last.hop.python.kernel
-    return f"{kernel} (Python)" if kernel is not None else kernel_label(last.entry, short)
+    row, python = outcome.entry, None if last is None else last.hop.python
+    if last is not None and python is not None:
+        if python.kernel is not None:
+            return f"{python.kernel} (Python)"
+        row = last.entry
+    return held_label(row, short)
+
+
+def held_label(row: TableRow, short: bool) -> str:
+    """A kernel in a table of keys: a dash for none, and PyTorch's own fallbacks as such."""
+    if row.kernel is None:
+        return "-"
+    return "PyTorch's own" if row.core_fallback and (short or row.fallthrough) else kernel_label(row, short)
 
 
 def outcome_rule(outcome: KeyOutcome[TableRow], last: StepReport | None) -> tuple[Rule, str]:
@@ -207,10 +216,7 @@ def excluded_sentences(report: ResolveReport) -> Iterator[str]:
     for outcome in report.selections[0].keys:
         row = outcome.entry
         if outcome.excluded_by_context and row.kernel not in ran and not row.core_fallback and not row.fallthrough:
-            label = kernel_label(row, True)
-            if row.kernel is not None and row.kernel.startswith("registered at "):
-                label = f"the kernel {'' if label == row.kernel else 'of '}{label}"
-            yield f"{outcome.key} is excluded by the contexts, so {label} does not run."
+            yield f"{outcome.key} is excluded by the contexts, so {kernel_phrase(row)} does not run."
 
 
 def end_sentence(report: ResolveReport) -> str:
@@ -222,7 +228,7 @@ def end_sentence(report: ResolveReport) -> str:
         where = " in the call or in its backward pass" if is_late else ""
         return f"PyTorch raises an error{where}: {reason_words(cell)}{kernel}."
     last = report.steps[-1]
-    where = f"{kernel_phrase(last)} at {last.hop.slot}{_rule(last)}"
+    where = f"{step_kernel(last)} at {last.hop.slot}{_rule(last)}"
     match report.end.kind:
         case EndKind.KERNEL:
             return f"The call ends in {where}."

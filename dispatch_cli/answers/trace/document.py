@@ -49,7 +49,7 @@ from dispatch_cli.render.words import plural, short_kernel
 TOTALS = 20
 
 
-def document(report: TraceReport, _: int | None = None, limit: int | None = None) -> Iterator[Block]:
+def document(report: TraceReport, limit: int | None = None) -> Iterator[Block]:
     """The answer. limit: of the lines of the trees, the heaviest of which are shown; None for all."""
     yield from _summary(report)
     if report.counts.shown:

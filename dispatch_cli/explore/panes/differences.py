@@ -236,7 +236,7 @@ class DifferencesPane(ListPane):
         assert self._states is not None, "they were compared"
         universes = (self._states.old.dispatcher.universe, self._states.new.dispatcher.universe)
         each = self._shown is not self._whole
-        return diff_documents.document(self._shown.report, width, universes=universes, each=each, ways=_WAYS)
+        return diff_documents.document(self._shown.report, universes=universes, each=each, ways=_WAYS)
 
     def opens(self, item: Any) -> Any:
         """The operator, or the place, of a row of differences."""

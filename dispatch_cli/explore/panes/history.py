@@ -47,7 +47,7 @@ class HistoryPane(Pane):
             self._say(f"No embedded version has {spot.operator or spot.higher_order or 'an operator'}.")
         else:
             report: Any = answer.report
-            self.view.show(lambda width: history_documents.document(report, width))
+            self.view.show(lambda _: history_documents.document(report))
         self.answered(answer)
 
     def _say(self, text: str) -> None:

@@ -210,7 +210,7 @@ def impl_declarations(change: ImplChange) -> str:
     return f"higher_order_operators:\n  - name: {scalar(change.edits[0].operator)}\n    add: true\n{lines}"
 
 
-def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:
+def document(report: ExplainHigherOrderReport) -> Iterator[Block]:
     """The operator; the answer, and what it follows from."""
     effects = [", with a side effect"] if report.side_effect else []
     effects += [", writes to its arguments"] if report.mutates else []

@@ -72,7 +72,7 @@ def name_of(entry: RuleEntry) -> str:
     return QUESTION if entry.rule is None else entry.rule.dump_text
 
 
-def document(report: RulesReport, _: int | None = None, *, whole: bool) -> Iterator[Block]:
+def document(report: RulesReport, *, whole: bool) -> Iterator[Block]:
     """whole: the examples with their declarations and every rule in turn, not the list."""
     if whole:
         for position, entry in enumerate(report.rules):
