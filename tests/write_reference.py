@@ -10,8 +10,8 @@ from pathlib import Path
 
 from dispatch_cli.answers.findings.checks import checks_report
 from dispatch_cli.answers.findings.checks_document import GROUPS, documentation_markdown
-from dispatch_cli.declarations.format import FILE, RECORDS
-from dispatch_cli.declarations.format_types import Field, Record
+from dispatch_cli.declarations.formats.format import FILE, RECORDS
+from dispatch_cli.declarations.formats.format_types import Field, Record
 
 ROOT = Path(__file__).parents[1]
 WRITTEN = "This file is written by `python -m tests.write_reference`.\n"

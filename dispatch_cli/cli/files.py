@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.declarations.project_folder import project_folder
+from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.files.paths import is_in
 from dispatch_cli.render.printed import UNENCODABLE
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.format_types import Record, Type
-from dispatch_cli.declarations.operator_format import PYTORCHS_WORDS
+from dispatch_cli.declarations.formats.format_types import Record, Type
+from dispatch_cli.declarations.formats.operator_format import PYTORCHS_WORDS
 from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text

@@ -11,27 +11,31 @@ from typing import NamedTuple
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import source, tree
-from dispatch_cli.declarations.changes import change_declarations, read_changes
-from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.fields import read_record
-from dispatch_cli.declarations.format import IMPORTED, VERSION
-from dispatch_cli.declarations.guards import read_guards, read_promises
+from dispatch_cli.declarations.formats.format import IMPORTED, VERSION
+from dispatch_cli.declarations.formats.operator_format import MAKERS
+from dispatch_cli.declarations.formats.support_format import SUPPORT
 from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, base_hint, read_header
-from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
-from dispatch_cli.declarations.keys import KeyReader
-from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
-from dispatch_cli.declarations.operator_format import MAKERS
-from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
-from dispatch_cli.declarations.project import TABLE
-from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.settings import read_comments, read_settings, read_source_comments, read_suppressions
-from dispatch_cli.declarations.support_format import SUPPORT
+from dispatch_cli.declarations.project import TABLE, within
+from dispatch_cli.declarations.sections.changes import change_declarations, read_changes
+from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
+from dispatch_cli.declarations.sections.guards import read_guards, read_promises
+from dispatch_cli.declarations.sections.higher_order import read_higher_order_operators, read_modes
+from dispatch_cli.declarations.sections.keys import KeyReader
+from dispatch_cli.declarations.sections.libraries import read_fallbacks, read_libraries
+from dispatch_cli.declarations.sections.operators import read_operators
+from dispatch_cli.declarations.sections.settings import (
+    read_comments,
+    read_settings,
+    read_source_comments,
+    read_suppressions,
+)
+from dispatch_cli.declarations.sections.undecided import read_functions, read_not_understood, read_undecided
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
-from dispatch_cli.declarations.undecided import read_functions, read_not_understood, read_undecided
 from dispatch_cli.declarations.universe_file import UniverseName, load_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model import read_lines

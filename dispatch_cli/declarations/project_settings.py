@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from dispatch_cli import bases
-from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK
 from dispatch_cli.declarations.fields import Values, is_true, read_record, read_records, scalars, text_of, texts_of
-from dispatch_cli.declarations.format_types import (
+from dispatch_cli.declarations.formats.check_format import A_SEVERITY, CHECK
+from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     TEXT,
     TEXTS,
@@ -20,12 +20,11 @@ from dispatch_cli.declarations.format_types import (
     list_of,
     record,
 )
+from dispatch_cli.declarations.formats.support_format import SUPPORT
 from dispatch_cli.declarations.problems import Place
-from dispatch_cli.declarations.project import NO_BASE, TABLE
-from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.settings import check_settings
+from dispatch_cli.declarations.project import NO_BASE, TABLE, within
+from dispatch_cli.declarations.sections.settings import check_settings
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, Source, SourceError, check_inside, read_plain
-from dispatch_cli.declarations.support_format import SUPPORT
 from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import Node

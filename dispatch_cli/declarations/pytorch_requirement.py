@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.declarations.project_folder import project_folder
+from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, SourceError, read_plain
 from dispatch_cli.files import paths
 from dispatch_cli.model.span import Span

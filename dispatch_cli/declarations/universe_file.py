@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dispatch_cli import universes
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.project_folder import within
+from dispatch_cli.declarations.project import within
 from dispatch_cli.declarations.tree import Mapping, Node, Sequence, plain_data
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.problem import InputError, Problem

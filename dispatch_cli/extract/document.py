@@ -1,7 +1,7 @@
 """A declaration document out of what sources say: plain data, with the place and the conditions of each entry.
 
-`declarations.format` says what it means. Reading the document gives the same whether it was written to a file before or
-not. What is not known well enough to be registered is in the sections ``undecided`` and ``not_understood``.
+The fields are those of `declarations.formats`. Reading the document gives the same whether it was written to a file
+before or not. What is not known well enough to be registered is in the sections ``undecided`` and ``not_understood``.
 
 What is registered for an operator of ``custom_op`` in other places belongs into its entry, as PyTorch decides by all of
 it. Where a function is registered under a condition only, the operator has an entry for each case.
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from dispatch_cli.declarations.format import VERSION
-from dispatch_cli.declarations.kernel_format import CATCH_ALL
-from dispatch_cli.declarations.operator_format import UNKNOWN
+from dispatch_cli.declarations.formats.format import VERSION
+from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
+from dispatch_cli.declarations.formats.operator_format import UNKNOWN
 from dispatch_cli.extract.readable import (
     Data,
     called_function_entry,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TypeVar
 
-from dispatch_cli.declarations.project_folder import project_folder
+from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import SourceError, check_inside
 from dispatch_cli.declarations.universe_file import is_free_backend_name
 from dispatch_cli.extract.sources import Sources

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.declarations import source
-from dispatch_cli.declarations.project_folder import within
+from dispatch_cli.declarations.project import within
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.given_names import MARK
 from dispatch_cli.extract.left_out import (

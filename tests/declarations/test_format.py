@@ -9,8 +9,8 @@ import pytest
 import yaml
 from jsonschema_rs import Draft202012Validator, meta
 
-from dispatch_cli.declarations.format import RECORDS
-from dispatch_cli.declarations.json_schema import json_schema
+from dispatch_cli.declarations.formats.format import RECORDS
+from dispatch_cli.declarations.formats.json_schema import json_schema
 from tests.declarations.helpers import read
 from tests.declarations.test_problems import CASES, GOOD
 from tests.write_reference import format_reference

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.declarations.check_format import GUARD, RESOLVES
+from dispatch_cli.declarations.formats.check_format import GUARD, RESOLVES
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import EndKind

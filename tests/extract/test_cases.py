@@ -23,12 +23,12 @@ from jsonschema_rs import Draft202012Validator
 
 from dispatch_cli.audit import audit
 from dispatch_cli.capture.write import yaml_text
-from dispatch_cli.declarations.json_schema import json_schema
+from dispatch_cli.declarations.formats.json_schema import json_schema
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.tree import ExtractedDocument
-from dispatch_cli.extract.cpp.project import CppProject
+from dispatch_cli.extract.cpp.preprocessor.project import CppProject
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.run import extract_cpp
-from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.python.reading import extract_python

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from dispatch_cli.declarations.json_schema import json_schema
+from dispatch_cli.declarations.formats.json_schema import json_schema
 from tests.declarations.test_format import EVERY_FIELD
 from tests.fuzz import words
 

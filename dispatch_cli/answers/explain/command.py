@@ -106,7 +106,7 @@ def _pasted(file: str, allow_outside: bool) -> PastedText:
     """The errors of a text; exits with 2 when it can not be read, and when it has none that is understood."""
     from dispatch_cli.answers.errors.answer import read
     from dispatch_cli.answers.errors.read import MAX_CHARACTERS, lines_of_table
-    from dispatch_cli.declarations.project_folder import within
+    from dispatch_cli.declarations.project import within
     from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
 
     try:

@@ -156,7 +156,7 @@ def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
 
 def guards_of(project: CheckSettings, allow_outside: bool) -> tuple[str, ...]:
     """The guards files that a project names. Errors: InputError for those that are not there."""
-    from dispatch_cli.declarations.project_folder import within
+    from dispatch_cli.declarations.project import within
     from dispatch_cli.declarations.source import SourceError, check
     from dispatch_cli.model.problem import InputError, Problem
 
@@ -287,7 +287,7 @@ def read_known(
             raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
         return None, None
     from dispatch_cli.answers.findings.baseline.report import BaselineError, read_baseline
-    from dispatch_cli.declarations.project_folder import within
+    from dispatch_cli.declarations.project import within
     from dispatch_cli.declarations.source import SourceError, read_json
 
     file = named if isinstance(named, str) else named.text

@@ -155,7 +155,7 @@ def schema_command(report: str | None, file: str | None) -> None:
 
 
 def _of_declarations() -> dict[str, Any]:
-    from dispatch_cli.declarations.json_schema import json_schema
+    from dispatch_cli.declarations.formats.json_schema import json_schema
 
     return json_schema()
 

@@ -5,15 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.extract.cpp.blocks import KINDS, ObjectsReader, function_head, in_test, made_block, when_called
-from dispatch_cli.extract.cpp.body import BodyReader
-from dispatch_cli.extract.cpp.brackets import ChainCall, chain_calls, inside, nesting, split
-from dispatch_cli.extract.cpp.conditions import When, joined, undecided
+from dispatch_cli.extract.cpp.blocks import (
+    KINDS,
+    BodyReader,
+    ObjectsReader,
+    function_head,
+    in_test,
+    made_block,
+    when_called,
+)
+from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined, undecided
+from dispatch_cli.extract.cpp.preprocessor.tokens import (
+    ChainCall,
+    CppToken,
+    chain_calls,
+    inside,
+    nesting,
+    spelled,
+    split,
+)
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, same_conditions
 from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryVariable
-from dispatch_cli.extract.cpp.tokens import CppToken, spelled
-from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.cpp.values import KernelArgument, Lookup, kernel_of, key_from, text_of
 from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.condition import Atom, Condition, Not

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from dispatch_cli.extract.cpp.brackets import chain_calls
-from dispatch_cli.extract.cpp.conditions import When, joined
-from dispatch_cli.extract.cpp.tokens import CppToken, spelled
+from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, chain_calls, spelled
 from dispatch_cli.extract.cpp.values import (
     CATCH_ALL,
     KernelArgument,

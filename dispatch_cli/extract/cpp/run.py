@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from dispatch_cli.extract.cpp.conditions import When
-from dispatch_cli.extract.cpp.macro_table import UnclosedMacro
-from dispatch_cli.extract.cpp.project import CppProject
+from dispatch_cli.extract.cpp.preprocessor.conditions import When
+from dispatch_cli.extract.cpp.preprocessor.macro_table import UnclosedMacro
+from dispatch_cli.extract.cpp.preprocessor.project import CppProject
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.reader import UnitReader, assumptions
 from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
 from dispatch_cli.extract.cpp.scope import LibraryFunctions
-from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork, WorkBudget
 from dispatch_cli.model.condition import Atom, Condition, Not

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, weight
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.signatures import declared_in, signature_of
-from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, weight
-from dispatch_cli.extract.cpp.unit import TranslationUnit
 
 LOOKUP = 10
 """Units of work of a name that stands for an expression."""

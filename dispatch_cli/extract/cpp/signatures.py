@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
-from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, angle_end, inside, lex, split
 
 _VALUE = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\]\n]{0,200}\]\s*)?([={])")
 _CONSTANT = re.compile(r"\b(?:const|constexpr|static|inline)\b[^;{}()=]{0,200}\Z")

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.brackets import inside, split, unwrapped
-from dispatch_cli.extract.cpp.conditions import Decision, When, conjunction, disjunction, joined, opposite, undecided
+from dispatch_cli.extract.cpp.preprocessor.conditions import (
+    Decision,
+    When,
+    conjunction,
+    disjunction,
+    joined,
+    opposite,
+    undecided,
+)
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, spelled, split, unwrapped, weight
 from dispatch_cli.extract.cpp.registrations import Findings, Registrar, same_conditions
 from dispatch_cli.extract.cpp.scope import LOOKUP, LibraryFunction, UnitScope
-from dispatch_cli.extract.cpp.tokens import CppToken, spelled, weight
 from dispatch_cli.extract.cpp.values import Lookup
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.condition import Atom

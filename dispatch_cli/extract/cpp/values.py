@@ -6,8 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.brackets import angle_end, inside, split, unwrapped
-from dispatch_cli.extract.cpp.tokens import CppToken, spelled, string_value
+from dispatch_cli.extract.cpp.preprocessor.tokens import (
+    CppToken,
+    angle_end,
+    inside,
+    spelled,
+    split,
+    string_value,
+    unwrapped,
+)
 from dispatch_cli.model.extracted import Unknown
 
 _SAME = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
     Dotted,
     FunctionValue,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, is_known_type, return_type, schema_type
-from dispatch_cli.extract.python.methods import items_of
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.methods import items_of
+from dispatch_cli.extract.python.evaluation.values import (
     DeviceText,
     Dotted,
     EnumMember,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from dispatch_cli.extract.python.methods import items_of
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.methods import items_of
+from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     Opaque,
     OperatorHandle,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
-from dispatch_cli.extract.python.evaluator import Call
-from dispatch_cli.extract.python.methods import items_of
-from dispatch_cli.extract.python.operator_functions import OperatorFunctions
-from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.evaluator import Call
+from dispatch_cli.extract.python.evaluation.methods import items_of
+from dispatch_cli.extract.python.evaluation.values import (
     Bound,
     Dotted,
     LibraryValue,
@@ -18,6 +16,8 @@ from dispatch_cli.extract.python.values import (
     Value,
     function_name,
 )
+from dispatch_cli.extract.python.operator_functions import OperatorFunctions
+from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (
     ExtractedBlock,

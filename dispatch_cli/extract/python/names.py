@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.extract.python.keys import CALLED, DIRECT_REGISTER, HARMLESS, METHODS, ROOTS, TORCH_FUNCTIONS
-from dispatch_cli.extract.python.methods import MAX_ITEMS
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.methods import MAX_ITEMS
+from dispatch_cli.extract.python.evaluation.values import (
     Bound,
     Dotted,
     FunctionValue,
@@ -22,6 +21,7 @@ from dispatch_cli.extract.python.values import (
     Value,
     constant,
 )
+from dispatch_cli.extract.python.keys import CALLED, DIRECT_REGISTER, HARMLESS, METHODS, ROOTS, TORCH_FUNCTIONS
 
 MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""

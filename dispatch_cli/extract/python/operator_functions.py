@@ -8,11 +8,9 @@ from collections.abc import Callable
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
-from dispatch_cli.extract.python.evaluator import Call
-from dispatch_cli.extract.python.lookups import Classes
-from dispatch_cli.extract.python.names import every_node
-from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.evaluator import Call
+from dispatch_cli.extract.python.evaluation.lookups import Classes
+from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
     Dotted,
     HigherOrderHandle,
@@ -24,6 +22,8 @@ from dispatch_cli.extract.python.values import (
     function_name,
     source_text,
 )
+from dispatch_cli.extract.python.names import every_node
+from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.extracted import FunctionRole, HigherOrderFunction, OperatorFunction, Unknown
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.binding import Bindings, Imports
-from dispatch_cli.extract.python.calls import Calls
-from dispatch_cli.extract.python.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.expressions import Expressions
-from dispatch_cli.extract.python.functions import PythonFunctions
+from dispatch_cli.extract.python.evaluation.binding import Bindings, Imports
+from dispatch_cli.extract.python.evaluation.calls import Calls
+from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
+from dispatch_cli.extract.python.evaluation.expressions import Expressions
+from dispatch_cli.extract.python.evaluation.functions import PythonFunctions
+from dispatch_cli.extract.python.evaluation.lookups import Classes, Lookups
+from dispatch_cli.extract.python.evaluation.statements import Statements
+from dispatch_cli.extract.python.evaluation.values import FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.keys import CALLED, HARMLESS, UNMISTAKABLE
-from dispatch_cli.extract.python.lookups import Classes, Lookups
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.results import called_functions, joined, missing_names, without_rivals
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.statements import Statements
 from dispatch_cli.extract.python.torch_calls import TorchCalls
-from dispatch_cli.extract.python.values import FunctionValue, Opaque, Scope
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.condition import atoms

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.values import (
     FunctionValue,
 )
 from dispatch_cli.model.condition import Condition, atoms, negated

@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from dispatch_cli.extract.given_names import ExtensionNames
-from dispatch_cli.extract.python.methods import items_of
-from dispatch_cli.extract.python.modules import ModuleIndex
-from dispatch_cli.extract.python.names import called_name, every_node
-from dispatch_cli.extract.python.options import merged
-from dispatch_cli.extract.python.results import unknown_names
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.methods import items_of
+from dispatch_cli.extract.python.evaluation.options import merged
+from dispatch_cli.extract.python.evaluation.values import (
     MAX_BITS,
     MAX_NAME,
     MAX_PARTS,
@@ -27,6 +24,9 @@ from dispatch_cli.extract.python.values import (
     size_of,
     source_text,
 )
+from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.names import called_name, every_node
+from dispatch_cli.extract.python.results import unknown_names
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.condition import Atom, Condition, Not, negated

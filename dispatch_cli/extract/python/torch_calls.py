@@ -12,15 +12,9 @@ import dispatch_cli.extract.python.keys as keys
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema
 from dispatch_cli.extract.python.bodies import body_of, is_as_written
-from dispatch_cli.extract.python.evaluator import Call
-from dispatch_cli.extract.python.infer import infer_schema
-from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
-from dispatch_cli.extract.python.libraries import Libraries
-from dispatch_cli.extract.python.lookups import Classes
-from dispatch_cli.extract.python.operator_functions import METHODS as HIGHER_ORDER_METHODS
-from dispatch_cli.extract.python.operator_functions import HigherOrderOperators, OperatorFunctions, imported
-from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.values import (
+from dispatch_cli.extract.python.evaluation.evaluator import Call
+from dispatch_cli.extract.python.evaluation.lookups import Classes
+from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
     Bound,
     ClassValue,
@@ -37,6 +31,12 @@ from dispatch_cli.extract.python.values import (
     Value,
     function_name,
 )
+from dispatch_cli.extract.python.infer import infer_schema
+from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.libraries import Libraries
+from dispatch_cli.extract.python.operator_functions import METHODS as HIGHER_ORDER_METHODS
+from dispatch_cli.extract.python.operator_functions import HigherOrderOperators, OperatorFunctions, imported
+from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import CustomOperator, Unknown
 

@@ -7,7 +7,7 @@ The names that others need are imported here; they are defined in `model` (value
 from __future__ import annotations
 
 from dispatch_cli.model.schema.compare import find_schema_differences, real_types, takes_symint
-from dispatch_cli.model.schema.error import SchemaError
+from dispatch_cli.model.schema.cursor import SchemaError
 from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
 from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_schema, parse_schema, parse_signature
 from dispatch_cli.model.schema.types import SchemaType, TypeKind

@@ -11,8 +11,7 @@ import re
 from itertools import repeat
 
 from dispatch_cli.model.options import DTYPES, OTHER_NAMES
-from dispatch_cli.model.schema.cursor import Cursor, is_name, is_string
-from dispatch_cli.model.schema.error import MAX_BROADCAST, PartError, shortened
+from dispatch_cli.model.schema.cursor import MAX_BROADCAST, Cursor, PartError, is_name, is_string, shortened
 from dispatch_cli.model.schema.types import SchemaType, TypeKind, seen_by_torchscript
 from dispatch_cli.model.suggest import suggestion
 

@@ -2,7 +2,7 @@
 included: what PyTorch refuses is refused here, and what it accepts is read to the same effect.
 
 Known differences: PyTorch knows which custom classes (``__torch__.torch.classes.ns.Name``) are registered, and here
-every name is taken; alias sets keep their order, where PyTorch prints that of a hash table; the limits of `error`
+every name is taken; alias sets keep their order, where PyTorch prints that of a hash table; the limits of `cursor`
 apply; and what no operator has is not understood: comments, type variables, Union and Future types, and the values
 that `defaults` names.
 """
@@ -13,9 +13,8 @@ from enum import Enum, auto
 from functools import lru_cache
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
-from dispatch_cli.model.schema.cursor import Cursor, is_name
+from dispatch_cli.model.schema.cursor import Cursor, SchemaError, is_name, shortened
 from dispatch_cli.model.schema.defaults import read_default, read_printed
-from dispatch_cli.model.schema.error import SchemaError, shortened
 from dispatch_cli.model.schema.model import Argument, Default, FunctionSchema
 from dispatch_cli.model.schema.type_parser import TypeReader
 from dispatch_cli.model.schema.types import TypeKind

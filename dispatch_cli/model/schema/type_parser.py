@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.model.schema.cursor import Cursor, is_name
-from dispatch_cli.model.schema.error import PartError, shortened
+from dispatch_cli.model.schema.cursor import Cursor, PartError, is_name, shortened
 from dispatch_cli.model.schema.model import AliasInfo
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,

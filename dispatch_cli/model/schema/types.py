@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from dispatch_cli.model.schema.error import MAX_DEPTH, PartError
+from dispatch_cli.model.schema.cursor import MAX_DEPTH, PartError
 
 _OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.cpp.project import CppProject
+from dispatch_cli.extract.cpp.preprocessor.project import CppProject
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedKernel, SourceKind

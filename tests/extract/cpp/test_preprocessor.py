@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.cpp.macro_table import UnclosedMacro
-from dispatch_cli.extract.cpp.tokens import string_value, tokens_of
+from dispatch_cli.extract.cpp.preprocessor.macro_table import UnclosedMacro
+from dispatch_cli.extract.cpp.preprocessor.tokens import string_value, tokens_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.extracted import SourceKind

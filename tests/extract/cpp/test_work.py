@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.audit import audit
+from dispatch_cli.extract.cpp.preprocessor.tokens import normal
 from dispatch_cli.extract.cpp.run import extract_cpp
-from dispatch_cli.extract.cpp.tokens import normal
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
 from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, SourceKind

@@ -16,7 +16,7 @@ from dispatch_cli.extract.document import document
 from dispatch_cli.model.condition import parse_condition, value
 from dispatch_cli.model.extracted import Extraction
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema.error import SchemaError
+from dispatch_cli.model.schema.cursor import SchemaError
 from dispatch_cli.model.schema.parser import parse_printed_schema, parse_schema
 from tests.extract.projects.live import Live, LiveRow, Row, Rows, Schema
 from tests.extract.projects.project import Project

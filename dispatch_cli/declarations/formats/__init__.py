@@ -1,0 +1,1 @@
+"""The fields of declaration files: names, types and meanings."""

@@ -1,0 +1,177 @@
+"""State that every reader of a section needs and adds to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_place
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.sections.keys import KeyReader
+from dispatch_cli.declarations.text import printable
+from dispatch_cli.declarations.tree import Mapping, Node
+from dispatch_cli.model.change import HistoryChange, RegistrationName
+from dispatch_cli.model.condition import Condition, all_text
+from dispatch_cli.model.declarations import (
+    Block,
+    Define,
+    Fallback,
+    Implement,
+    LibraryKind,
+    OpenBlock,
+    PythonKernel,
+    RegisteringFunction,
+    Registrant,
+    Step,
+    Undecided,
+    UnreadStatement,
+)
+from dispatch_cli.model.fake_tensor import DeclaredFakeRules
+from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+from dispatch_cli.model.kernel import Kernel, Redispatch
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.settings import CheckSettings, Suppression
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.support import Promise
+
+
+class DefinedOperator(NamedTuple):
+    """An operator that a file defines. custom: by ``torch.library.custom_op``."""
+
+    schema: FunctionSchema
+    tags: tuple[str, ...]
+    custom: bool
+
+
+@dataclass(slots=True)
+class ReadSoFar:
+    """Content of all files that are read so far, as far as later entries depend on it.
+
+    redispatches: how functions go on with a call, by the names of kernels: those of one name are one function.
+    operators: those that are defined.
+    python_keys: the operators and keys with a kernel that was registered from Python, and the conditions of each.
+    conditions: by their texts.
+    """
+
+    redispatches: dict[str, Redispatch] = field(default_factory=dict)
+    operators: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
+    python_keys: dict[tuple[OperatorName, str], list[tuple[Condition, ...]]] = field(default_factory=dict)
+    conditions: dict[str, Condition] = field(default_factory=dict)
+
+
+class ReadChange(NamedTuple):
+    """A change with its place. names: the registrations that it names, with their places."""
+
+    change: HistoryChange
+    node: Node
+    names: tuple[tuple[RegistrationName, Node], ...]
+
+
+class ReadChanges(NamedTuple):
+    """A section of changes, and how much its file had registered before."""
+
+    changes: tuple[ReadChange, ...]
+    steps: int
+    python_kernels: int
+
+
+@dataclass(slots=True)
+class FileContext:
+    """One file that is being read, and what it has said so far.
+
+    known: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
+    extracted: it was written by ``extract``. through: the entries of ``extends`` that led to it. inherited: others
+    extend it, and the user did not name it. when: the conditions of what is being read.
+    """
+
+    problems: Problems
+    keys: KeyReader
+    known: ReadSoFar
+    snapshot: bool = False
+    by: Registrant = Registrant.USER
+    extracted: bool = False
+    through: tuple[Span, ...] = ()
+    inherited: bool = False
+    when: tuple[Condition, ...] = ()
+    core_fallbacks: bool = True
+    steps: list[Step] = field(default_factory=list)
+    python_kernels: list[PythonKernel] = field(default_factory=list)
+    higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
+    modes: list[ModeType] = field(default_factory=list)
+    fake_rules: list[DeclaredFakeRules] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
+    suppressions: list[Suppression] = field(default_factory=list)
+    settings: list[CheckSettings] = field(default_factory=list)
+    functions: list[RegisteringFunction] = field(default_factory=list)
+    undecided: list[Undecided] = field(default_factory=list)
+    unread: list[UnreadStatement] = field(default_factory=list)
+    changes: list[ReadChanges] = field(default_factory=list)
+
+    def placed(self, node: Node) -> AbstractContextManager[None]:
+        """Context for reading an entry: its place, and its conditions, added to those around it, where it has them."""
+        if type(node) is Mapping:
+            fields = {key.text: value for key, value in node.pairs if key.text in _PLACED}
+            if fields:
+                return self._placed(fields)
+        return _AS_IT_IS
+
+    @contextmanager
+    def _placed(self, fields: dict[str, Node]) -> Iterator[None]:
+        at, when = self.problems.at, self.when
+        self.problems.at = read_place(self.problems, fields.get(AT)) or at
+        self.when = (*when, *read_conditions(self.problems, self.known.conditions, fields.get(WHEN)))
+        try:
+            yield
+        finally:
+            self.problems.at, self.when = at, when
+
+    def open(self, block: Block) -> None:
+        """Begin a block."""
+        self.steps.append(OpenBlock(block, self.when))
+
+    def block(
+        self, kind: LibraryKind, namespace: str, dispatch_key: str | None, at: Node, *, implicit: bool = False
+    ) -> Block:
+        """The registration block that begins at *at*."""
+        span = self.problems.span(at)
+        return Block(
+            kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit, self.by, self.extracted
+        )
+
+    def define(self, definition: Define | None, *, custom: bool = False) -> None:
+        """Define an operator; None where a mistake in it was noted. custom: by ``torch.library.custom_op``."""
+        if definition is not None:
+            self.steps.append(definition._replace(when=self.when) if self.when else definition)
+            self.known.operators[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom)
+
+    def implement(self, block: Block, name: OperatorName, key: str | None, kernel: Kernel, span: Span | None) -> None:
+        """Register a kernel, where the name can be used. key: None for the catch-all."""
+        if not name.name:
+            return
+        self.steps.append(Implement(block, name, key, self._conditional(kernel), span, self.when))
+        if kernel.python and key is not None:
+            self.known.python_keys.setdefault((name, key), []).append(self.when)
+
+    def fall_back(self, block: Block, key: str, kernel: Kernel, span: Span) -> None:
+        """Register a backend fallback."""
+        self.steps.append(Fallback(block, key, self._conditional(kernel), span, self.when))
+
+    def _conditional(self, kernel: Kernel) -> Kernel:
+        """A kernel with the conditions of what is being read."""
+        return kernel._replace(when=all_text(self.when)) if self.when else kernel
+
+    def has_python_kernel(self, name: OperatorName, key: str) -> bool:
+        """True if a kernel was registered from Python, under conditions that can hold together with those of now."""
+        from dispatch_cli.model.worlds import exclude_each_other
+
+        registered = self.known.python_keys.get((name, key), ())
+        return any(not exclude_each_other(self.when, conditions) for conditions in registered)
+
+
+_PLACED = (AT, WHEN)
+_AS_IT_IS = nullcontext()

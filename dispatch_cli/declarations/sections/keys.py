@@ -1,0 +1,230 @@
+"""Dispatch keys in declarations: the names that PyTorch's parser accepts, several of them separated by commas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli import universes
+from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
+from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.text import MAX_QUOTED, parts, quoted
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
+from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+_CODE = "unknown-dispatch-key"
+
+
+class KeyReader:
+    """Reads dispatch keys of one universe; without one, every name is taken.
+
+    constants: keys are named as the C++ enum names them, so that those count too that PyTorch's parser does not know.
+    """
+
+    def __init__(self, universe: Universe | None, constants: bool = False) -> None:
+        self._universe = universe
+        self.constants = constants
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def universe(self) -> Universe | None:
+        """The universe whose keys are read; None where it is not known."""
+        return self._universe
+
+    def pairs(
+        self, problems: Problems, mapping: Mapping, *, catch_all: bool = False
+    ) -> list[tuple[Scalar, str | None, Node]]:
+        """The pairs of a mapping by single dispatch key, in order; None stands for the catch-all where that is allowed.
+
+        Unknown keys, and keys that two pairs name, are noted and left out. Errors: OverBudget.
+        """
+        entries: list[tuple[Scalar, str | None, Node]] = []
+        first: dict[str, Scalar] = {}
+        for node, value in mapping.pairs:
+            for key in self.several(problems, node, catch_all=catch_all):
+                kept = first.get(key)
+                if kept is not None:
+                    related = (Related("it is first written here", problems.span(kept)),)
+                    problems.add("duplicate-key", f"the dispatch key {key} is written twice", node, related=related)
+                    continue
+                first[key] = node
+                entries.append((node, None if key == CATCH_ALL else key, value))
+        problems.source.budget.spend(max(0, len(entries) - len(mapping.pairs)))
+        return entries
+
+    def several(self, problems: Problems, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:
+        """The keys of a text, separated by commas; the unknown ones are noted and left out."""
+        text = node.text
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        keys: list[str] = []
+        good = True
+        for written, offset in parts(text):
+            key = self._read(written)
+            if key == CATCH_ALL and catch_all:
+                good = False  # Not everywhere, so not to be remembered.
+                keys.append(key)
+            elif self._takes(key) or self._check(problems, key, problems.inside(node, offset)):
+                keys.append(key)
+            else:
+                good = False
+        if good:
+            self._known[text] = tuple(keys)
+        return tuple(keys)
+
+    def single(self, problems: Problems, node: Scalar) -> str | None:
+        """The one key that a registration block names; None, noting it, when it is unknown.
+
+        A block names its key in C++, as a constant: so it reaches the few keys that PyTorch's parser does not know.
+        """
+        key = self._read(node.text)
+        return key if self._is_constant(key) or self._check(problems, key, node) else None
+
+    def _is_constant(self, key: str) -> bool:
+        return self._universe is not None and key in self._universe.runtime_parts
+
+    def slot_globs(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
+        """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out.
+
+        Names of other PyTorch versions are taken: one file speaks of several versions.
+        """
+        return tuple(
+            key
+            for key, place in self._parts(problems, node)
+            if any(sign in key for sign in "*?[")
+            or self._is_known(key)
+            or self._is_of_another_version(key)
+            or self._has_slot(problems, key, place)
+        )
+
+    def _parts(self, problems: Problems, node: Scalar) -> Iterator[tuple[str, Place]]:
+        """The names of a text, separated by commas, each with its place; where one is missing, that is noted."""
+        for key, offset in parts(node.text):
+            place = problems.inside(node, offset)
+            if key:
+                yield self._read(key), place
+            else:
+                problems.add(_CODE, "a dispatch key is missing here", place)
+
+    def in_sets(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
+        """Runtime keys, and those that alias keys cover, separated by commas; unknown names are noted and left out."""
+        universe = self._universe
+        runtime_keys: list[str] = []
+        for key, place in self._parts(problems, node):
+            if universe is not None and universe.is_alias(key):
+                runtime_keys += universe.covered_by(key)
+            elif key == UNDEFINED:
+                problems.add(_CODE, "Undefined is in no key set, so it cannot be excluded", place, "remove it")
+            elif self._has_slot(problems, key, place):
+                runtime_keys.append(key)
+        return tuple(runtime_keys)
+
+    def slot(self, problems: Problems, node: Scalar) -> str | None:
+        """One runtime key; None, noting it, when it is none."""
+        universe, text = self._universe, self._read(node.text)
+        if universe is not None and universe.is_alias(text):
+            message = f"{text} is an alias key: it has no slot of its own"
+            problems.add(
+                _CODE, message, node, f"name a runtime key that it covers, such as {universe.covered_by(text)[0]}"
+            )
+            return None
+        return text if self._has_slot(problems, text, node) else None
+
+    def backend(self, problems: Problems, node: Scalar) -> str | None:
+        """One key of a backend, such as SparseCPU; None, noting it, when it is none."""
+        key, universe = self.slot(problems, node), self._universe
+        if key is None or universe is None:
+            return key
+        known = (universe.backends, *universe.autograd_backends.values())
+        if any(key in keys for keys in known):
+            return key
+        problems.add(
+            "no-backend",
+            f"{key} is not the key of a backend",
+            node,
+            f"name a backend key, such as {universe.backends[0]}",
+        )
+        return None
+
+    def device(self, problems: Problems, node: Scalar) -> str | None:
+        """The backend key that a device or its key means, in any case; None, noting it, when it means none."""
+        text, universe = node.text, self._universe
+        if universe is None:
+            return text
+        key = universe.devices.get(text.lower()) or universe.key_named(text)
+        if key in universe.devices.values():
+            return key
+        names = [*universe.devices.values(), *universe.devices]
+        hint = suggestion(text, names) or f"the devices are {', '.join(universe.devices)}"
+        problems.add("no-backend", f"{quoted(text)} is no device of {universe.name}", node, hint)
+        return None
+
+    def _read(self, text: str) -> str:
+        """The key that is written, which may have the name that was given to the backend at PrivateUse1."""
+        return text if self._universe is None else self._universe.key_written(text)
+
+    def _is_known(self, key: str) -> bool:
+        return self._universe is None or self._universe.is_alias(key)
+
+    def _is_of_another_version(self, key: str) -> bool:
+        """True if the universe has no such slot, and an embedded one has it, or an alias key of that name."""
+        if self._universe is None or key in self._universe.slot:
+            return False
+        return any(key in other.slot or other.is_alias(key) for other in map(universes.load, universes.names()))
+
+    def _has_slot(self, problems: Problems, key: str, at: Node | Place) -> bool:
+        universe = self._universe
+        if universe is None or key in universe.slot:
+            return True
+        problems.add(
+            _CODE, f"there is no runtime key {quoted(key)}", at, suggestion(key, (*universe.slots, *universe.aliases))
+        )
+        return False
+
+    def _takes(self, key: str) -> bool:
+        universe = self._universe
+        if universe is None or (self.constants and self._is_constant(key)):
+            return True
+        return key in universe.parseable and (key in universe.slot or key in universe.aliases) and key != UNDEFINED
+
+    def _check(self, problems: Problems, key: str, at: Node | Place) -> bool:
+        universe = self._universe
+        if universe is None or self._takes(key):
+            return True
+        if not key:
+            problems.add(_CODE, "a dispatch key is missing here", at)
+        elif key == CATCH_ALL:
+            problems.add(_CODE, f"{CATCH_ALL} means no dispatch key, but one is needed here", at, _CATCH_ALL_HINT)
+        elif key == UNDEFINED:
+            problems.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
+        elif key in universe.per_backend:
+            example = universe.per_backend[key][0]
+            problems.add(
+                _CODE, f"{key} is a functionality, not a dispatch key", at, f"name its runtime keys, such as {example}"
+            )
+        elif "," in key:
+            problems.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use one block per key")
+        else:
+            problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
+        return False
+
+
+_CATCH_ALL_HINT = f"a kernel without a key is registered at {CATCH_ALL_KEY}"
+_UNDEFINED_HINT = f"PyTorch treats it as the catch-all: write {CATCH_ALL_KEY}"
+
+
+def _shown(key: str) -> str:
+    return key if key.isprintable() and len(key) <= MAX_QUOTED else quoted(key)
+
+
+def _hint(universe: Universe, key: str) -> str:
+    if key in universe.slot:
+        return "the key exists, but PyTorch cannot parse its name; use the dispatch_key of a library"
+    registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)
+    others = [name for name in universes.names() if key in universes.load(name).parseable]
+    if others:
+        return f"{universe.name} has no such key, but {others[0]} has it; choose the version with --universe or --base"
+    return suggestion(key, (*registrable, CATCH_ALL)) or KEYS_LISTED

@@ -1,0 +1,217 @@
+"""The long form: registration blocks as C++ has them, and backend fallbacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
+from dispatch_cli.declarations.formats.format import NO_FALLBACKS
+from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL, LIBRARY_KERNEL
+from dispatch_cli.declarations.formats.operator_format import DEFINITION, LIBRARY
+from dispatch_cli.declarations.sections.context import FileContext
+from dispatch_cli.declarations.sections.kernels import described_kernel, entries, named_kernel, read_fakes, read_kernel
+from dispatch_cli.declarations.sections.operators import read_definition_fields, read_unknown_schema
+from dispatch_cli.declarations.sections.schemas import read_operator_name, read_schema
+from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+
+_MISUSE = "block-misuse"
+_CONTENTS = ("define", "impl", "fallback", "fake")
+
+
+def read_libraries(context: FileContext, section: Node) -> None:
+    """Read the section ``libraries``."""
+    for node, values in read_records(context.problems, section, LIBRARY):
+        with context.placed(node):
+            _read_library(context, node, values)
+
+
+def read_fallbacks(context: FileContext, section: Node) -> None:
+    """Read the section ``fallbacks``: each entry is a block of its own."""
+    problems = context.problems
+    if type(section) is Scalar:
+        if section.text == NO_FALLBACKS:
+            context.core_fallbacks = False
+        else:
+            expect(problems, section, f"{NO_FALLBACKS} or a mapping of dispatch keys to kernels")
+        return
+    if type(section) is not Mapping:
+        return
+    for key_node, key, value in context.keys.pairs(problems, section):
+        block = context.block(LibraryKind.IMPL, WILDCARD, key, key_node, implicit=True)
+        if type(value) is Sequence:
+            problems.add(
+                "wrong-type",
+                "expected a kernel name or a mapping, found a list",
+                value,
+                "a key has one backend fallback",
+            )
+            continue
+        kernel = read_kernel(context, value, block)
+        if kernel is not None and key is not None:
+            with context.placed(value):
+                context.open(block)
+                context.fall_back(block, key, kernel, problems.span(key_node))
+
+
+def _read_library(context: FileContext, node: Node, values: Values) -> None:
+    """Read one block. Fields that its kind does not have are noted; what they hold is read all the same."""
+    problems = context.problems
+    kind_node, key_node = values.get("kind"), values.get("dispatch_key")
+    # Without a usable kind or namespace the rest is still read, for its own mistakes.
+    kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
+    namespace = _namespace(context, values)
+    key = _key(context, key_node, needed=values.get("fallback") is not None)
+    before = len(context.steps)
+    block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
+    if kind is not None and namespace is not None:
+        _check_contents(context, values, block, node)
+    context.open(block)
+    for name in values:
+        value = values[name]
+        if name not in _CONTENTS or value is None:
+            continue
+        if name == "define":
+            _read_definitions(context, value, block, kind is not None and namespace is not None)
+        elif name == "impl":
+            _read_implementations(context, value, block, namespace is not None)
+        elif name == "fake":
+            _read_fakes(context, value, block, namespace is not None)
+        else:
+            kernel = read_kernel(context, value, block)
+            if kernel is not None and key is not None:
+                with context.placed(value):
+                    context.fall_back(block, key, kernel, problems.span(value))
+    if key is None and _names_a_key(key_node):  # PyTorch refuses the block: nothing in it is registered
+        del context.steps[before:]
+
+
+def _names_a_key(node: Node | None) -> bool:
+    return type(node) is Scalar and node.text != CATCH_ALL
+
+
+def _key(context: FileContext, node: Node | None, needed: bool) -> str | None:
+    """The key that a block or a kernel names; None for `CatchAll`, which in C++ is the same as no key."""
+    if type(node) is not Scalar or (node.text == CATCH_ALL and not needed):
+        return None
+    return context.keys.single(context.problems, node)
+
+
+def _namespace(context: FileContext, values: Values) -> str | None:
+    node = values.get("namespace")
+    text = text_of(context.problems, node)
+    if text is None or type(node) is not Scalar:
+        return None
+    if not text.replace("_", "a").replace(".", "a").isalnum():
+        context.problems.add("bad-operator-name", f"{quoted(text)} is not a namespace", node)
+        return None
+    return text
+
+
+def _check_contents(context: FileContext, values: Values, block: Block, at: Node) -> None:
+    """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem."""
+    problems = context.problems
+    define, impl, fallback, fake = (values.get(name) for name in _CONTENTS)
+    key = values.get("dispatch_key")
+    macro = block.kind.value
+    fallbacks_only = block.namespace == WILDCARD
+    if block.kind is LibraryKind.IMPL:
+        if define is not None:
+            problems.add(_MISUSE, f"a {macro} block cannot define operators", define, "use kind DEF or FRAGMENT")
+    else:
+        if fallbacks_only:
+            place = values["namespace"] or at
+            problems.add(_MISUSE, f"a {macro} block cannot be in the namespace _, which is for fallbacks", place)
+        if key is not None:
+            hint = "use kind IMPL for the kernels of one key"
+            problems.add(_MISUSE, f"a {macro} block has no dispatch key", key, hint)
+        if fallback is not None:
+            problems.add(_MISUSE, f"a {macro} block cannot have a fallback", fallback, "use kind IMPL and namespace _")
+        return
+    if fallback is not None and not fallbacks_only:
+        message = f"a fallback is for all operators, so its block must be in the namespace _, not in {block.namespace}"
+        problems.add(_MISUSE, message, fallback)
+    if fallback is not None and "dispatch_key" not in values:
+        problems.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
+    for member in (impl, fake):
+        if member is not None and fallbacks_only:
+            problems.add(_MISUSE, "a block in the namespace _ can only have a fallback", member)
+
+
+def _read_definitions(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
+    if type(section) is not Sequence:
+        return
+    problems = context.problems
+    for node in section.items:
+        values: Values | None = {"func": node} if type(node) is Scalar else read_record(problems, node, DEFINITION)
+        if values is None:
+            continue
+        with context.placed(node):
+            func = values.get("func")
+            schema = read_schema(context, func, block.namespace)
+            unknown = read_unknown_schema(context, values)
+            if "func" not in values:
+                schema, func = unknown, values.get("name")
+                if "schema" not in values and func is not None:
+                    problems.add("missing-field", "a definition needs the field 'func'", func, "or add schema: unknown")
+            if schema is not None and func is not None and is_usable:
+                name = _in_block(context, func, schema.name, block, in_schema=True)
+                schema = None if name is None else replace(schema, name=name)
+            context.define(read_definition_fields(context, values, block, schema))
+
+
+def _in_block(
+    context: FileContext, at: Node, name: OperatorName, block: Block, in_schema: bool = False
+) -> OperatorName | None:
+    """The name in the block's namespace; None, noting it, when it names another."""
+    qualified = block.qualified(name)
+    if qualified is None:
+        context.problems.add(_MISUSE, block.misplaced(name, in_schema), at)
+    return qualified
+
+
+def _read_implementations(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
+    if type(section) is not Mapping:
+        return
+    problems = context.problems
+    for name_node, value in section.pairs:
+        name = _member_name(context, name_node, block, is_usable)
+        for entry in entries(problems, value):
+            with context.placed(entry):
+                member = _read_member(context, entry, block)
+                if member is not None and name is not None:
+                    kernel, key = member
+                    context.implement(block, name, key, kernel, problems.span(name_node))
+
+
+def _read_fakes(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
+    for name_node, value in section.pairs if type(section) is Mapping else ():
+        read_fakes(context, value, block, _member_name(context, name_node, block, is_usable))
+
+
+def _member_name(context: FileContext, node: Scalar, block: Block, is_usable: bool) -> OperatorName | None:
+    """The operator that a field of ``impl`` or ``fake`` names; None, noting why, when it names none."""
+    name = read_operator_name(context.problems, node)
+    return _in_block(context, node, name, block) if name is not None and is_usable else name
+
+
+def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:
+    """A kernel and its key; None, noting why, when there is none."""
+    if type(node) is Scalar:
+        kernel = named_kernel(context, node, block)
+        return (kernel, block.dispatch_key) if kernel is not None else None
+    values = read_record(context.problems, node, LIBRARY_KERNEL)
+    if values is None:
+        return None
+    kernel = described_kernel(context, node, values, block)
+    key_node = values.get("dispatch_key")
+    key, own = block.dispatch_key, _key(context, key_node, needed=False)
+    if own is None and _names_a_key(key_node):
+        return None
+    if own is not None and key_node is not None and key is not None and own != key:
+        message = f"the kernel's dispatch key {own} differs from that of its block, {key}"
+        context.problems.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one block per key")
+    return (kernel, own or key) if kernel is not None else None

@@ -1,0 +1,1 @@
+"""The preprocessor: tokens, macros, and the conditions under which they are there."""

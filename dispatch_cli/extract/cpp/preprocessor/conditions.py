@@ -1,0 +1,252 @@
+"""The conditions of C++ sources: expressions of ``#if`` in three values, and what holds at a place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import add, eq, ge, gt, le, lt, mul, ne, sub
+
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
+
+When = tuple[Condition, ...]
+MAX_DEPTH = 60
+"""Maximum depth of a nested expression."""
+Decision = bool | Condition
+_Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
+_PRIORITY = {
+    operator: priority
+    for priority, operators in enumerate(
+        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"), start=1
+    )
+    for operator in operators.split()
+}
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
+_NAMED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
+_CALCULATED: dict[str, Callable[[int, int], int]] = {
+    "==": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge, "+": add, "-": sub, "*": mul,
+}  # fmt: skip
+
+
+def conjuncts(condition: Condition) -> Iterable[Condition]:
+    """The conditions that all have to hold for *condition*."""
+    match condition:
+        case And(operands):
+            for operand in operands:
+                yield from conjuncts(operand)
+        case Not(Or(operands)):
+            for operand in operands:
+                yield from conjuncts(negated(operand))
+        case _:
+            yield condition
+
+
+def facts(when: When) -> dict[str, bool]:
+    """The atoms that *when* decides."""
+    known: dict[str, bool] = {}
+    for condition in when:
+        match condition:
+            case Atom(text):
+                known[text] = True
+            case Not(Atom(text)):
+                known[text] = False
+            case _:
+                pass
+    return known
+
+
+def joined(when: When, more: Sequence[Condition]) -> When:
+    """Both, without what is there already."""
+    if not more:
+        return when
+    return tuple(dict.fromkeys((*when, *(part for condition in more for part in conjuncts(condition)))))
+
+
+def excludes(when: When, other: When) -> bool:
+    """True if they cannot both hold, as far as single atoms and equal conditions tell."""
+    known = facts(when)
+    return any(value(condition, known) is False or negated(condition) in when for condition in other)
+
+
+def undecided(when: Iterable[Condition], known: Mapping[str, bool]) -> list[str]:
+    """The atoms of *when* that are not known, each once."""
+    return list(dict.fromkeys(text for condition in when for text in atoms(condition) if text not in known))
+
+
+class ExpressionError(Exception):
+    """The expression is malformed."""
+
+
+def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> Decision:
+    """Decide an expression whose macros are replaced, except those of ``defined``. Errors: ExpressionError."""
+    parser = _IfParser(tokens, is_defined)
+    value = parser.binary(1, 0)
+    if parser.index < len(tokens):
+        raise ExpressionError(f"'{tokens[parser.index].text}' is not expected")
+    return _decision(value)
+
+
+def conjunction(parts: Sequence[Decision]) -> Decision:
+    """Join decisions with ``and``."""
+    left = [part for part in parts if part is not True]
+    if False in left:
+        return False
+    conditions = list(
+        dict.fromkeys(operand for part in left if not isinstance(part, bool) for operand in _operands(part, And))
+    )
+    return True if not conditions else conditions[0] if len(conditions) == 1 else And(tuple(conditions))
+
+
+def disjunction(parts: Sequence[Decision]) -> Decision:
+    """Join decisions with ``or``."""
+    left = [part for part in parts if part is not False]
+    if True in left:
+        return True
+    conditions = list(
+        dict.fromkeys(operand for part in left if not isinstance(part, bool) for operand in _operands(part, Or))
+    )
+    return False if not conditions else conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
+
+
+_JOINS = {"&&": conjunction, "||": disjunction}
+
+
+def _operands(condition: Condition, kind: type[And] | type[Or]) -> tuple[Condition, ...]:
+    return condition.operands if isinstance(condition, And | Or) and isinstance(condition, kind) else (condition,)
+
+
+def opposite(decision: Decision) -> Decision:
+    """The opposite."""
+    return (not decision) if isinstance(decision, bool) else negated(decision)
+
+
+def _decision(value: _Value) -> Decision:
+    if isinstance(value, int):
+        return bool(value)
+    return Atom(value) if isinstance(value, str) else value
+
+
+class _IfParser:
+    def __init__(self, tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> None:
+        self._tokens = tokens
+        self._is_defined = is_defined
+        self.index = 0
+
+    def _text(self) -> str:
+        if self.index >= len(self._tokens):
+            return ""
+        text = self._tokens[self.index].text
+        return _NAMED.get(text, text)
+
+    def _take(self, text: str) -> None:
+        if self._text() != text:
+            raise ExpressionError(f"'{text}' is missing")
+        self.index += 1
+
+    def binary(self, lowest: int, depth: int) -> _Value:
+        """An expression of operators with at least that priority."""
+        if depth > MAX_DEPTH:
+            raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
+        left = self._unary(depth + 1)
+        while (priority := _PRIORITY.get(operator := self._text(), 0)) >= lowest:
+            if operator in _JOINS:
+                parts = [_decision(left)]
+                while self._text() == operator:
+                    self.index += 1
+                    parts.append(_decision(self.binary(priority + 1, depth + 1)))
+                left = _as_value(_JOINS[operator](parts))
+            else:
+                self.index += 1
+                left = _combined(operator, left, self.binary(priority + 1, depth + 1))
+        return left
+
+    def _unary(self, depth: int) -> _Value:
+        if depth > MAX_DEPTH:
+            raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
+        text = self._text()
+        if text in ("!", "-", "+", "~"):
+            self.index += 1
+            operand = self._unary(depth + 1)
+            if text == "!":
+                return _as_value(opposite(_decision(operand)))
+            if isinstance(operand, int):
+                return _bounded(-operand if text == "-" else ~operand if text == "~" else operand)
+            return f"{text}{_shown(operand)}"
+        if text == "(":
+            self.index += 1
+            inner = self.binary(1, depth + 1)
+            self._take(")")
+            return f"({inner})" if isinstance(inner, str) and not inner.isidentifier() and self._text() else inner
+        return self._primary()
+
+    def _primary(self) -> _Value:
+        if self.index >= len(self._tokens):
+            raise ExpressionError("an operand is missing")
+        token = self._tokens[self.index]
+        self.index += 1
+        if token.kind == "number":
+            match = _NUMBER.fullmatch(token.text)
+            if match is None:
+                return token.text
+            digits = match[1].replace("'", "")
+            octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+            try:
+                number = int(digits, 8) if octal else int(digits, 0)
+            except ValueError:
+                raise ExpressionError(f"'{token.text}' is not a number") from None
+            if number >= 1 << 64:
+                raise ExpressionError(f"'{token.text}' has more than 64 bits")
+            return number
+        if token.kind == "character":
+            return token.text
+        if token.kind != "name":
+            raise ExpressionError(f"'{token.text}' is not expected")
+        if token.text in ("true", "false"):
+            return int(token.text == "true")
+        if token.text == "defined":
+            return self._defined()
+        return self._name(token)
+
+    def _defined(self) -> _Value:
+        closed = self._text() == "("
+        self.index += closed
+        if self.index >= len(self._tokens):
+            raise ExpressionError("a name is missing behind 'defined'")
+        name = self._tokens[self.index].text
+        self.index += 1
+        if closed:
+            self._take(")")
+        return _as_value(self._is_defined(name))
+
+    def _name(self, token: CppToken) -> _Value:
+        if self._text() != "(":
+            return token.text
+        start, depth = self.index, 0
+        while self.index < len(self._tokens):
+            text = self._tokens[self.index].text
+            depth += (text == "(") - (text == ")")
+            self.index += 1
+            if depth == 0:
+                return token.text + spelled(self._tokens[start : self.index])  # type: ignore[arg-type]
+        raise ExpressionError("')' is missing")
+
+
+def _as_value(decision: Decision) -> _Value:
+    return int(decision) if isinstance(decision, bool) else decision
+
+
+def _shown(value: _Value) -> str:
+    return str(value) if isinstance(value, int | str) else f"({value})"
+
+
+def _combined(operator: str, left: _Value, right: _Value) -> _Value:
+    if isinstance(left, int) and isinstance(right, int) and operator in _CALCULATED:
+        return _bounded(int(_CALCULATED[operator](left, right)))
+    return f"{_shown(left)} {operator} {_shown(right)}"
+
+
+def _bounded(number: int) -> int:
+    """A result that fits in 64 bits, with a sign as compilers have them here. Errors: ExpressionError."""
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ExpressionError("the result has more than 64 bits")
+    return number

@@ -1,0 +1,232 @@
+"""The C++ files of a run: which of them can hold registrations, and the headers that those include."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping, Set
+from contextlib import suppress
+
+from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.extract.cpp.preprocessor.known import RESERVED
+from dispatch_cli.extract.cpp.preprocessor.macros import COMMAND_LINE, Macro, defined_as
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
+from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, SourceText, normal
+from dispatch_cli.extract.given_names import ExtensionNames
+from dispatch_cli.extract.kinds import is_header
+from dispatch_cli.extract.sources import ReadSettings, Sources, nearest
+from dispatch_cli.model.extracted import NotUnderstood, SourceKind
+from dispatch_cli.model.span import Span
+
+MAX_WRAPPERS = 2000
+"""Macros of a project that may stand for a registration block."""
+MAX_SEARCHED = 50
+"""Macros that are looked for one after the other."""
+_SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
+_DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
+_BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&"
+_BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+_REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
+
+
+class CppProject:
+    """The C++ files of a run.
+
+    mains: files that can hold registrations, in order. pattern: finds where a registration can begin.
+    accounted: places of text that registers nothing, such as definitions of macros, or that is left out by ``#if``.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.extension_names = ExtensionNames(sources)
+        self.not_understood: list[NotUnderstood] = []
+        self.accounted: set[tuple[str, int]] = set()
+        self.was_read: dict[str, None] = {}
+        self._headers: dict[str, SourceFile | None] = {}
+        self._main: SourceFile | None = None
+        self._found: dict[tuple[str, str, bool], str | None] = {}
+        self._interesting: dict[str, bool] = {}
+        self._quiet: dict[str, bool] = {}
+        self._signs: tuple[str, ...] = _SIGNS
+        self._texts: dict[str, str] = {}
+        self._block_macros: dict[str, list[str]] = {}
+        """The macros whose bodies begin a registration, with the files that define them."""
+        self.mains: list[str] = []
+        self.pattern = _BEGINNING
+        self._look()
+
+    def settings(self, name: str) -> ReadSettings:
+        """Settings with which a file is read."""
+        return self.sources.settings(name)
+
+    def defined(self, name: str) -> Iterable[Macro]:
+        """The macros of ``-D``."""
+        return (defined_as(macro, value) for macro, value in self.settings(name).defines)
+
+    def included(self, target: tuple[str, bool], including: str) -> SourceFile | None:
+        """The file that ``#include`` means; None where it is not among those of the run, or cannot be read."""
+        name, quoted = target
+        at = (name, including.rpartition("/")[0] if quoted else "", quoted)
+        if at not in self._found:
+            self._found[at] = self.sources.find(name, including, quoted)
+        path = self._found[at]
+        return None if path is None else self.header(path)
+
+    def file(self, name: str) -> SourceFile:
+        """A file to extract from; the last one is kept, as it may be read several times. Errors: SourceError."""
+        file = self._headers.get(name) or self._main
+        if file is None or file.text.name != name:
+            file = self._main = source_file(name, self._text(name))
+        return file
+
+    def header(self, name: str) -> SourceFile | None:
+        """An included file; None where it cannot be read."""
+        if name not in self._headers:
+            try:
+                self._headers[name] = source_file(name, self._text(name))
+            except SourceError as error:
+                self._headers[name] = None
+                self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
+        return self._headers[name]
+
+    def header_of_macro(self, name: str, using: str) -> SourceFile | None:
+        """The header that defines a macro which stands for a registration, the nearest to the file that uses it."""
+        header = nearest(filter(is_header, self._block_macros.get(name, ())), using)
+        return None if header is None else self.header(header)
+
+    def interesting(self, file: SourceFile) -> bool:
+        """True if a registration can begin in a file."""
+        name = file.text.name
+        if name not in self._interesting:
+            signs = any(sign in file.text.text for sign in self._signs)
+            self._interesting[name] = signs and self.pattern.search(file.text.blanked) is not None
+        return self._interesting[name]
+
+    def is_quiet(self, file: SourceFile) -> bool:
+        """True if no registration can begin in a header and in what it includes."""
+        known = self._quiet.get(file.text.name)
+        if known is not None:
+            return known
+        seen = {file.text.name}
+        left = [file]
+        quiet = True
+        while left and quiet:
+            current = left.pop()
+            quiet = not self.interesting(current)
+            for directive in current.directives if quiet else ():
+                if directive.kind not in ("include", "include_next", "import"):
+                    continue
+                if directive.target is None:
+                    quiet = False  # it includes what a macro says
+                    break
+                if directive.included is UNKNOWN:
+                    directive.included = self.included(directive.target, current.text.name)
+                header = directive.included
+                if isinstance(header, SourceFile) and header.text.name not in seen:
+                    seen.add(header.text.name)
+                    left.append(header)
+        self._quiet.update(dict.fromkeys(seen if quiet else [file.text.name], quiet))
+        return quiet
+
+    def left_out(self, text: SourceText, stretch: Stretch) -> None:
+        """Note that ``#if`` leaves a part of a file out."""
+        for match in _REGISTERS.finditer(text.blanked, stretch.start, stretch.end):
+            self.accounted.add((text.name, text.line(match.start())))
+
+    def _attempt(self, name: str) -> str | None:
+        try:
+            return normal(self.sources.read(name))
+        except SourceError as error:
+            self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
+            return None
+
+    def account_macros(self, used: Set[str]) -> None:
+        """Note the definitions, in headers, of macros that were used: also those that another one replaced."""
+        for header in self._headers.values():
+            for directive in header.directives if header is not None else ():
+                if directive.kind == "define" and directive.name in used:
+                    text = directive.source
+                    for match in _REGISTERS.finditer(text.text, directive.start, directive.end):
+                        self.accounted.add((text.name, text.line(match.start())))
+
+    def _text(self, name: str) -> str:
+        self.was_read[name] = None
+        text = self._texts.pop(name, None)
+        return self.sources.read(name) if text is None else text
+
+    def _look(self) -> None:
+        """Find the files that can hold registrations, and the macros of the project that stand for one."""
+        files = self.sources.files.get(SourceKind.CPP, ())
+        texts: dict[str, str] = {}
+        for name in files:
+            text = self._attempt(name)
+            if text is not None:
+                texts[name] = text
+        self.was_read.update(dict.fromkeys(texts))
+        definitions = self._definitions_in_headers(texts)
+        all_texts = {**definitions, **texts, COMMAND_LINE: self._definitions_of_options(texts)}
+        self._block_macros = _block_macros(all_texts)
+        chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self._block_macros)}
+        if self._block_macros:
+            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, self._block_macros))})\b)")
+        self._signs = (*_SIGNS, *self._block_macros)
+        self._texts = {name: texts[name] for name in files if name in chosen}
+        mains = [name for name in files if name in chosen]
+        named_headers = [name for name in mains if is_header(name)]
+        self.mains = [name for name in mains if not is_header(name)] + named_headers
+
+    def _definitions_in_headers(self, files: Container[str]) -> dict[str, str]:
+        """The ``#define`` lines of the headers of the run that are not among *files*.
+
+        A header may define the only macro by which a file registers that has no other sign of a registration.
+        """
+        definitions: dict[str, str] = {}
+        for name in sorted(self.sources.headers):
+            if name not in files and is_header(name):
+                with suppress(SourceError):  # where the header is included, that is reported
+                    text = self.sources.read(name)
+                    if "define" in text:
+                        definitions[name] = "\n".join(line[0] for line in _DEFINE.finditer(normal(text)))
+        return definitions
+
+    def _definitions_of_options(self, files: Iterable[str]) -> str:
+        """The macros of ``-D`` as lines of a file."""
+        defined = dict.fromkeys(macro for name in files for macro in self.settings(name).defines)
+        return "\n".join(f"#define {macro} {value}" for macro, value in defined)
+
+
+def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """The macros whose bodies begin a registration, by the text, be it through other macros; with their files."""
+    macros: dict[str, list[str]] = {}
+    users: dict[str, list[tuple[str, str]]] = {}
+    waiting: list[tuple[str, str]] = []
+    for name, text in texts.items():
+        for definition in _DEFINE.finditer(text) if "define" in text else ():
+            macro, body = definition[1], definition[2]
+            if macro in RESERVED:
+                continue
+            if _may_begin(body):
+                waiting.append((macro, name))
+            for word in set(_WORD.findall(body)):
+                users.setdefault(word, []).append((macro, name))
+    while waiting and len(macros) <= MAX_WRAPPERS:
+        macro, name = waiting.pop()
+        if macro not in macros:
+            waiting += users.get(macro, ())
+        files = macros.setdefault(macro, [])
+        if name not in files[-1:]:
+            files.append(name)
+    return macros
+
+
+def _has_any(text: str, macros: Mapping[str, object]) -> bool:
+    """True if a text has the name of any of the macros."""
+    if len(macros) < MAX_SEARCHED:
+        return any(macro in text for macro in macros)
+    return any(word[0] in macros for word in _WORD.finditer(text))
+
+
+def _may_begin(text: str) -> bool:
+    """True if a registration can begin in a text, by the names that PyTorch has for that."""
+    return any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None

@@ -1,0 +1,368 @@
+"""Tokens of C++: the lexer, texts of which comments and literals are blanked, and what is in brackets."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli.extract.work import CHARACTERS
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.span import Span
+
+PREFIX = r"(?:u8|[uUL])?"
+REST_OF_LINE = r"[^\\\n]*(?:\\.[^\\\n]*)*"
+"""Remainder of a line, with the lines that it goes on with. Its loop runs once for each backslash, not for each
+character, as the memory of the pattern grows with that."""
+IN_QUOTES = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
+IN_SINGLE_QUOTES = r"[^'\\\n]*(?:\\.[^'\\\n]*)*"
+RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
+SKIPPED = re.compile(
+    rf"//{REST_OF_LINE}|/\*(?:.*?\*/|.*)"
+    rf"|(?P<raw>(?<![\w]){PREFIX}{RAW.format('d')})"
+    rf'|"{IN_QUOTES}"?'
+    rf"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'{IN_SINGLE_QUOTES}'?",
+    re.S,
+)
+"""Comments and literals; one that does not end takes the rest of its line."""
+_MARKS = r"[-/*:><&|=#+]"
+_WITHIN = re.compile(rf"\\\n(?:(?<=[\w$]\\\n)(?=[\w$\\])|(?<={_MARKS}\\\n)(?=\\|{_MARKS}))")
+_LOOSE = re.compile(r"\\[ \t\f\v]+\n")
+_PATTERN = re.compile(
+    rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
+    rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
+    rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
+    rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
+    rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
+    r"|(?P<name>[A-Za-z_$@][\w$]*(?:\\\n(?=\w)[\w$]*)*)"
+    r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
+    r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
+    re.S,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]+")
+
+
+def normal(text: str) -> str:
+    """The text with ``\\n`` at the ends of lines, and without backslashes that join lines within a name or an operator.
+
+    All that such a line goes on with is put in one line, and as many empty ones follow, so that the next lines keep
+    their numbers. Literals that are raw stay. Blanks between a backslash and the end of its line count for nothing.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\\" not in text:
+        return text
+    if _LOOSE.search(text) is not None:
+        raw = _Raw(text)
+        text = _LOOSE.sub(lambda match: match[0] if raw.touches(*match.span()) else "\\\n", text)
+    if "\\\n" in text and _WITHIN.search(text) is not None:
+        text = _joined(text)
+    return text
+
+
+def _joined(text: str) -> str:
+    raw = _Raw(text)
+    parts: list[str] = []
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        while end > start and text[end - 1] == "\\":
+            end = text.find("\n", end + 1)
+        end = len(text) if end == -1 else end
+        line = text[start:end]
+        if "\\\n" in line and _WITHIN.search(line) is not None and not raw.touches(start, end):
+            count = line.count("\\\n")
+            line = line.replace("\\\n", "") + "\n" * count
+        parts.append(line)
+        start = end + 1
+    return "\n".join(parts) + ("\n" if text.endswith("\n") else "")
+
+
+class _Raw:
+    """Places of the raw literals of a text. They are asked for in order."""
+
+    def __init__(self, text: str) -> None:
+        matches = SKIPPED.finditer(text) if 'R"' in text else ()
+        self._left = [match.span("raw") for match in matches if match["raw"] is not None][::-1]
+
+    def touches(self, start: int, end: int) -> bool:
+        """True if a part of the text has a part of a raw literal."""
+        while self._left and self._left[-1][1] <= start:
+            self._left.pop()
+        return bool(self._left) and self._left[-1][0] < end
+
+
+class SourceText:
+    """The text of a file, with ``\\n`` at the ends of its lines.
+
+    declared, braces: what is found in it once: declared functions, and the places of its braces.
+    """
+
+    __slots__ = ("_blanked", "_starts", "braces", "declared", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = normal(text)
+        self._blanked: str | None = None
+        self._starts: list[int] | None = None
+        self.declared: Any = None
+        self.braces: Any = None
+
+    @property
+    def blanked(self) -> str:
+        """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
+        if self._blanked is None:
+            self._blanked = SKIPPED.sub(_blank, self.text)
+        return self._blanked
+
+    def line(self, offset: int) -> int:
+        """The line, from 1, of a character."""
+        if self._starts is None:
+            self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
+        return bisect_right(self._starts, offset)
+
+    def span(self, offset: int) -> Span:
+        """The place of a character."""
+        line = self.line(offset)
+        assert self._starts is not None
+        return Span(self.name, line, offset - self._starts[line - 1] + 1)
+
+
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
+    if "\n" not in text:
+        return " " * len(text)
+    if not text.startswith("/*"):
+        return _NOT_NEWLINE.sub(lambda line: " " * len(line[0]), text)
+    # a comment over several lines is one blank: a directive goes on behind it
+    return _NOT_NEWLINE.sub(lambda line: " " * (len(line[0]) - 1) + "\\", text[: text.rindex("\n")]) + text[
+        text.rindex("\n") :
+    ].replace("*/", "  ").translate(_Blanks())
+
+
+class _Blanks(dict[int, str]):
+    def __missing__(self, key: int) -> str:
+        return "\n" if key == 10 else " "
+
+
+class CppToken(NamedTuple):
+    """A token.
+
+    kind: a group of the lexer: name, string, raw, character, number, mark, unclosed (a literal without its
+    end: the rest of the line); ``placemarker`` for an empty argument.
+    space: there are blanks before it. source, offset: where it is written; of one out of a macro, in the macro's body.
+    use: where the outermost macro is used, of a token out of a macro. when: what has to hold for it.
+    hide: the macros that do not expand it any more.
+    """
+
+    kind: str
+    text: str
+    space: bool
+    source: SourceText
+    offset: int
+    when: tuple[Condition, ...] = ()
+    use: tuple[SourceText, int] | None = None
+    hide: frozenset[str] = frozenset()
+
+    @property
+    def at(self) -> Span:
+        """Its place, that of the use of the outermost macro for one out of a macro."""
+        source, offset = self.use or (self.source, self.offset)
+        return source.span(offset)
+
+
+def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = ()) -> Iterator[CppToken]:
+    """The tokens of a part of a file, without blanks and comments."""
+    space = False
+    nothing: frozenset[str] = frozenset()
+    for match in _PATTERN.finditer(source.text, start, end):
+        kind = match.lastgroup
+        assert kind is not None
+        if kind == "blank":
+            space = True
+            continue
+        text = match[0]
+        if kind == "name" and "\\" in text:
+            text = text.replace("\\\n", "")
+        yield CppToken(kind, text, space, source, match.start(), when, None, nothing)
+        space = False
+
+
+def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
+    """The tokens of a text that is not in a file."""
+    source = SourceText(name, text)
+    return list(lex(source, 0, len(source.text)))
+
+
+_ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
+
+
+def string_value(token: CppToken) -> str:
+    """The value of a string literal."""
+    text = token.text
+    if token.kind == "raw":
+        opening = text.index("(")
+        delimiter = text[text.index('"') + 1 : opening]
+        return text[opening + 1 :].removesuffix(f'){delimiter}"')
+    match = _QUOTED.fullmatch(text)
+    assert match is not None
+    return _ESCAPE.sub(_escaped, match[1]) if "\\" in match[1] else match[1]
+
+
+def _escaped(match: re.Match[str]) -> str:
+    body = match[1]
+    if body in _ESCAPES:
+        return _ESCAPES[body]
+    if body[0] in "xuU" and len(body) > 1:
+        code = int(body[1:], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\N{REPLACEMENT CHARACTER}"
+    return chr(int(body, 8)) if body[0] in "01234567" else body
+
+
+def weight(tokens: Sequence[CppToken]) -> int:
+    """The units of work that a look at the tokens costs, with the characters of their texts."""
+    return len(tokens) + sum(len(token.text) // CHARACTERS for token in tokens)
+
+
+def spelled(tokens: list[CppToken] | tuple[CppToken, ...]) -> str:
+    """The tokens as text, with single blanks where the source has blanks."""
+    return "".join(" " + token.text if token.space and index else token.text for index, token in enumerate(tokens))
+
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+MAX_ANGLE = 4000
+"""Tokens between ``<`` and ``>`` of template arguments."""
+MAX_LESS = 64
+"""So many signs ``<`` that begin no template arguments are looked at in one list; the others are less-than."""
+MAX_PARENTHESES = 64
+"""Parentheses around one expression that are taken off."""
+
+
+def nesting(token: CppToken) -> int:
+    """1 for a bracket that opens, -1 for one that closes, 0 for others."""
+    if token.kind != "mark":
+        return 0
+    return (token.text in ("(", "{", "[")) - (token.text in (")", "}", "]"))
+
+
+def partners(tokens: Sequence[CppToken]) -> dict[int, int] | None:
+    """The closing bracket of each opening one, by index; None where they do not match."""
+    pairs: dict[int, int] = {}
+    stack: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.kind != "mark":
+            continue
+        if token.text in _CLOSING:
+            stack.append(index)
+        elif token.text in ")]}":
+            if not stack or _CLOSING[tokens[stack[-1]].text] != token.text:
+                return None
+            pairs[stack.pop()] = index
+    return None if stack else pairs
+
+
+def angle_end(tokens: Sequence[CppToken], start: int) -> int | None:
+    """The index behind the ``>`` of template arguments that begin with the ``<`` at *start*; None for less-than."""
+    depth, inner = 0, 0
+    for index in range(start, min(len(tokens), start + MAX_ANGLE)):
+        token = tokens[index]
+        text = token.text if token.kind == "mark" else ""
+        if not text:
+            continue
+        if text in "([{":
+            inner += 1
+        elif text in ")]}":
+            inner -= 1
+            if inner < 0:
+                return None
+        elif inner == 0:
+            if text == "<":
+                depth += 1
+            elif text in (">", ">>"):
+                depth -= len(text)
+                if depth <= 0:
+                    return index + 1
+            elif text in (";", "&&", "||"):
+                return None
+    return None
+
+
+def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToken]]:
+    """The parts between separators that are in no brackets, template arguments included."""
+    parts: list[list[CppToken]] = [[]]
+    depth = less = 0
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        text = token.text if token.kind == "mark" else ""
+        if text == "<" and index and tokens[index - 1].kind == "name" and less < MAX_LESS:
+            end = angle_end(tokens, index)
+            if end is not None:
+                parts[-1].extend(tokens[index:end])
+                index = end
+                continue
+            less += 1
+        depth += nesting(token)
+        if text == separator and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+        index += 1
+    return parts if len(parts) > 1 or parts[0] else []
+
+
+def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken], int]:
+    """Tokens between the bracket at *opening* and its partner, and the index behind the partner."""
+    depth = 0
+    for index in range(opening, len(tokens)):
+        depth += nesting(tokens[index])
+        if depth == 0:
+            return list(tokens[opening + 1 : index]), index + 1
+    return list(tokens[opening + 1 :]), len(tokens)
+
+
+def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
+    """Without parentheses around all of it."""
+    if len(tokens) < 2 or tokens[0].text != "(" or (pairs := partners(tokens)) is None:
+        return list(tokens)
+    off, last = 0, len(tokens) - 1
+    while off < MAX_PARENTHESES and off < last - off and tokens[off].text == "(" and pairs.get(off) == last - off:
+        off += 1
+    return list(tokens[off : len(tokens) - off])
+
+
+class ChainCall(NamedTuple):
+    """A call ``.name<template>(arguments)``. tokens: all of it."""
+
+    name: str
+    template: list[CppToken]
+    arguments: list[list[CppToken]]
+    tokens: list[CppToken]
+
+
+def chain_calls(tokens: Sequence[CppToken]) -> list[ChainCall] | None:
+    """The calls of ``.a(...).b<c>(...)``; None for something else."""
+    calls: list[ChainCall] = []
+    index = 0
+    while index < len(tokens):
+        start = index
+        if tokens[index].text not in (".", "->") or index + 1 == len(tokens):
+            return None
+        index += 1 + (tokens[index + 1].text == "template")
+        name = tokens[index].text
+        index += 1
+        template: list[CppToken] = []
+        if index < len(tokens) and tokens[index].text == "<":
+            end = angle_end(tokens, index)
+            if end is None:
+                return None
+            template = list(tokens[index + 1 : end - 1])
+            index = end
+        if index >= len(tokens) or tokens[index].text != "(":
+            return None
+        body, index = inside(tokens, index)
+        calls.append(ChainCall(name, template, split(body), list(tokens[start:index])))
+    return calls

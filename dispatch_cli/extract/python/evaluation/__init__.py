@@ -1,0 +1,1 @@
+"""A partial evaluator of Python: values, expressions, statements and calls."""

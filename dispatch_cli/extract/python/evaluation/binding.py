@@ -1,0 +1,246 @@
+"""Names, functions and classes that statements bind."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
+from dispatch_cli.extract.python.evaluation.methods import MAX_ITEMS
+from dispatch_cli.extract.python.evaluation.options import conditional
+from dispatch_cli.extract.python.evaluation.values import (
+    MAX_NAME,
+    MAX_TEXT,
+    Alternatives,
+    ClassValue,
+    Dotted,
+    FunctionValue,
+    ImportedName,
+    InstanceValue,
+    LibraryValue,
+    ModuleValue,
+    Opaque,
+    Scope,
+    Value,
+    source_text,
+)
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.torch_calls import TorchCalls
+from dispatch_cli.model.condition import Atom, Condition
+
+
+class Imports:
+    """Binds what imports name."""
+
+    def __init__(self, run: PythonRun) -> None:
+        self._run = run
+
+    def import_names(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        """Bind what an import names."""
+        home = scope
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                if name.asname:
+                    home.names[name.asname] = self.imported(name.name, scope)
+                else:
+                    top = name.name.partition(".")[0]
+                    home.names[top] = self.imported(top, scope)
+            return
+        for name in node.names:
+            if name.name == "*":
+                self._star(node, scope)
+                continue
+            set_value = self._run.values(scope.file).get(name.asname or name.name)
+            home.names[name.asname or name.name] = (
+                set_value[0] if set_value else ImportedName(node, scope.file, name.name)
+            )
+
+    def imported(self, name: str, scope: Scope) -> Value:
+        if names.is_torch_api(name):
+            return Dotted(name)
+        if len(name) > MAX_NAME:
+            return Opaque(None, name[:MAX_TEXT])
+        file = self._run.index.absolute(name, scope.file)
+        if file and name != "torch":
+            return ModuleValue(file)
+        self._run.modules.add(name)
+        return Dotted(name)
+
+    def _star(self, node: ast.ImportFrom, scope: Scope) -> None:
+        base = node.module or ""
+        file = (
+            self._run.index.relative(scope.file, node.level, base)
+            if node.level
+            else self._run.index.absolute(base, scope.file)
+        )
+        if file is not None and not names.is_torch_api(base) and file not in scope.stars:
+            scope.stars.append(file)
+
+    def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds; None where it is assumed."""
+        index, file = self._run.index, scope.file
+        if isinstance(node, ast.Import):
+            unsure = (name.name for name in node.names if not names.certain(name.name))
+            missing = next((name for name in unsure if index.absolute(name, file) is None), None)
+            return None if missing is None else Atom(f"import {missing}")
+        base = node.module or ""
+        if node.level:
+            path = index.relative(file, node.level, base)
+            if path is not None and (base or all(self._has(path, name.name, node.level, file) for name in node.names)):
+                return None
+            if not base and all(index.relative(file, node.level, name.name) for name in node.names):
+                return None
+        elif names.certain(base):
+            known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
+            private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
+            if known or not (private or base == "torch.library"):
+                return None
+        elif index.absolute(base, file) is not None:
+            return None
+        return Atom(source_text(node))
+
+    def _has(self, path: str, name: str, level: int, file: str) -> bool:
+        """True if a package has a name: a module of it, or a name that its text has."""
+        return self._run.index.relative(file, level, name) is not None or self._run.index.mentions(path, name)
+
+
+class Bindings:
+    """Binds names."""
+
+    def __init__(self, reader: Evaluator, torch: TorchCalls) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._torch = torch
+
+    # names
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind a name, the parts of a tuple, an attribute or an item."""
+        match target:
+            case ast.Name():
+                home = self._home(target.id, scope)
+                home.names[target.id] = value
+            case ast.Tuple() | ast.List():
+                self._unpack(target, value, scope)
+            case ast.Starred():
+                self.assign(target.value, value, scope)
+            case ast.Attribute():
+                owner = self._reader.value(target.value, scope)
+                if isinstance(owner, FunctionValue):
+                    before = owner.attributes.get(target.attr, Opaque(target))
+                    owner.attributes[target.attr] = conditional(self._run.when, value, before)
+                elif isinstance(owner, InstanceValue):
+                    owner.attributes[target.attr] = value
+                elif isinstance(owner, ClassValue):
+                    owner.scope.names[target.attr] = value
+            case ast.Subscript():
+                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
+                if isinstance(owner, dict | list) and self._run.affords(key):
+                    with suppress(TypeError, LookupError):
+                        owner[key] = self._run.here(value)
+
+    def remove(self, target: ast.expr, scope: Scope) -> None:
+        """Remove a name, an attribute or an item."""
+        removed: Value = None
+        match target:
+            case ast.Name():
+                removed = self._home(target.id, scope).names.pop(target.id, None)
+            case ast.Attribute():
+                owner = self._reader.value(target.value, scope)
+                if isinstance(owner, InstanceValue):
+                    removed = owner.attributes.pop(target.attr, None)
+            case ast.Subscript():
+                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
+                if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
+                    self._torch.removed_python_kernel(owner, key, target)
+                elif isinstance(owner, dict | list) and self._run.affords(key):
+                    with suppress(TypeError, LookupError):
+                        removed = owner.pop(key)
+        if isinstance(removed, LibraryValue):
+            self._run.not_known(scope.file, target, "it may remove what the library has registered")
+
+    def _home(self, name: str, scope: Scope) -> Scope:
+        if name not in scope.globals:
+            return scope
+        outer = scope.parent
+        while outer is not None and name not in outer.names:
+            outer = outer.parent
+        return outer or scope.module
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
+        if isinstance(value, Alternatives):
+            for place, element in enumerate(target.elts):
+                self.assign(
+                    element,
+                    self._run.each(
+                        value,
+                        lambda v, p=place: (
+                            parts[p]  # type: ignore[misc]
+                            if (parts := self._run.items(v)) is not None and len(parts) == len(target.elts)
+                            else Opaque(target)
+                        ),
+                    ),
+                    scope,
+                )
+            return
+        items = self._run.items(value)
+        known = items is not None and len(items) == len(target.elts)
+        for place, element in enumerate(target.elts):
+            self.assign(element, items[place] if known and items is not None else Opaque(element), scope)
+
+    def augment(self, node: ast.AugAssign, scope: Scope) -> None:
+        load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+        before = self._reader.value(_loaded(node.target), scope)
+        more = self._reader.value(node.value, scope)
+        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := self._run.items(more)) is not None:
+            if len(before) + len(items) > MAX_ITEMS:
+                self.assign(node.target, Opaque(node), scope)
+                return
+            before.extend(self._run.here(item) for item in items)
+            return
+        self.assign(node.target, self._reader.value(load, scope), scope)
+
+    # definitions
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        value: Value = FunctionValue(
+            node,
+            scope,
+            defaults=tuple(self._reader.value(default, scope) for default in node.args.defaults),
+            keyword_defaults={
+                argument.arg: self._reader.value(default, scope)
+                for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                if default is not None
+            },
+        )
+        self._run.functions.setdefault(scope.file, []).append(value)
+        value = self._decorated(node, value, scope)
+        self._home(node.name, scope).names[node.name] = value
+
+    def _decorated(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value, scope: Scope
+    ) -> Value:
+        for decorator in reversed(node.decorator_list):
+            if isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod", "property"):
+                if isinstance(value, FunctionValue):
+                    value.kind = decorator.id
+                continue
+            function = self._reader.value(decorator, scope)
+            value = self._reader.decorate(function, value, decorator, scope)
+        return value
+
+    def define_class(self, node: ast.ClassDef, scope: Scope) -> None:
+        inner = Scope(scope.file, scope, is_class=True)
+        self._reader.block(node.body, inner, [])
+        value = self._decorated(node, ClassValue(node, inner), scope)
+        self._home(node.name, scope).names[node.name] = value
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name():
+            return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        case ast.Attribute():
+            return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    return target

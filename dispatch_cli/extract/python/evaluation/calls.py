@@ -1,0 +1,236 @@
+"""Names, attributes and calls: what they are, and what a call of the project's own functions does."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
+from dispatch_cli.extract.python.evaluation.functions import PythonFunctions
+from dispatch_cli.extract.python.evaluation.lookups import Classes
+from dispatch_cli.extract.python.evaluation.methods import PATH_METHODS, NoResult, constant_method, path_function
+from dispatch_cli.extract.python.evaluation.options import exclusive, merged
+from dispatch_cli.extract.python.evaluation.values import (
+    MAX_PARTS,
+    Alternatives,
+    Bound,
+    ClassValue,
+    Dotted,
+    FunctionValue,
+    InstanceValue,
+    Opaque,
+    Prepared,
+    Scope,
+    Value,
+    ValueOption,
+)
+from dispatch_cli.extract.python.keys import CALLED
+from dispatch_cli.extract.python.torch_calls import TorchCalls
+
+MAX_CALLS = 30
+"""Calls of the project's functions within each other."""
+
+
+class Calls:
+    """Looks up names and follows calls."""
+
+    def __init__(self, reader: Evaluator, classes: Classes, functions: PythonFunctions, torch: TorchCalls) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._classes = classes
+        self._functions = functions
+        self._torch = torch
+
+    # calls
+
+    def call(self, node: ast.Call, scope: Scope) -> Value:
+        """The value of a call; what the project's functions register on the way is found."""
+        function = self._reader.value(node.func, scope)
+        given: list[Value] = []
+        keywords: dict[str, Value] = {}
+        complete = True
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                items = self._run.items(self._reader.value(arg.value, scope))
+                complete = complete and items is not None and len(given) + len(items) <= MAX_PARTS
+                given.extend((items or []) if complete else [])
+            else:
+                given.append(self._reader.value(arg, scope))
+        for keyword in node.keywords:
+            value = self._reader.value(keyword.value, scope)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+                self._run.spend(len(value) // 4)
+                keywords.update(value)
+            else:
+                complete = False
+        if not complete and names.may_register(function):
+            self._run.not_known(scope.file, node, "its arguments are not written out")
+            return Opaque(node)
+        return self._run.each(function, lambda option: self.apply(option, Call(given, keywords, node, scope)))
+
+    def apply(self, function: Value, call: Call) -> Value:
+        """Call a value."""
+        if not isinstance(function, Opaque):
+            self._run.seen_calls.add(id(call.node))
+        match function:
+            case FunctionValue():
+                return self._followed(function, call)
+            case ClassValue():
+                return self._instance(function, call)
+            case InstanceValue():
+                method = self._classes.of_class(function.of, function, "__call__", call.node)
+                if isinstance(method, FunctionValue):
+                    return self._followed(method, call)
+            case Prepared():
+                return self._prepared(function, call)
+            case Bound():
+                return self._bound(function, call)
+            case Dotted(name):
+                return self._functions.call(name, call)
+        return Opaque(call.node)
+
+    def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
+        """Apply a decorator to a function or class."""
+        if isinstance(function, Alternatives):
+            return self._run.each(function, lambda option: self.decorate(option, value, node, scope))
+        if isinstance(value, FunctionValue) and not isinstance(
+            function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
+        ):
+            value.may_be_replaced = True
+        if isinstance(function, Dotted) and not (
+            names.is_torch_api(function.name) or function.name.endswith((".py_autograd_impl", ".py_functionalize_impl"))
+        ):
+            self._run.seen_calls.add(id(node))
+            return value  # such as functools.cache: it is taken for the function itself
+        if isinstance(function, Opaque):
+            return value
+        result = self.apply(function, Call([value], {}, node, scope))
+        return value if isinstance(result, Opaque) else result
+
+    def _followed(self, function: FunctionValue, call: Call) -> Value:
+        self._run.calls.append((call.file, call.node))
+        try:
+            return self.run_function(function, call)
+        finally:
+            self._run.calls.pop()
+
+    def run_function(self, function: FunctionValue, call: Call) -> Value:
+        """Go through the body of a function."""
+        code = function.node
+        self._run.entered.add(id(code))
+        if (
+            len(self._run.calls) > MAX_CALLS
+            or self._run.active.count(id(code)) > 2
+            or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
+        ):
+            return Opaque(call.node)
+        inner = Scope(function.scope.file, function.scope)
+        given = [function.binds, *call.given] if function.bound else call.given
+        self._bind(code.args, function, given, call.keywords, inner)
+        if isinstance(code, ast.Lambda):
+            return self._reader.value(code.body, inner)
+        count = len(self._run.active)
+        self._run.active.append(id(code))
+        size = len(self._run.when)
+        returns: list[ValueOption] = []
+        try:
+            if self._registers(code):
+                self._reader.block(code.body, inner, returns)
+            elif id(code) in self._run.too_long or not self._run.for_value(
+                lambda: self._reader.block(code.body, inner, returns)
+            ):
+                self._run.too_long.add(id(code))
+                return Opaque(call.node)
+        finally:
+            del self._run.active[count:]
+        if names.is_generator(code):
+            return Opaque(call.node)
+        if not returns:
+            return None
+        relative = [ValueOption(option.when[size:], option.value) for option in returns]
+        if len(relative) == 1:
+            return relative[0].value
+        if all(type(option.value) is Opaque for option in relative):
+            return Opaque(call.node)  # what decides between values that are not known says nothing
+        return merged(exclusive(relative))
+
+    def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """True if a function may register something, or is small enough to be followed for what it returns."""
+        facts = names.function_facts(code)
+        return self._registers(code) or (facts.size <= facts.limit and len(self._run.active) <= 8)
+
+    def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        called = names.function_facts(code).called
+        return bool(called & CALLED or called & self._run.helpers)
+
+    def _bind(
+        self,
+        arguments: ast.arguments,
+        function: FunctionValue,
+        given: list[Value],
+        keywords: dict[str, Value],
+        scope: Scope,
+    ) -> None:
+        positional = [*arguments.posonlyargs, *arguments.args]
+        left = dict(keywords)
+        first_default = len(positional) - len(function.defaults)
+        for place, parameter in enumerate(positional):
+            if place < len(given):
+                value = given[place]
+            elif parameter.arg in left:
+                value = left.pop(parameter.arg)
+            elif place >= first_default:
+                value = function.defaults[place - first_default]
+            else:
+                value = Opaque(parameter, parameter.arg)
+            scope.names[parameter.arg] = value
+        for parameter in arguments.kwonlyargs:
+            if parameter.arg in left:
+                scope.names[parameter.arg] = left.pop(parameter.arg)
+            elif parameter.arg in function.keyword_defaults:
+                scope.names[parameter.arg] = function.keyword_defaults[parameter.arg]
+            else:
+                scope.names[parameter.arg] = Opaque(parameter, parameter.arg)
+        if arguments.vararg is not None:
+            scope.names[arguments.vararg.arg] = tuple(given[len(positional) :])
+        if arguments.kwarg is not None:
+            scope.names[arguments.kwarg.arg] = left
+
+    def _instance(self, cls: ClassValue, call: Call) -> Value:
+        if self._classes.is_enum(cls):
+            return Opaque(call.node)
+        if (operator := self._torch.instance(cls)) is not None:
+            return operator
+        instance = InstanceValue(cls)
+        start = self._classes.of_class(cls, instance, "__init__", call.node)
+        if isinstance(start, FunctionValue):
+            self._followed(start, call)
+        return instance
+
+    def _prepared(self, function: Prepared, call: Call) -> Value:
+        call = call.of(*function.arguments, *call.given, **{**function.keywords, **call.keywords})
+        if not function.path:
+            return self.apply(function.function, call)
+        file, made_at = function.path[-1]
+        home = call.scope if file == call.file else Scope(file)
+        with self._run.following(function.path[:-1]):
+            return self.apply(function.function, replace(call, node=made_at, scope=home))
+
+    def _bound(self, bound: Bound, call: Call) -> Value:
+        given = call.given
+        if isinstance(bound.owner, str) and bound.name in PATH_METHODS:
+            path = path_function(PATH_METHODS[bound.name], [bound.owner, *given])
+            return Opaque(call.node) if path is None else path
+        if not isinstance(bound.owner, str | list | dict | tuple):
+            return self._torch.method(bound, call)
+        if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
+            given = [*given[:-1], self._run.here(given[-1])] if given else given
+        if bound.name == "join" and given and isinstance(given[0], list):
+            given = [[self._run.holding(part) for part in given[0]]]
+        try:
+            return constant_method(bound.owner, bound.name, given, call.keywords, self._run.affords)
+        except NoResult:
+            return Opaque(call.node)

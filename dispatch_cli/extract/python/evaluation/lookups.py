@@ -1,0 +1,301 @@
+"""Names, attributes and imports: what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.annotations import EMPTY
+from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
+from dispatch_cli.extract.python.evaluation.methods import PATH_ATTRIBUTES, path_attribute, path_of_file
+from dispatch_cli.extract.python.evaluation.options import merged
+from dispatch_cli.extract.python.evaluation.values import (
+    MAX_NAME,
+    Alternatives,
+    Bound,
+    ClassValue,
+    Dotted,
+    EnumMember,
+    FunctionValue,
+    HigherOrderHandle,
+    ImportedName,
+    InstanceValue,
+    LibraryValue,
+    ModuleValue,
+    ObjectValue,
+    Opaque,
+    OperatorHandle,
+    Scope,
+    Value,
+    ValueOption,
+)
+from dispatch_cli.extract.python.keys import METHODS
+
+_MISSING = Opaque(None, "missing")
+_NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
+
+
+class Classes:
+    """Looks up attributes of the project's functions and classes."""
+
+    def __init__(self, reader: Evaluator) -> None:
+        self._reader = reader
+        self._run = reader.run
+
+    def of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
+        if name in owner.attributes:
+            return self._run.holding(owner.attributes[name])
+        if name in ("__name__", "__qualname__"):
+            return owner.name
+        if name == "__module__":
+            return self._run.index.dotted(owner.scope.file)
+        if name == "__wrapped__":
+            return owner.wrapped or Opaque(node)
+        return Opaque(node)
+
+    def of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
+        if name in ("__name__", "__qualname__") and owner is cls:
+            return cls.name
+        if name == "__class__":
+            return cls
+        for home in self.ancestors(cls):
+            if name not in home.scope.names:
+                continue
+            value = self._reader.known(home.scope, name)
+            if isinstance(value, FunctionValue):
+                value = self._method(value, home, owner, node)
+            elif owner is home and self.is_enum(home) and not name.startswith("_"):
+                value = EnumMember(name, value)
+            if home is cls or not isinstance(value, Opaque):
+                return value
+        return Opaque(node)
+
+    def ancestors(self, cls: ClassValue) -> list[ClassValue]:
+        """A class and those that it inherits from, each once, in the order in which Python looks into them.
+
+        That of a class whose bases contradict each other, or inherit from it, is some order.
+        """
+        seen = {id(cls)}
+        values: list[ClassValue] = []
+        waiting = [(cls, self._class_bases(cls))]
+        while waiting:
+            ancestor, rest = waiting[-1]
+            if not rest:
+                values.append(ancestor)
+                waiting.pop()
+            elif id(base := rest.pop()) not in seen:
+                seen.add(id(base))
+                waiting.append((base, self._class_bases(base)))
+        return values[::-1]
+
+    def _class_bases(self, cls: ClassValue) -> list[ClassValue]:
+        self._run.spend()
+        return [base for base in self.bases(cls) if isinstance(base, ClassValue)]
+
+    def bases(self, cls: ClassValue) -> tuple[Value, ...]:
+        if cls.bases is None:
+            cls.bases = ()
+            outer = cls.scope.parent
+            assert outer is not None
+            cls.bases = tuple(self._reader.value(base, outer) for base in cls.node.bases)
+        return cls.bases
+
+    def _method(self, function: FunctionValue, cls: ClassValue, owner: Value, node: ast.AST) -> Value:
+        if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
+            return function
+        bound = FunctionValue(
+            function.node,
+            function.scope,
+            cls if function.kind == "classmethod" else owner,
+            True,
+            function.kind,
+            function.defaults,
+            function.keyword_defaults,
+            function.wrapped,
+            may_be_replaced=function.may_be_replaced,
+        )
+        return (
+            self._reader.run_function(bound, Call([], {}, node, function.scope))
+            if function.kind == "property"
+            else bound
+        )
+
+    def is_enum(self, cls: ClassValue) -> bool:
+        bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))
+        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)
+
+
+class Lookups:
+    """Looks up names, attributes and imports."""
+
+    def __init__(self, reader: Evaluator, classes: Classes) -> None:
+        self._reader = reader
+        self._run = reader.run
+        self._classes = classes
+
+    def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
+        """Value of a name."""
+        home: Scope | None = scope
+        while home is not None:
+            if name in home.names and (not home.is_class or home is scope):
+                return self.known(home, name)
+            if home.stars and (starred := self._starred(home, name)) is not _MISSING:
+                return starred
+            home = home.parent
+        if name == "__name__":
+            return self._run.index.dotted(scope.file)
+        if name == "__file__":
+            return path_of_file(scope.file)
+        if name in names.BUILTIN_NAMES:
+            return Dotted(f"builtins.{name}")
+        return Opaque(node)
+
+    def known(self, home: Scope, name: str) -> Value:
+        """Value of a name of a scope; a module that it is imported from is read now."""
+        value = home.names[name]
+        if isinstance(value, ImportedName):
+            self._run.spend(10)
+            home.names[name] = Opaque(value.node, name)  # modules may import each other
+            value = self._from(value.node, value.node.module or "", value.name, Scope(value.file))
+            home.names[name] = value
+        elif isinstance(value, Alternatives) and any(
+            isinstance(option.value, ImportedName) for option in value.options
+        ):
+            options = []
+            for option in value.options:
+                holder = Scope(home.file, names={name: option.value})
+                options.append(ValueOption(option.when, self.known(holder, name)))
+            value = home.names[name] = merged(options)
+        return value
+
+    def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
+        """Value of an attribute of a value."""
+        match owner:
+            case Dotted("builtins.NoneType"):
+                return Opaque(node)
+            case Dotted(base) if name in ("__name__", "__qualname__") and base.startswith("builtins."):
+                return base.removeprefix("builtins.")
+            case Dotted(base):
+                return self._of_dotted(f"{base}.{name}", node, scope)
+            case ModuleValue(file):
+                return self.member(file, name, node)
+            case FunctionValue():
+                return self._classes.of_function(owner, name, node)
+            case ClassValue():
+                return self._classes.of_class(owner, owner, name, node)
+            case InstanceValue():
+                if name in owner.attributes:
+                    return owner.attributes[name]
+                return self._classes.of_class(owner.of, owner, name, node)
+            case EnumMember():
+                return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
+            case LibraryValue(block):
+                if name == "ns":
+                    return block.namespace if isinstance(block.namespace, str) else Opaque(node)
+                return Bound(owner, name)
+            case HigherOrderHandle():
+                return Bound(owner, name)
+            case OperatorHandle():
+                return owner if name in ("_opoverload", "default") else Bound(owner, name)
+            case str() if name in PATH_ATTRIBUTES:
+                return path_attribute(owner, name)
+            case str() | list() | dict() | tuple():
+                return Bound(owner, name)
+            case Opaque() if name in METHODS:
+                return Bound(owner, name)
+            case ObjectValue(attributes):
+                return attributes.get(name, Opaque(node))
+        return Opaque(node)
+
+    def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
+        if len(full) > MAX_NAME:
+            return Opaque(node)
+        full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
+        if ".DispatchKey." in full and full.endswith(".name"):
+            return full.split(".")[-2]
+        if _NAMESPACE_NAME.fullmatch(full):
+            return full.removesuffix(".__name__")
+        if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
+            return False
+        if full.startswith("torch.ops.") and full.rpartition(".")[2] in METHODS:
+            owner = full.rpartition(".")[0]
+            if owner.count(".") >= 3:
+                return Bound(Dotted(owner), full.rpartition(".")[2])
+        if full in ("inspect.Parameter.empty", "inspect.Signature.empty"):
+            return EMPTY
+        if names.is_torch_api(full):
+            return Dotted(full)
+        module, _, name = full.rpartition(".")
+        if module_file := self._run.index.absolute(full, scope.file):
+            return ModuleValue(module_file)
+        if module_file := self._run.index.absolute(module, scope.file):
+            return self.member(module_file, name, node)
+        return Dotted(full) if names.certain(full) else Opaque(node)
+
+    def member(self, file: str, name: str, node: ast.AST) -> Value:
+        """Value of a name of a module of the project."""
+        full = f"{self._run.index.dotted(file)}.{name}"
+        if names.is_torch_api(full):
+            return Dotted(full)
+        if full.rpartition(".")[0] != "torch" and self._run.index.mentions(file, name):
+            inside = self._reader.module(file)
+            if name in inside.names:
+                return self.known(inside, name)
+            if (starred := self._starred(inside, name)) is not _MISSING:
+                return starred
+        if module_file := self._run.index.absolute(full, file):
+            return ModuleValue(module_file)
+        if module_file := self._run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
+            return ModuleValue(module_file)
+        return Dotted(full) if names.certain(full) else Opaque(node)
+
+    def _from(self, node: ast.ImportFrom, base: str, name: str, scope: Scope) -> Value:
+        if not node.level:
+            return self._of_dotted_import(f"{base}.{name}", node, scope)
+        file = self._run.index.relative(scope.file, node.level, base)
+        if file is not None and file != scope.file:
+            return self.member(file, name, node)
+        beside = self._run.index.relative(scope.file, node.level, f"{base}.{name}" if base else name)
+        if beside is not None:
+            return ModuleValue(beside)
+        if file is not None:
+            return self.member(file, name, node)
+        if base == "_ops" and (generated := self._generated(name, scope.file)) is not None:
+            return generated
+        own = self._run.index.dotted(scope.file).split(".")
+        keep = len(own) - node.level + (1 if scope.file.endswith("__init__.py") else 0)
+        full = ".".join([*own[: max(0, keep)], *([base] if base else []), name])
+        return Dotted(full)
+
+    def _generated(self, name: str, file: str) -> Value | None:
+        """The value of a name of the module ``_ops`` that kernel-builder makes when it builds a package."""
+        if name not in ("ops", "add_op_namespace_prefix"):
+            return None
+        namespace = self._run.extension_names.of_generated_module(file)
+        if namespace is None:
+            return None
+        return Dotted(f"torch.ops.{namespace}") if name == "ops" else Bound(f"{namespace}::{{}}", "format")
+
+    def _of_dotted_import(self, full: str, node: ast.ImportFrom, scope: Scope) -> Value:
+        value = self._of_dotted(full, node, scope)
+        return Dotted(full) if isinstance(value, Opaque) and value.node is node else value
+
+    def _starred(self, scope: Scope, name: str, seen: set[str] | None = None) -> Value:
+        """Value of a name that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
+        seen = set() if seen is None else seen
+        for file in reversed(scope.stars):
+            if file in seen or name.startswith("__") or not self._run.index.mentions(file, name):
+                continue
+            seen.add(file)
+            self._run.spend()
+            inside = self._reader.module(file)
+            listed = self._run.items(inside.names["__all__"]) if "__all__" in inside.names else None
+            if (listed is None and name.startswith("_")) or (listed is not None and name not in listed):
+                continue
+            if name in inside.names:
+                return self.known(inside, name)
+            value = self._starred(inside, name, seen)
+            if value is not _MISSING:
+                return value
+        return _MISSING

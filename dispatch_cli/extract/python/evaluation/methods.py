@@ -1,0 +1,254 @@
+"""Methods of strings, lists and dictionaries, and Python's own functions, on values that are known."""
+
+from __future__ import annotations
+
+import ast
+import os
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from dispatch_cli.extract.python.evaluation.values import Dotted, FunctionValue, OperatorHandle, Value, constant
+from dispatch_cli.files.paths import inside
+
+MAX_ITEMS = 20_000
+"""Items of a list that are made."""
+MAX_CHARACTERS = 200_000
+"""Characters of a text that is made."""
+MAX_SEARCH = 1 << 26
+"""Comparisons of characters in the worst case of a search, as of ``rfind``."""
+_FORMATTED = re.compile(r"\{[^{}]*[:\[]")
+"""A part of a format that asks for more than the text of a value."""
+_STRING_METHODS = frozenset(
+    (
+        *("lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "replace", "startswith", "endswith"),
+        *("removeprefix", "removesuffix", "title", "capitalize", "partition", "rpartition", "join", "find", "rfind"),
+        *("count", "isidentifier", "isdigit", "isupper", "islower", "splitlines"),
+    )
+)
+_LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear"])
+_COMPARING = frozenset(["remove", "index", "count"])
+"""Methods of lists that compare items."""
+_DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear"])
+MAX_PATH = 4096
+"""Characters of a path."""
+_SAME = frozenset(("os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.normpath", "os.path.realpath"))
+_JOINING = frozenset(("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.Path.joinpath"))
+PATH_FUNCTIONS = frozenset((*_SAME, *_JOINING, "os.path.dirname", "os.path.basename"))
+"""Functions that make a path of paths. A ``pathlib.Path`` is its text here."""
+PATH_METHODS = {
+    **dict.fromkeys(("absolute", "as_posix", "expanduser", "resolve"), "os.fspath"),
+    "joinpath": "pathlib.Path.joinpath",
+}
+"""Methods of ``pathlib.Path`` that make a path, with functions that do the same."""
+PATH_ATTRIBUTES = frozenset(("parent", "parents", "name", "stem", "suffix"))
+SEARCHED = frozenset(("sys.path.append", "sys.path.insert", "sys.path.extend"))
+"""Functions that add folders to those in which imports look for modules."""
+
+
+def items_of(value: Value) -> list[Value] | None:
+    """The items that a loop goes through; None where they are not known."""
+    if isinstance(value, str | list | tuple | dict | range):
+        return list(value) if len(value) <= MAX_ITEMS else None
+    return None
+
+
+class NoResult(Exception):
+    """The value of a call is not known."""
+
+
+def constant_method(
+    owner: Value, name: str, arguments: Sequence[Value], keywords: dict[str, Value], affords: Callable[..., bool]
+) -> Value:
+    """The value of a method's call. affords: pays for values that are gone through. Errors: `NoResult`."""
+    try:
+        if isinstance(owner, str):
+            if not affords(owner, *arguments, *keywords.values()):
+                raise NoResult
+            return _of_text(owner, name, arguments, keywords)
+        if isinstance(owner, list) and name in _LIST_METHODS and not keywords:
+            if len(owner) > MAX_ITEMS or (name in _COMPARING and not affords(owner, *arguments)):
+                raise NoResult
+            if name == "extend":
+                more = items_of(arguments[0])
+                if more is None or len(owner) + len(more) > MAX_ITEMS:
+                    raise NoResult
+                owner.extend(more)
+                return None
+            return getattr(owner, name)(*arguments)
+        if isinstance(owner, dict) and name in _DICT_METHODS:
+            if len(owner) > MAX_ITEMS or not affords(*arguments):
+                raise NoResult
+            result = getattr(owner, name)(*arguments, **keywords)
+            return list(result) if name in ("items", "keys", "values") else result
+    except NoResult:
+        raise
+    except Exception:
+        raise NoResult from None
+    raise NoResult
+
+
+def _of_text(owner: str, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    if name == "format":
+        values = [*arguments, *keywords.values()]
+        longest = max((len(value) for value in values if isinstance(value, str | bytes)), default=1)
+        if not all(map(constant, values)) or _FORMATTED.search(owner):
+            raise NoResult
+        _limit(len(owner) + owner.count("{") * max(longest, 20))
+        return owner.format(*arguments, **keywords)
+    if name == "join":
+        parts = items_of(arguments[0])
+        if parts is None or not all(isinstance(part, str) for part in parts):
+            raise NoResult
+        _limit(len(owner) * len(parts) + sum(map(len, parts)))
+        return owner.join(parts)
+    if name in _STRING_METHODS and all(constant(argument) or isinstance(argument, tuple) for argument in arguments):
+        sought = sum(len(argument) for argument in arguments if isinstance(argument, str | tuple))
+        if name == "replace":
+            _limit(len(owner) * max(1, len(str(arguments[1]))))
+        if len(owner) * sought > MAX_SEARCH:
+            raise NoResult
+        return getattr(owner, name)(*arguments, **keywords)
+    raise NoResult
+
+
+def _limit(length: int) -> None:
+    """Errors: `NoResult` for a text of more than `MAX_CHARACTERS`."""
+    if length > MAX_CHARACTERS:
+        raise NoResult
+
+
+def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
+    """Text of a part in braces of an f-string; None where that is not known."""
+    if not constant(value):
+        return None
+    if piece.conversion == ord("r"):
+        return repr(value)
+    if piece.format_spec is None:
+        return str(value)
+    form = evaluate(piece.format_spec)
+    if not isinstance(form, str) or sum(map(str.isdigit, form)) > 2:
+        return None
+    try:
+        return format(value, form)
+    except (ValueError, TypeError):
+        return None
+
+
+def _zip(*rows: Value, **_: Value) -> list[Value]:
+    lists = [items_of(row) for row in rows]
+    if None in lists or len(rows) > MAX_ITEMS:
+        raise NoResult
+    return list(zip(*(row for row in lists if row is not None), strict=False))
+
+
+def _enumerate(row: Value, start: int = 0) -> list[Value]:
+    return list(enumerate(_items(row), start))
+
+
+def _items(row: Value) -> list[Value]:
+    items = items_of(row)
+    if items is None:
+        raise NoResult
+    return items
+
+
+def _range(*bounds: Value) -> Value:
+    numbers = range(*bounds)
+    if len(numbers) > MAX_ITEMS:
+        raise NoResult
+    return numbers
+
+
+def _sorted(row: Value, *, reverse: bool = False) -> list[Value]:
+    items = _items(row)
+    if not all(isinstance(item, str) for item in items) and not all(isinstance(item, int | float) for item in items):
+        raise NoResult
+    return sorted(items, reverse=reverse)
+
+
+def _text(value: Value = "") -> str:
+    if isinstance(value, Dotted | OperatorHandle | FunctionValue) or not constant(value):
+        raise NoResult
+    return str(value)
+
+
+def _dictionary(*rows: Value, **more: Value) -> dict[Value, Value]:
+    values: dict[Value, Value] = {}
+    for row in rows:
+        values.update(row if isinstance(row, dict) else dict(_items(row)))
+    return {**values, **more}
+
+
+def _constants(row: Value) -> list[Value]:
+    items = _items(row)
+    if not all(map(constant, items)):
+        raise NoResult
+    return items
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "range": _range,
+    "list": lambda row=(): list(_items(row)),
+    "tuple": lambda row=(): tuple(_items(row)),
+    "set": lambda row=(): tuple(dict.fromkeys(_items(row))),
+    "frozenset": lambda row=(): tuple(dict.fromkeys(_items(row))),
+    "reversed": lambda row: _items(row)[::-1],
+    "sorted": _sorted,
+    "len": lambda row: len(_items(row)),
+    "str": _text,
+    "repr": lambda value: repr(_text(value)),
+    "dict": _dictionary,
+    "all": lambda row: all(_constants(row)),
+    "any": lambda row: any(_constants(row)),
+}
+"""Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""
+
+
+def path_of_file(file: str) -> str:
+    """``__file__``. A file of the working directory begins with ``./``, so that its folder is never an empty text."""
+    path = inside(file).replace(os.sep, "/")
+    return path if path.startswith("/") else f"./{path}"
+
+
+def _folder(path: str) -> str:
+    """The folder that a path is in."""
+    plain = posixpath.normpath(path)
+    return f"{plain}/.." if plain.rpartition("/")[2] in (".", "..") else posixpath.dirname(path) or "."
+
+
+def path_function(name: str, given: Sequence[Value]) -> str | None:
+    """The result of one of `PATH_FUNCTIONS`; None where that is not known."""
+    parts = [part for part in given if isinstance(part, str)]
+    if not parts or len(parts) < len(given) or sum(map(len, parts)) > MAX_PATH:
+        return None
+    if name in _JOINING:
+        return posixpath.join(*parts)
+    if name in _SAME:
+        return parts[0]
+    return _folder(parts[0]) if name == "os.path.dirname" else posixpath.basename(parts[0])
+
+
+def path_attribute(path: str, name: str) -> Value:
+    """The value of one of `PATH_ATTRIBUTES`."""
+    if name == "parent":
+        return _folder(path)
+    if name == "parents":
+        parents = [_folder(path)]
+        while len(parents) < 20:
+            parents.append(_folder(parents[-1]))
+        return tuple(parents)
+    plain = PurePosixPath(path)
+    return {"name": plain.name, "stem": plain.stem, "suffix": plain.suffix}[name]
+
+
+def searched_folders(name: str, given: Sequence[Value]) -> list[str]:
+    """The folders that one of `SEARCHED` adds, as far as they are known."""
+    values = given[-1:]
+    if name == "sys.path.extend" and values and isinstance(values[0], list | tuple):
+        values = values[0]
+    return [posixpath.normpath(text) for text in values if isinstance(text, str) and 0 < len(text) <= MAX_PATH]
