@@ -79,7 +79,7 @@ def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, Tra
     from dispatch_cli.answers.trace.command_answer import trace_view
 
     view = trace_view(file)
-    return source._replace(bases=(view.base if view.known.is_base else file,)), view
+    return source._replace(bases=(view.known.base if view.known.is_base else file,)), view
 
 
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:

@@ -25,7 +25,7 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     universe = explained.state.dispatcher.universe
     values = {field.name: getattr(report, field.name) for field in fields(report)}
     values |= {
-        "over": (view.base,) if view.known.is_base else (),
+        "over": (view.known.base,) if view.known.is_base else (),
         "tensors": tuple(_tensors(explained)),
         "contexts": tuple(_contexts(view, explained, signature)),
         "left_out": (),
@@ -42,7 +42,7 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
 def _call_of(view: TraceView, call: int, happened: Call) -> Call:
     """The call with its kernels. One that raises as predicted is shown as predicted, with what PyTorch says then."""
     predicted = view.explainer.of_call(call).call
-    if predicted is None or predicted.end.error is None or view.difference(call) is not None:
+    if predicted is None or predicted.end.error is None or view.happened.difference(call) is not None:
         return happened
     return predicted if view.path(call).assumed else happened
 
@@ -50,7 +50,7 @@ def _call_of(view: TraceView, call: int, happened: Call) -> Call:
 def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
     """The keys of the kernels that are predicted, where something else was observed."""
     predicted, observed = view.explainer.of_call(call), view.happened.of_call(call)
-    if observed.ended is not CallEnd.RETURNED and view.difference(call) is None:
+    if observed.ended is not CallEnd.RETURNED and view.happened.difference(call) is None:
         return ()
     if [(hop.slot, hop.does) for hop in predicted.hops] == [(hop.slot, hop.does) for hop in observed.hops]:
         return ()

@@ -81,7 +81,7 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.answers.trace.report import trace_report
 
     wanted = _wanted(view, asked)
-    own = declared_steps(asked.kernels, view.base, out.color) if asked.kernels else None
+    own = declared_steps(asked.kernels, view.known.base, out.color) if asked.kernels else None
     report = trace_report(view, wanted, asked.depth, own)
     limit = None if asked.full else asked.limit or None
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit}))

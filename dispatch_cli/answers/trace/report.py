@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import count, groupby
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.trace.findings.report import TraceFinding, trace_findings
@@ -147,7 +148,7 @@ def trace_report(
         directory=head.directory,
         started=head.started,
         universe=view.state.dispatcher.universe.name,
-        embedded=view.base if view.known.is_base else None,
+        embedded=view.known.base if view.known.is_base else None,
         seen=KernelsSeen.ALL if recording.kernels else KernelsSeen.FIRST,
         lines=head.lines,
         counts=_counts(view, chosen),
@@ -162,7 +163,7 @@ def trace_report(
 def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
     recording = view.recording
     calls, end = recording.calls, recording.end
-    ends = Counter(map(view.ended_as, range(len(calls))))
+    ends = Counter(map(view.happened.ended_as, range(len(calls))))
     return TraceCounts(
         calls=len(calls),
         shown=chosen.calls,
@@ -173,7 +174,7 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
         unfinished=ends[CallEnd.UNFINISHED],
         casts=sum(view.facts.casts.values()),
         dropped=0 if end is None else end.dropped,
-        different=sum(view.difference(call) is not None for call in recording.kernels),
+        different=sum(view.happened.difference(call) is not None for call in recording.kernels),
         seconds=None if end is None else end.seconds,
         microseconds=max(max(calls.end), max(calls.start)) - min(calls.start) if len(calls) else None,
     )
@@ -211,8 +212,8 @@ def _row(view: TraceView, item: Item) -> TraceRow:
     times = [recording.calls.microseconds(number) for number in item.every]
     known = [time for time in times if time is not None]
     forward = view.recording.forward_of(call)
-    ends = Counter(map(view.ended_as, item.every))
-    mismatch = view.difference(call)
+    ends = Counter(map(view.happened.ended_as, item.every))
+    mismatch = view.happened.difference(call)
     return TraceRow(
         number=call,
         level=item.level,
@@ -246,7 +247,7 @@ class _Line(NamedTuple):
     """A line in its tree. number: of all lines. parent: the one that it is inside of."""
 
     number: int
-    thread: int
+    thread: TraceThread
     row: TraceRow
     parent: _Line | None
 
@@ -257,32 +258,25 @@ def heaviest_lines(threads: Iterable[TraceThread], most: int) -> HeaviestLines:
     Calls whose end is not recorded come first: the program was in them when it was killed. A repeated group has no time
     of its own: it is there with what is inside of it.
     """
-    heap: list[tuple[bool, int, int, _Line]] = []
-    """The lightest first; of equal ones the last."""
-    every: list[TraceThread] = []
-    count = 0
-    for thread in threads:
-        around: list[_Line] = []
-        for row in thread.rows:
-            del around[row.level :]
-            line = _Line(count, len(every), row, around[-1] if around else None)
-            around.append(line)
-            count += 1
-            if row.operator is not None:
-                heapq.heappush(heap, (row.unfinished > 0, row.microseconds or 0, -line.number, line))
-                if len(heap) > most:
-                    heapq.heappop(heap)
-        every.append(thread)
+    numbers = count()
+    lines = (line for thread in threads for line in _lines(thread, numbers) if line.row.operator is not None)
     shown: dict[int, _Line] = {}
-    for *_, chosen in heap:
+    for chosen in heapq.nlargest(most, lines, key=lambda line: (line.row.unfinished > 0, line.row.microseconds or 0)):
         outer: _Line | None = chosen
         while outer is not None and outer.number not in shown:
             shown[outer.number] = outer
             outer = outer.parent
     in_order = [shown[number] for number in sorted(shown)]
     shown_threads = (
-        thread._replace(rows=iter([line.row for line in in_order if line.thread == number]))
-        for number, thread in enumerate(every)
-        if any(line.thread == number for line in in_order)
+        thread._replace(rows=iter([line.row for line in of_thread]))
+        for thread, of_thread in groupby(in_order, key=lambda line: line.thread)
     )
-    return HeaviestLines(tuple(shown_threads), count)
+    return HeaviestLines(tuple(shown_threads), next(numbers))
+
+
+def _lines(thread: TraceThread, numbers: Iterator[int]) -> Iterator[_Line]:
+    around: list[_Line] = []
+    for row, number in zip(thread.rows, numbers, strict=False):  # the rows end first
+        del around[row.level :]
+        around.append(_Line(number, thread, row, around[-1] if around else None))
+        yield around[-1]

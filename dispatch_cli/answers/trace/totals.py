@@ -47,12 +47,6 @@ class PathTotal(NamedTuple):
     calls: int
 
 
-class _PathKey(NamedTuple):
-    keys: tuple[str, ...]
-    assumed: tuple[str, ...]
-    ended: CallEnd
-
-
 def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, ...]:
     """The operators, those with the most calls first."""
     calls = view.recording.calls
@@ -75,13 +69,13 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
                 times[number] += calls.microseconds(call) or 0
             around.append(call)
             operators[operator] += 1
-    by_name: dict[str, Counter[_PathKey]] = {}
+    by_name: dict[str, Counter[PathTotal]] = {}
     spent: Counter[str] = Counter()
     for number, count in counts.items():
         happened, path = view.happened.of_number(number), view.path_of(number)
         name = str(happened.operator)
-        key = _PathKey(tuple(kernel.key for kernel in path.own), path.assumed, happened.ended)
-        by_name.setdefault(name, Counter())[key] += count
+        total = PathTotal(tuple(kernel.key for kernel in path.own), path.assumed, happened.ended, calls=0)
+        by_name.setdefault(name, Counter())[total] += count
         spent[name] += times[number]
     totals = [
         OperatorTotal(
@@ -89,7 +83,7 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
             paths.total(),
             casts[name],
             spent[name],
-            tuple(PathTotal(*path, count) for path, count in paths.most_common()),
+            tuple(path._replace(calls=count) for path, count in paths.most_common()),
         )
         for name, paths in by_name.items()
     ]

@@ -9,14 +9,13 @@ from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.trace import Does, EndKind, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import CallEnd
 from dispatch_cli.model.debug_text import registered_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import FallbackKind, fallbacks
-from dispatch_cli.trace.happened import Difference, Happened, has_kernel, is_seen
+from dispatch_cli.trace.happened import Happened, has_kernel, is_seen
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
 from dispatch_cli.trace.state import RegistrationsKnown
@@ -80,11 +79,6 @@ class TraceView:
         self._kinds: dict[object, int] = {}
         self._shown: dict[int, int] = {}
 
-    @property
-    def base(self) -> str:
-        """The embedded state of the program's version of PyTorch, or the newest one."""
-        return self.known.base
-
     def select(self, wanted: Wanted) -> Selected:
         """The calls that are asked for."""
         return select(self.recording, wanted, self.happened, self.facts)
@@ -100,13 +94,9 @@ class TraceView:
         """Path of a call: what was observed, and what is predicted beside that."""
         return self.path_of(self.happened.number_of(call))
 
-    def difference(self, call: int) -> Difference | None:
-        """Difference of the kernels that ran from the predicted ones; None where they were not recorded, too."""
-        return self.happened.difference(call)
-
     def parts_after(self, call: int) -> Hop | None:
         """The kernel after which what was observed is not what is predicted; None where that is the first kernel."""
-        difference = self.difference(call)
+        difference = self.happened.difference(call)
         hops = [hop for hop in self.explainer.of_call(call).hops if is_seen(hop)]
         return hops[difference.at - 1] if difference is not None and difference.at else None
 
@@ -115,16 +105,12 @@ class TraceView:
         if self.known.is_base or is_core_fallback(self.state.dispatcher.universe, hop.live):
             return True
         registration, kernel = hop.live.registration, hop.live.kernel
-        source = bases.load(self.base)
+        source = bases.load(self.known.base)
         if registration is None or kernel is None or hop.live.rule is Rule.FALLBACK:
             return False
         name, dispatcher = OperatorName.parse(operator), Dispatcher(source.universe, base=source)
         known = dispatcher.active(name).get(registration.key) if name in dispatcher else None
         return known is not None and source_file(known.kernel.debug) == source_file(kernel.debug)
-
-    def ended_as(self, call: int) -> CallEnd:
-        """End of a call."""
-        return self.happened.ended_as(call)
 
     def calls_again(self, call: int) -> bool:
         """True if one of the calls right inside of a call is of the same operator."""
@@ -142,7 +128,14 @@ class TraceView:
             shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
         forward = self.recording.forward_of(call)
         place = NONE if forward is None else calls.place[forward]
-        seen = (shown, calls.place[call], place, self.ended_as(call), self.calls_again(call), self.difference(call))
+        seen = (
+            shown,
+            calls.place[call],
+            place,
+            self.happened.ended_as(call),
+            self.calls_again(call),
+            self.happened.difference(call),
+        )
         return self._kinds.setdefault(seen, len(self._kinds))
 
 

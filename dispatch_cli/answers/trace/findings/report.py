@@ -62,29 +62,16 @@ class TraceFinding(NamedTuple):
     kind: TraceFindingKind
     operator: str
     key: str
-    calls: int
-    first: int
-    casts: int
-    kernel: str | None
-    registered_at: str | None
-    keys: tuple[str, ...]
-    gradient: GradientLoss | None
-    fallback: FallbackKind | None
-    places: tuple[PythonPlace, ...]
-    more_places: int
-
-
-class _About(NamedTuple):
-    """Subject of a finding, without its calls."""
-
-    kind: TraceFindingKind
-    operator: str
-    key: str
+    calls: int = 0
+    first: int = 0
+    casts: int = 0
     kernel: str | None = None
     registered_at: str | None = None
     keys: tuple[str, ...] = ()
     gradient: GradientLoss | None = None
     fallback: FallbackKind | None = None
+    places: tuple[PythonPlace, ...] = ()
+    more_places: int = 0
 
 
 class _CallsAbout:
@@ -106,8 +93,8 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     """The findings, by kind, those with the most calls first."""
     calls = view.recording.calls
     casts = view.facts.casts
-    known: dict[int, tuple[_About, ...]] = {}
-    calls_about: dict[_About, _CallsAbout] = {}
+    known: dict[int, tuple[TraceFinding, ...]] = {}
+    calls_about: dict[TraceFinding, _CallsAbout] = {}
     for numbers in chosen.of_thread:
         for call in numbers:
             number = view.happened.number_of(call)
@@ -120,7 +107,7 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
                 cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
                 if cast or about.kind is not TraceFindingKind.AUTOCAST:
                     calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call], cast)
-            if view.difference(call) is not None:
+            if view.happened.difference(call) is not None:
                 about = _different(view, call)
                 calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call], 0)
     order = [*TraceFindingKind]
@@ -128,10 +115,9 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
     return tuple(sorted(findings, key=lambda row: (order.index(row.kind), -row.calls, row.operator, row.key)))
 
 
-def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding:
+def _finding(view: TraceView, about: TraceFinding, calls: _CallsAbout) -> TraceFinding:
     most = sorted(calls.places, key=lambda place: -calls.places[place])
-    return TraceFinding(
-        **about._asdict(),
+    return about._replace(
         calls=calls.count,
         first=calls.first,
         casts=calls.casts,
@@ -140,8 +126,8 @@ def _finding(view: TraceView, about: _About, calls: _CallsAbout) -> TraceFinding
     )
 
 
-def _of_calls(explained: Explained) -> Iterator[_About]:
-    """Subjects of the findings about calls in which the same happened."""
+def _of_calls(explained: Explained) -> Iterator[TraceFinding]:
+    """Findings about calls in which the same happened, without the calls."""
     universe, name = explained.state.dispatcher.universe, str(explained.operator)
     hops = explained.own_hops
     for hop, kind in fallbacks(hops, universe):
@@ -149,7 +135,7 @@ def _of_calls(explained: Explained) -> Iterator[_About]:
             yield _about(TraceFindingKind.FALLBACK, name, hop)._replace(fallback=kind)
     lost = gradient_loss(explained, universe)
     if lost is not None:
-        yield _About(TraceFindingKind.NO_GRADIENT, name, lost.key, gradient=lost.loss)
+        yield TraceFinding(TraceFindingKind.NO_GRADIENT, name, lost.key, gradient=lost.loss)
     if hops and hops[-1].does is Does.DECOMPOSES and hops[-1].live.rule is Rule.MATH:
         others = _others(explained)
         if others:
@@ -164,9 +150,11 @@ def _of_calls(explained: Explained) -> Iterator[_About]:
             yield _about(TraceFindingKind.STALE, name, hop)._replace(keys=keys)
 
 
-def _about(kind: TraceFindingKind, name: str, hop: Hop) -> _About:
+def _about(kind: TraceFindingKind, name: str, hop: Hop) -> TraceFinding:
     kernel = hop.live.kernel
-    return _About(kind, name, hop.slot, None if kernel is None else kernel.label, registered_at(kernel))
+    return TraceFinding(
+        kind, name, hop.slot, kernel=None if kernel is None else kernel.label, registered_at=registered_at(kernel)
+    )
 
 
 def _others(explained: Explained) -> tuple[str, ...]:
@@ -182,12 +170,12 @@ def _others(explained: Explained) -> tuple[str, ...]:
     return tuple(key for key in group if key != META and key in active and not active[key].kernel.fallthrough)
 
 
-def _different(view: TraceView, call: int) -> _About:
-    difference = view.difference(call)
+def _different(view: TraceView, call: int) -> TraceFinding:
+    difference = view.happened.difference(call)
     assert difference is not None, "the caller has looked"
     name = view.recording.operator_of(call)
     hop = view.parts_after(call)
     predicted = () if difference.predicted is None else (difference.predicted,)
     if hop is not None and hop.why is Why.CONVENTION and not view.is_of_pytorch(name, hop):
         return _about(TraceFindingKind.NOT_BY_CONVENTION, name, hop)._replace(keys=predicted)
-    return _About(TraceFindingKind.DIFFERENT, name, difference.ran or "", keys=predicted)
+    return TraceFinding(TraceFindingKind.DIFFERENT, name, difference.ran or "", keys=predicted)
