@@ -10,9 +10,17 @@ from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
 from dispatch_cli.answers.errors.conclude import Fact, Proof
-from dispatch_cli.answers.errors.messages import MESSAGES, OTHER_TEXT, OVERRIDDEN, advice, filled
+from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OTHER_TEXT, OVERRIDDEN, advice, filled
 from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
-from dispatch_cli.answers.errors.reading.evidence import CALL, FRAME, RAISER, context_flags, evidence, layers_of
+from dispatch_cli.answers.errors.reading.evidence import (
+    CALL,
+    FRAME,
+    PYTORCHS,
+    RAISER,
+    context_flags,
+    evidence,
+    layers_of,
+)
 from dispatch_cli.answers.errors.reading.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
@@ -83,6 +91,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     universe = state.dispatcher.universe
     context = () if first.kind == OTHER_TEXT else context_flags(layers_of(pasted.text, _begin(pasted.text, first.line)))
     flags = (*context, *_dtype_flags(dict(first.details)))
+    is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
+    flags = (*flags, "pytorchs" if is_pytorchs else "packages")
     asked = first._replace(details=(*first.details, *((flag, "") for flag in flags)))
     names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, _newest_first(universe))
@@ -110,6 +120,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     )
     if first.kind == OTHER_TEXT:
         return replace(report, facts=(*_of_text(first), *_of_definition(state, first.operator)))
+    if first.kind == NOT_DEFINED and is_pytorchs:
+        return replace(report, facts=(_of_versions(first.operator or ""),))
     name = None if first.operator is None else OperatorName.parse(first.operator)
     if message.rules and (first.key if name is None else name.namespace) is not None:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
@@ -142,6 +154,28 @@ def _of_definition(state: State, named: str | None) -> Iterator[Fact]:
         changes = f" It writes to {some_of(written)}." if written else ""
         over = " with ".join(state.over) or "The state here"
         yield Fact("schema", written, Proof.STATE, f"{over} defines it as {schema}.{changes}")
+
+
+def _of_versions(named: str) -> Fact:
+    """The embedded versions that define an operator of PyTorch. named: with or without its overload."""
+    versions = bases.names()
+    defining = tuple(
+        base
+        for base in versions
+        if any(
+            name == named or name.startswith(f"{named}.")
+            for name in api.load_state([], bases=[base]).dispatcher.names()
+        )
+    )
+    if not defining:
+        text = f"None of the embedded versions, {versions[-1]} to {versions[0]}, defines {named}."
+    elif defining == versions[: len(defining)]:
+        text = (
+            f"Of the embedded versions, {versions[-1]} to {versions[0]}, those from {defining[-1]} on define {named}."
+        )
+    else:
+        text = f"Of the embedded versions, {some_of(defining)} define {named}."
+    return Fact("versions", defining, Proof.STATE, text)
 
 
 def _dtype_flags(details: Mapping[str, str]) -> tuple[str, ...]:

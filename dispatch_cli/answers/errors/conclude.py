@@ -58,7 +58,8 @@ class Fact(NamedTuple):
     nobody wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data:
     the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace the math
     kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key, before
-    it gets to the second. handled: another error came while this one was handled.
+    it gets to the second. handled: another error came while this one was handled. versions: the embedded versions that
+    define the operator.
     Of a text that has no known sentence: schema: the definition of the operator; raiser, call, frame: the line that
     raises the error, the traced call, and the innermost frame of PyTorch.
     """
@@ -167,7 +168,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
     if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
         if case.kernels is not None:
-            return "not-written"
+            return None if case.here else "not-written"
         return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"

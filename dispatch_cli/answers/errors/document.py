@@ -83,16 +83,13 @@ def _comparison(report: ErrorReport) -> Iterator[str]:
         yield f"The text names no key; this explains {slot.key if isinstance(slot, SlotExplanation) else ''}."
     yield from _version(report)
     if report.reproduced is False:
+        bases = "".join(f" --base {name}" for name in report.over) if report.over_assumed else ""
+        same = "" if report.over_assumed else ", with the same files and options,"
         yield (
             f"In {here} the slot holds something else at {report.key}: the text is from another build or version, or "
-            f"other registrations were loaded there. `explain {report.operator} {report.key}{_bases(report)}` shows "
-            "the slot here."
+            f"other registrations were loaded there. `explain {report.operator} {report.key}{bases}`{same} shows the "
+            "slot here."
         )
-
-
-def _bases(report: ErrorReport) -> str:
-    """The options that load the state of the answer, where it came from the text."""
-    return "" if report.over_files else "".join(f" --base {name}" for name in report.over)
 
 
 def _version(report: ErrorReport) -> Iterator[str]:

@@ -21,6 +21,7 @@ NO_BATCHING_RULE = "no-batching-rule"
 NOT_ON_DEVICE = "not-on-device"
 AMBIGUOUS = "ambiguous"
 OVERRIDDEN = "overridden"
+NOT_DEFINED = "not-defined"
 OTHER_TEXT = "other-text"
 """The kinds of which an answer says more than their message."""
 

@@ -36,6 +36,7 @@ HOLES = {
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
+    "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
@@ -51,6 +52,7 @@ HOLES = {
     "name": r"(?P<name>\w{1,300})",
     # a name of torch; those of CUDA say more
     "torch_name": rf"(?P<name>(?!_cuda_|{_BACKEND})\w{{1,300}})",
+    "module_of_torch": rf"(?P<name>(?!_C\b|privateuseone\b|classes\b|{_BACKEND})\w{{1,100}}(?:\.\w{{1,100}}){{0,5}})",
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
@@ -65,7 +67,7 @@ HOLES = {
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
-    r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
+    r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Bool|Undefined))(?:Tensor)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "type": r"(?P<type>[^'\n]{1,80})",
     "given": r"(?P<given>[^'\n.]{1,80})",

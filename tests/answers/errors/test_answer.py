@@ -111,6 +111,16 @@ def test_the_kernel_that_is_replaced_is_that_of_the_key() -> None:
     assert "CUDA" in details["replaced"]
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("_grouped_mm", "those from torch-2.8 on define"), ("relu", "those from torch-2.4 on"), ("relo", "None of")],
+)
+def test_the_versions_that_define_an_operator_of_pytorch(name: str, told: str) -> None:
+    report = answered(f"AttributeError: '_OpNamespace' 'aten' object has no attribute '{name}'")
+    assert told in report.facts[0].text
+    assert [step for step in report.user if "Import the package" in step] == []
+
+
 def test_advice_on_alias_annotations_names_who_refuses() -> None:
     schema = "m::f_(Tensor(a!) x) -> Tensor(a!)"
     text = f"RuntimeError: Found a custom (non-ATen) operator whose output has alias annotations: {schema}."

@@ -20,7 +20,7 @@ FRAME, CALL, RAISER = "frame", "call", "raiser"
 """Places: the innermost frame of PyTorch, the traced call, and the line outside of PyTorch that raises the error."""
 CALLED, CUSTOM = "called", "custom"
 """The details of a text about a call, and of one that need not be about an operator of PyTorch."""
-PYTORCHS = ("aten", "prims", "quantized")
+PYTORCHS = ("aten", "prim", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
 _NO_DISPATCH = re.compile(
     r"(?:Import|ModuleNotFound|Name|FileNotFound|Permission|OS|Syntax|Connection|Unpickling)Error"
