@@ -200,8 +200,7 @@ class ExploreApp(Going, Trying, FilesApp):
             self.command_bar.show("", view.waits_for)
             return
         line = "" if answer is None else command_line(answer)
-        notes = [self.changed_on_disk] if self.changed_on_disk else []
-        notes += [view.remark] if isinstance(view, Pane) and view.remark else []
+        notes = [view.remark] if isinstance(view, Pane) and view.remark else []
         names_it = answer is not None and self.session.unsaved and self.session.whatif.path in answer.command
         notes += [TO_SAVE] if names_it else []
         self.command_bar.show(line, "  ".join(notes))

@@ -51,7 +51,6 @@ class FilesApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self._stamps: dict[str, Stamp] = {}
-        self._changed: tuple[str, ...] = ()
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.note_files)
@@ -60,14 +59,8 @@ class FilesApp(App[None]):
         """Everything is shown anew. other_keys: the state has another universe."""
         raise NotImplementedError
 
-    def show_command(self) -> Any:
-        """Show the command line, and notes on it."""
-        raise NotImplementedError
-
     def on_pane_open_place(self, message: Pane.OpenPlace) -> None:
         """Open a place in the editor; then files are read again that were changed there."""
-        from dispatch_cli.explore.files import CannotOpen, editor_call, run_editor
-
         message.stop()
         file = message.span.file
         self._stamps.setdefault(file, stamp_of(file))
@@ -93,21 +86,11 @@ class FilesApp(App[None]):
         """Files that are not as they were noted."""
         return [name for name, stamp in self._stamps.items() if stamp_of(name) != stamp]
 
-    @property
-    def changed_on_disk(self) -> str:
-        """Remark that names files that are not as they were read; empty if all are."""
-        if not self._changed:
-            return ""
-        first, *others = self._changed
-        return f"({first}{f' and {len(others)} more' if others else ''} changed on disk: f5 reads the files again)"
-
     def on_app_focus(self, _: AppFocus) -> None:
-        """The user comes back from another window: say which files have changed, until they are read."""
-        changed = tuple(self.changed_files())
-        if changed and changed != self._changed:
-            self._changed = changed
-            self.notify(self.changed_on_disk.strip("()"), severity="warning")
-            self.show_command()
+        """The user comes back from another window: say which files have changed."""
+        if changed := self.changed_files():
+            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            self.notify(f"{changed[0]}{more} changed on disk: f5 reads the files again", severity="warning")
 
     def action_read_again(self) -> None:
         """Read the files again. Changes on trial stay where they can still be made."""
@@ -116,8 +99,6 @@ class FilesApp(App[None]):
         try:
             left_out = self.session.read_again()
         except CannotRead as error:
-            self._changed = tuple(self.changed_files())
-            self.show_command()
             if error.problems:
                 from dispatch_cli.explore.views.screens import problems_screen
 
@@ -125,7 +106,6 @@ class FilesApp(App[None]):
             else:
                 self.notify(str(error), severity="warning")
             return
-        self._changed = ()
         self.note_files()
         self.files_read(other_keys=self.session.original.dispatcher.universe != universe)
         self.notify("The files were read again.")

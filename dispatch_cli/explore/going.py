@@ -115,8 +115,7 @@ class Going(App[None]):
 
     @on(OperatorList.Opened, "#operator-list")
     async def _operator_opened(self, message: OperatorList.Opened) -> None:
-        key = self.catalogue.key_in(self.operators.list.query_text)
-        spot = spot_of(message.target)._replace(key=key)
+        spot = spot_of(message.target)
         self.visits.move(VisitedPlace(spot, self.front))
         self.visits.go(VisitedPlace(spot, self.front, False))
         await self._arrive()

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key
 
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.session import Session
 
 TO_SAVE = "(w writes this file)"
@@ -20,7 +20,8 @@ class Trying(App[None]):
     """An application in which changes are undone, redone and written, and not left behind unnoticed."""
 
     session: Session
-    _asked_to_leave = False
+    _asked_to_leave: State | None = None
+    """The state in which the user was told that changes are not written."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "undo_change", "Undo", tooltip="Undo the last change on trial"),
         Binding("ctrl+r", "redo_change", "Redo", tooltip="Redo the change that was undone"),
@@ -70,16 +71,10 @@ class Trying(App[None]):
         self.notify(f"Written: {path}.")
         self.state_changed()  # the places of the changes can be in another file
 
-    async def on_event(self, event: Event) -> None:
-        """textual's. Another key takes back the wish to leave."""
-        if isinstance(event, Key):
-            self._asked_to_leave = self._asked_to_leave and event.key == "q"
-        await super().on_event(event)
-
     async def action_quit(self) -> None:
         """Leave; where changes are not written, only when asked again."""
-        if self.session.unsaved and not self._asked_to_leave:
-            self._asked_to_leave = True
+        if self.session.unsaved and self._asked_to_leave is not self.session.state:
+            self._asked_to_leave = self.session.state
             self.notify("The changes are not written: w writes them, q again leaves.", severity="warning")
             return
         await super().action_quit()

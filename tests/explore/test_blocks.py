@@ -67,7 +67,7 @@ def screen(app: App[None]) -> list[str]:
     return ["".join(segment.text for segment in strip).rstrip() for strip in app.screen._compositor.render_strips()]
 
 
-def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
+def documents() -> Sequence[Sequence[Block]]:
     state = api.load_state((), bases=("torch-2.15",))
     universe = state.dispatcher.universe
     names = [OperatorName.parse(name) for name in state.dispatcher.names()[:400:9]]
@@ -77,10 +77,10 @@ def documents() -> Sequence[Callable[[int | None], Sequence[Block]]]:
     assert backend is not None
     covered = coverage_report(state, backend, names)
     return (
-        lambda _: [*coverage.document(covered)],
-        lambda _: [*key.document(key_report(universe, "AutogradOther"), universe=universe)],
-        lambda _: [*registrations.document(registrations_report(state, names[:6]))],
-        lambda _: [TABLE, Gap(), Facts([Fact("a label", HOSTILE), Fact("another", "word " * 40)]), Paragraph(HOSTILE)],
+        [*coverage.document(covered)],
+        [*key.document(key_report(universe, "AutogradOther"), universe=universe)],
+        [*registrations.document(registrations_report(state, names[:6]))],
+        [TABLE, Gap(), Facts([Fact("a label", HOSTILE), Fact("another", "word " * 40)]), Paragraph(HOSTILE)],
     )
 
 
@@ -93,7 +93,7 @@ def test_a_document_is_what_the_text_writer_writes(width: int) -> None:
             view.show(document)
             await pilot.pause()
             room = view.scrollable_content_region.width - 2
-            assert view.text == "".join(text(document(room), Style(room)))
+            assert view.text == "".join(text(document, Style(room)))
             assert "\x1b" not in "".join(screen(app))
 
     drive(app, steps, (width, 30))

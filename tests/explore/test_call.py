@@ -167,14 +167,14 @@ def test_a_step_opens_its_slot_and_the_operator_that_it_calls() -> None:
         foreach = Spot(OperatorName("aten::_foreach_acos"))
         await app.go(foreach, "call")
         await pilot.pause()
-        await pilot.press("enter")
+        await pilot.press("end", "enter")
         await until(pilot, lambda: str(app.spot.operator) == "aten::acos")
         await pilot.press("backspace")
         await until(pilot, lambda: app.spot == foreach)
         shown = app.query_one(CallPane).shown
         keys = [shown.choice(number).target.key for number in range(shown.choices())]
         assert keys.count("CPU") == 2  # its row, and its step
-        await pilot.press(*["down"] * keys.index("CPU"), "enter")
+        await pilot.press("home", *["down"] * keys.index("CPU"), "enter")
         await until(pilot, lambda: (app.front, app.spot.key) == ("slot", "CPU"))
 
     drive(Session(newest(), BASE), steps, (80, 24))

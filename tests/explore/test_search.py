@@ -85,20 +85,6 @@ def test_a_glob_finds_what_it_finds_for_op(glob: str) -> None:
     assert len(matcher.find("add")) > 10  # what is typed next is looked for in all names
 
 
-@pytest.mark.parametrize(
-    ("query", "name", "key"),
-    [
-        ("add.Tensor AutogradCUDA", "aten::add.Tensor", "AutogradCUDA"),
-        ("aten::abs  CPU", "aten::abs", "CPU"),
-        ("Meta addten", "aten::add.Tensor", None),
-    ],
-)
-def test_a_key_behind_a_name_is_of_the_slot(query: str, name: str, key: str | None) -> None:
-    catalogue = Catalogue(newest())
-    matches, _ = catalogue.search(query)
-    assert (catalogue.entries[matches[0]].name, catalogue.key_in(query)) == (name, key)
-
-
 @pytest.mark.parametrize(("query", "first"), MISSPELT)
 def test_a_misspelt_name_comes_before_those_that_have_its_letters_here_and_there(query: str, first: str) -> None:
     catalogue = Catalogue(newest())

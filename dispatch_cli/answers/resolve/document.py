@@ -79,9 +79,9 @@ def document(report: ResolveReport, full: bool = False, drawn: Sequence[DrawnPat
     yield from stages(report)
 
 
-def summary(report: ResolveReport, full: bool = False, by: str = "--full") -> Iterator[Block]:
-    """Verdict on the call, and the sentences after it. by: the option that makes error texts full."""
-    yield from answer(report, recorded_end_sentence(report) or end_sentence(report), full, by)
+def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
+    """Verdict on the call, and the sentences after it."""
+    yield from answer(report, recorded_end_sentence(report) or end_sentence(report), full)
     if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
         yield Paragraph(f"What helps: {helps}.")
     yield from path(step.hop.slot for step in report.steps)
@@ -138,13 +138,11 @@ def heading(
     yield Gap()
 
 
-def answer(
-    report: ResolveReport | ResolveHigherOrderReport, sentence: str, full: bool, by: str = "--full"
-) -> Iterator[Block]:
-    """Verdict on the call, with the text of its error; full: a long one is whole. by: the option for that."""
+def answer(report: ResolveReport | ResolveHigherOrderReport, sentence: str, full: bool) -> Iterator[Block]:
+    """Verdict on the call, with the text of its error; full: a long one is whole."""
     end = report.end
     yield Paragraph(Run(sentence, Tone.BAD if report.fails else Tone.HEAD), is_verdict=True)
-    if error := error_lines(end, full, by):
+    if error := error_lines(end, full):
         yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
     if end is not None and end.fake is not None:
         yield Paragraph(fake_sentence(end.fake))

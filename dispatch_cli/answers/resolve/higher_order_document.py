@@ -182,9 +182,9 @@ def document(
     yield from stages(report)
 
 
-def summary(report: ResolveHigherOrderReport, full: bool = False, by: str = "--full") -> Iterator[Block]:
+def summary(report: ResolveHigherOrderReport, full: bool = False) -> Iterator[Block]:
     """Verdict on the call, and the sentences after it."""
-    yield from answer(report, end_sentence(report), full, by)
+    yield from answer(report, end_sentence(report), full)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:

@@ -235,11 +235,11 @@ def raised_label(end: End) -> str:
     return f"{who} raises {error.type}{about}"
 
 
-def error_lines(end: End | None, full: bool, by: str = "--full") -> list[str]:
-    """An error's text as PyTorch words it; a long one is shortened unless *full*. by: what makes it full."""
+def error_lines(end: End | None, full: bool) -> list[str]:
+    """An error's text as PyTorch words it; a long one is shortened unless *full*."""
     if end is None or end.error is None or not end.error.text:
         return []
     text = end.error.text.rstrip()
     if not full and (short := brief(text)) != text:
-        return [f"{short} ({by} shows the whole text)"]
+        return [f"{short} (--full shows the whole text)"]
     return [*text.split("\n"), *([] if end.error.whole else ["…"])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli.answers.keys import key_document as key
 from dispatch_cli.answers.keys.key import KeyReport, KeySetReport, key_answer
@@ -18,7 +18,6 @@ from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
 from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
-from dispatch_cli.answers.resolve.wording import option_labels
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.trace import Does
@@ -36,7 +35,6 @@ from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.render.document import (
     Block,
     Fact,
-    Facts,
     Gap,
     Paragraph,
     Run,
@@ -180,21 +178,16 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
     yield Gap()
 
 
-def call_blocks(state: State, report: CallAnswered, full: bool = False) -> Iterator[Block]:
-    """A call, the end first. full: error texts are whole."""
+def call_blocks(state: State, report: CallAnswered) -> Iterator[Any]:
+    """The document of a call, and the operators that its kernels are known to call."""
     if isinstance(report, ResolveHigherOrderReport):
-        yield from resolve_higher_order.summary(report, full, by="f")
-        yield from resolve_higher_order.stages(report)
+        yield from resolve_higher_order.document(report, full=True)
         return
-    yield from resolve.summary(report, full, by="f")
+    yield from resolve.document(report, full=True)
     for step in report.steps:
         if (called := called_operator(state, OperatorName.parse(report.operator), step)) is not None:
             words = Run(f"{step.hop.slot} calls "), Run(str(called), Tone.KERNEL)
             yield Paragraph(words, link=CallTarget(operator=called))
-    yield from resolve.stages(report)
-    if options := [Fact(name.capitalize(), label) for name, label in option_labels(report)]:
-        yield Gap()
-        yield Facts(options)
 
 
 def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport) -> Iterator[Block]:

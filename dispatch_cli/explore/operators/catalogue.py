@@ -59,7 +59,6 @@ class Catalogue:
 
     def __init__(self, state: State) -> None:
         self.own = own_names(state)
-        self._keys = state.dispatcher.universe.slot
         self._has_others = state.base is not None or state.source is not None
         self.entries = listed_operators(state, self.own)
         self.matcher = Matcher([entry.name for entry in self.entries])
@@ -104,16 +103,11 @@ class Catalogue:
     def search(self, query: str, marked: Marked = Marked.ALL) -> tuple[list[int], str]:
         """As `find`; where a query finds nothing, what it may mean, and what that is in a few words.
 
-        Where it finds only names that have its letters here and there, those that it may misspell come before them; a
-        key among its words chooses no operator then.
+        Where it finds only names that have its letters here and there, those that it may misspell come before them.
         """
         matches = self.find(query, marked)
         if not query.strip() or (matches and not is_scattered(self.entries[matches[0]].name, query)):
             return matches, ""
-        words = query.split()
-        others = [word for word in words if word not in self._keys]
-        if others and others != words:
-            return self.search(" ".join(others), marked)
         names = self.names(marked)
         numbers = [number for number, entry in enumerate(self.entries) if names is None or entry.name in names]
         ways = (MISSPELT,) if matches else ()
@@ -122,10 +116,6 @@ class Catalogue:
         if not near or (matches and matches[0] in near):
             return matches, ""
         return (list(dict.fromkeys((*near, *matches))), what) if matches else (near, f"none; {what}")
-
-    def key_in(self, query: str) -> str | None:
-        """The key of a slot among the words of a query, after others."""
-        return next((word for word in query.split()[1:] if word in self._keys), None)
 
     def number_of(self, spot: Spot) -> int | None:
         """The number of the operator of a place; None where it has none."""

@@ -15,8 +15,8 @@ MISSPELT = 0.75
 _PYTORCH = "aten::"
 """The namespace whose operators come first among equals."""
 _BOUNDARY = frozenset("_.:")
-_SCATTERED, _MISSPELT = 11, 4
-"""The rank of a word of which a piece begins inside a part, or a worse one; letters of a word that can be misspelt."""
+_MISSPELT = 4
+"""Letters of a word that can be misspelt."""
 
 
 class Matcher:
@@ -98,10 +98,10 @@ def matched(name: str, query: str) -> list[int]:
 
 
 def is_scattered(name: str, query: str) -> bool:
-    """True if a name has the letters of a word, of four or more, in pieces of which some begin inside its parts."""
+    """True if a name has the letters of a word, of four or more, with others between them."""
     lower = name.lower()
     words = [] if _globs(query) else words_of(query)
-    return any(len(word) >= _MISSPELT and _word_rank(lower, _start(lower), word) >= _SCATTERED for word in words)
+    return any(len(word) >= _MISSPELT and word not in lower for word in words)
 
 
 def _globs(query: str) -> list[str]:
@@ -153,39 +153,22 @@ def _word_rank(name: str, start: int, word: str) -> int:
             at = name.find(word, at + 1)
         return 5
     places = _places(name, word)
-    runs = [at for before, at in zip((-2, *places), places, strict=False) if at != before + 1]
-    begun = sum(at == 0 or name[at - 1] in _BOUNDARY for at in runs)
-    return 6 + 4 * (len(runs) - begun) + begun
+    return 6 + places[-1] + 1 - places[0] - len(word)
 
 
 def _places(name: str, word: str) -> list[int]:
-    """Indices of the letters: in one piece if they can be, at the beginnings of parts where possible."""
+    """Indices of the letters: in one piece if they can be, else each as early as it can be, in the name if they can."""
     start = _start(name)
     for at in (name.find(word, start), name.find(word)):
         if at >= 0:
             return [*range(at, at + len(word))]
-    # from the end, so that what begins a part can be taken for as long as the rest still fits before it
-    latest, end = [0] * len(word), len(name)
-    for number in range(len(word) - 1, -1, -1):
-        end = latest[number] = name.rfind(word[number], 0, end)
-        if end < 0:
-            return []
-    places: list[int] = []
-    at = start - 1 if latest[0] >= start else -1
-    for number, letter in enumerate(word):
-        if places and at + 1 <= latest[number] and name[at + 1] == letter:
-            at += 1
+    for at in (start, 0):
+        places: list[int] = []
+        for letter in word:
+            at = name.find(letter, at) + 1
+            places.append(at - 1)
+            if not at:
+                break
         else:
-            at = _next(name, letter, at + 1, latest[number])
-        places.append(at)
-    return places
-
-
-def _next(name: str, letter: str, first: int, last: int) -> int:
-    """The first place of a letter that begins a part; else the first of all. There is one up to *last*."""
-    first_place = at = name.find(letter, first)
-    while 0 <= at <= last:
-        if at == 0 or name[at - 1] in _BOUNDARY:
-            return at
-        at = name.find(letter, at + 1)
-    return first_place
+            return places
+    return []

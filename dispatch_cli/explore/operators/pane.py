@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -49,6 +49,9 @@ class Filters(LinkLine):
         self.checking = True
         self.near = ""
 
+    def on_mount(self) -> None:
+        self.show()
+
     def note_checking(self, checking: bool) -> None:
         """Show whether findings are being looked for."""
         self.checking = checking
@@ -59,12 +62,8 @@ class Filters(LinkLine):
         self.near = near
         self.show()
 
-    def on_resize(self) -> None:
-        """Another width has room for more, or less."""
-        self.show()
-
     def show(self) -> None:
-        """Show the numbers, as far as there is room for their commas, or what the search may mean."""
+        """Show the numbers, or what the search may mean."""
         if self.near:
             self.update(Content.styled(self.near, "$text-warning"), layout=False)
             return
@@ -76,27 +75,13 @@ class Filters(LinkLine):
             for mark, text in self._parts()
         )
 
-    def _parts(self) -> list[tuple[Marked, str]]:
-        """Parts that there is room for: with short numbers if need be, and then without the word."""
-        parts = self._with(lambda count: f"{count:,}")
-        if self._width(parts) > self.content_size.width:
-            parts = self._with(short_number)
-        if self._width(parts) > self.content_size.width:
-            parts = [(mark, text.removeprefix(_SIGNS[Marked.ALL])) for mark, text in parts]
-        return parts
-
-    def _with(self, number: Callable[[int], str]) -> list[tuple[Marked, str]]:
-        parts = []
+    def _parts(self) -> Iterator[tuple[Marked, str]]:
         for mark in self.catalogue.marks:
             names = self.catalogue.names(mark)
             count = len(self.catalogue.entries) if names is None else len(names)
             of_findings = mark is Marked.FINDINGS
-            text = "" if of_findings and self.catalogue.findings is None else number(count)
-            parts.append((mark, f"{_SIGNS[mark]}{text}{'…' if of_findings and self.checking else ''}"))
-        return parts
-
-    def _width(self, parts: list[tuple[Marked, str]]) -> int:
-        return sum(len(text) + 2 for _, text in parts)
+            text = "" if of_findings and self.catalogue.findings is None else short_number(count)
+            yield mark, f"{_SIGNS[mark]}{text}{'…' if of_findings and self.checking else ''}"
 
 
 class Operators(Vertical):

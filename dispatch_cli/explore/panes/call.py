@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -52,7 +53,6 @@ class CallPane(Pane):
         Binding("c", "add('--context')", "Add context", tooltip="Add a context to the call, such as inference_mode"),
         Binding("t", "type", "Type", tooltip="Type the call, or paste a command line of resolve"),
         Binding("s", "switch", "Key set/call", tooltip="Show the key set of the call, or the call"),
-        Binding("f", "full", "Show error texts whole, or short", show=False),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
     ]
 
@@ -62,7 +62,6 @@ class CallPane(Pane):
         self.draft = Draft()
         self.problems: tuple[Problem, ...] = ()
         self.shows_keys = False
-        self.is_full = False
         self._drafts: dict[Spot, Draft] = {}
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
@@ -181,20 +180,20 @@ class CallPane(Pane):
         self._show()
 
     def _show(self) -> None:
-        self.shown.show(self._blocks, target_of, keep=True)
+        self.shown.show(self._blocks(), target_of, keep=True)
         self.answered(None if self._valid is None else self._valid[3])
 
     def _answer(self, keys: bool) -> PaneAnswer | None:
         return keys_answer(self.session, self.draft) if keys else call_answer(self.session, self.spot, self.draft)
 
-    def _blocks(self, width: int) -> Any:  # noqa: ARG002
+    def _blocks(self) -> Iterator[Any]:
         valid, state = self._valid, self.session.state
         if self.problems:
             yield from refusal(self.problems, None if valid is None else valid[2])
         if valid is not None and valid[1]:
             yield from key_blocks(state, valid[3].report)
         elif valid is not None:
-            yield from call_blocks(state, valid[3].report, self.is_full)
+            yield from call_blocks(state, valid[3].report)
         elif not self.problems:
             yield from nothing_asked()
 
@@ -210,8 +209,3 @@ class CallPane(Pane):
         """Show the key set of the call, or the call."""
         self.shows_keys = not self.shows_keys
         self._update()
-
-    def action_full(self) -> None:
-        """Show long error texts whole, or short again."""
-        self.is_full = not self.is_full
-        self.shown.show(self._blocks, target_of, keep=True)

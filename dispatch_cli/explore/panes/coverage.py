@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -16,8 +16,6 @@ from dispatch_cli.answers.coverage.document import (
     overlay_blocks,
     row_text,
     served_blocks,
-    trains,
-    words,
 )
 from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning
@@ -36,8 +34,8 @@ from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Column, Fact, Facts, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.words import place_cell, plural
+from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, TableBlock
+from dispatch_cli.render.words import plural
 
 _BACKENDS: list[Column[CoveredBackend]] = [
     Column("Backend", lambda row, _: row.key),
@@ -69,7 +67,6 @@ class CoveragePane(ListPane):
         self._group: tuple[str, ...] = ()
         self._state: State | None = None
         self._report: CoverageReport | None = None
-        self._counts = True
         self.overview = Blocks(id="overview")
 
     def compose(self) -> ComposeResult:
@@ -90,7 +87,6 @@ class CoveragePane(ListPane):
     def _answer(self) -> None:
         """Answer for the backend that is chosen; a state or two can be seen in a moment, so not in a thread."""
         self._state = self.session.state
-        self._counts = True
         self.set_class(self.backend is None, "-all")
         if self.backend is None:
             overview = overview_answer(self.session)
@@ -137,27 +133,17 @@ class CoveragePane(ListPane):
         if shown != count:
             yield f"; {shown:,} listed"
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
-        """The counts, until the cursor was moved; then an operator. Of all backends, a cell."""
+    def details(self, row: Any) -> Iterable[Block]:  # noqa: ARG002
+        """The counts; of all backends, a cell."""
         if self.backend is None:
             return [Paragraph("" if self.overview.target is None else self.overview.target.title)]
         if self._report is None:
             return ()
-        if self._counts or row is None:
-            return [*overlay_blocks(self._report), *served_blocks(self._report, self._report.backend.key)]
-        return [Facts([*_facts(row, self._report.backend)], tone=Tone.DIM)]
-
-    def opens(self, item: Any) -> Any:
-        """The slots of an operator, and the place of its kernel."""
-        return item.link if isinstance(item, Fact) else None
+        return [*overlay_blocks(self._report), *served_blocks(self._report, self._report.backend.key)]
 
     def place_of(self, row: Any) -> Span | None:
         """Place of the kernel's declaration."""
         return row.span if isinstance(row, CoverageRow) else None
-
-    def on_lines_view_moved(self) -> None:
-        """An operator takes the place of the counts."""
-        self._counts = False
 
     @on(LinesView.Moved, "#overview")
     @on(Blocks.LaidOut, "#overview")
@@ -218,23 +204,6 @@ class CoveragePane(ListPane):
         if self.backend is None and action in ("overview", "edit_place"):
             return False
         return super().check_action(action, parameters)
-
-
-def _facts(row: CoverageRow, backend: CoveredBackend) -> Iterator[Fact]:
-    """Facts about an operator, which lead to its slots and to the place of its kernel."""
-    name, covered = OperatorName.parse(row.operator), row.covered
-    slot, autograd = Spot(name, covered.slot), Spot(name, backend.autograd)
-    yield Fact("operator", Run(row.operator, Tone.HEAD), Spot(name))
-    yield Fact("served by", (Run(words(row)), Run(f"  {row.kernel or ''}", Tone.DIM)), slot)
-    yield Fact("slot", f"{covered.slot} [{covered.rule.dump_text}]", slot)
-    yield Fact("trains by", trains(row), autograd)
-    if backend.autograd is not None:
-        rule = "" if covered.autograd_rule is None else f" [{covered.autograd_rule.dump_text}]"
-        yield Fact("autograd slot", f"{backend.autograd}{rule}", autograd)
-    if covered.blockers:
-        yield Fact("because of", ", ".join(covered.blockers), slot)
-    if row.span is not None or row.origin.state is not None:
-        yield Fact("declared at", place_cell(row.span, row.origin), row.span)
 
 
 def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:

@@ -229,7 +229,7 @@ class DifferencesPane(ListPane):
             self.answered(self._shown)
         super().show_details()
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+    def details(self, row: Any) -> Iterable[Block]:  # noqa: ARG002
         """Blocks in the words of the command."""
         if self._shown is None:
             return ()

@@ -111,7 +111,7 @@ class FindingsPane(ListPane):
         """Choice of the operator."""
         return (f"of {self._operator_name}",) if self._this else ()
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+    def details(self, row: Any) -> Iterable[Block]:
         """A finding; without one, how the run ended."""
         if row is not None:
             return finding_detail(row)

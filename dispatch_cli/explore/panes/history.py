@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 
@@ -46,8 +46,7 @@ class HistoryPane(Pane):
         if answer is None:
             self._say(f"No embedded version has {spot.operator or spot.higher_order or 'an operator'}.")
         else:
-            report: Any = answer.report
-            self.view.show(lambda _: history_documents.document(report))
+            self.view.show(history_documents.document(answer.report))
         self.answered(answer)
 
     def _say(self, text: str) -> None:

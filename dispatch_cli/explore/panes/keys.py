@@ -167,7 +167,7 @@ class KeysPane(ListPane):
             self.answered(self._shown)
         super().show_details()
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+    def details(self, row: Any) -> Iterable[Block]:  # noqa: ARG002
         """Blocks of the report, in the words of its command."""
         if self._shown is None:
             return ()

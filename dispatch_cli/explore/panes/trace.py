@@ -173,7 +173,7 @@ class TracePane(ListPane):
 
     # the call under the cursor
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:  # noqa: ARG002
+    def details(self, row: Any) -> Iterable[Block]:
         """The call, explained, or the findings; without a call, that there is none."""
         self._explained, shown = None, self._shown
         if shown is None:

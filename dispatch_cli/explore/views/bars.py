@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from functools import cache
+from itertools import chain
 
 from textual.app import App
-from textual.binding import Binding
 from textual.content import Content
-from textual.dom import DOMNode
 from textual.events import Resize
 from textual.style import Style
 from textual.widgets import Input, Static
@@ -19,15 +17,9 @@ from dispatch_cli.explore.session import PaneAnswer
 from dispatch_cli.render.printed import safe
 
 PROGRAM = "dispatch-cli"
-_LEAST = 5
-"""Characters of a view's name with its key and a blank; where there is less room, only the key is shown."""
 _BETWEEN = " > "
 _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
-_LAST = ("question_mark", "q")
-"""The keys at the end of the line."""
-_ALWAYS = ("question_mark", "y", "u", "e")
-"""The keys that are there first where there is little room: help, copy, undo, the editor."""
 
 
 class LinkLine(Static):
@@ -76,26 +68,23 @@ class Tabs(LinkLine):
         )
 
     def _labels(self) -> list[str]:
-        """Labels that fit: cut where needed, but for those of the views in front."""
-        room, names = self.size.width, [f" {entry.key} {entry.title} " for entry in self.entries]
-        if sum(map(len, names)) <= room:
-            return names
-        in_front = [entry.id in self.fronts for entry in self.entries]
-        sizes = [(len(name) - 1, is_front) for name, is_front in zip(names, in_front, strict=True)]
-        cuts = range(max(map(len, names)), _LEAST, -1)
-        most = next((m for m in cuts if sum(n if front else min(n, m) for n, front in sizes) <= room), _LEAST)
+        """Labels: keys and names; where there is no room for all, names of views that are not in front are cut."""
+        room = self.size.width
+        whole = [f" {entry.key} {entry.title} " for entry in self.entries]
+        if sum(map(len, whole)) <= room:
+            return whole
+        most = max(1, room // len(whole) - 3)
         return [
-            name[:-1] if is_front else _cut(name[:-1], most) for name, is_front in zip(names, in_front, strict=True)
+            f" {entry.key} {entry.title if entry.id in self.fronts else _cut(entry.title, most)}"
+            for entry in self.entries
         ]
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self._show_all()
 
 
-def _cut(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    return f"{name[: most - 1]}…" if most > _LEAST else name[:2]
+def _cut(title: str, most: int) -> str:
+    return title if len(title) <= most else f"{title[: most - 1]}…"
 
 
 class Crumb(Static):
@@ -163,7 +152,7 @@ class CommandBar(Static):
 
 
 class KeyBar(LinkLine):
-    """The keys that do something here. A click presses one."""
+    """The keys that do something here: help, those of the view, then the others. A click presses one."""
 
     DEFAULT_CSS = "KeyBar { padding: 0 1; background: $panel; color: $foreground; }"
 
@@ -180,23 +169,14 @@ class KeyBar(LinkLine):
         keys = self._keys() if self.screen is self.app.screen else self.keys
         if keys != self.keys:
             self.keys = keys
-            self._show_fitting()
-
-    def on_resize(self) -> None:
-        """Another width has room for more, or less."""
-        self._show_fitting()
-
-    def _show_fitting(self) -> None:
-        links = []
-        for key, shown, text in self._fitting():
-            press = f"app.simulate_key('{key}')"
-            links += [(shown, "bold", press), (f" {text}  ", "", press)]
-        self.show_links(links)
+            presses = [(shown, text, f"app.simulate_key('{key}')") for key, shown, text in keys]
+            parts = (((shown, "bold", press), (f" {text}  ", "", press)) for shown, text, press in presses)
+            self.show_links(chain.from_iterable(parts))
 
     def _keys(self) -> list[tuple[str, str, str]]:
-        """Keys, their display and description: those of the view first, those that are the same everywhere last."""
+        """Keys, their display and description; those that are the same everywhere last, but for help."""
         keys: dict[str, tuple[str, str, str]] = {}
-        ranks: dict[str, int] = {}
+        common: dict[str, bool] = {}
         typing = isinstance(self.app.focused, Input)
         for active in self.screen.active_bindings.values():
             binding = active.binding
@@ -205,23 +185,5 @@ class KeyBar(LinkLine):
                 continue
             if binding.show and active.enabled and binding.action not in keys:
                 keys[binding.action] = (binding.key, shown, binding.description)
-                common = 2 + (binding.key in _LAST) if active.node is self.app else 1
-                ranks[binding.action] = 0 if binding.key in _own_keys(type(active.node)) and common == 1 else common
-        return [keys[action] for action in sorted(keys, key=ranks.__getitem__)]
-
-    def _fitting(self) -> list[tuple[str, str, str]]:
-        """Those for which there is room: first those that are wanted everywhere, then those that come first."""
-        keys, room = self.keys, self.content_size.width + 2  # nothing comes behind the last
-        there = []
-        for key in sorted(keys, key=lambda row: row[0] not in _ALWAYS):
-            width = len(key[1]) + len(key[2]) + 3
-            if width <= room:
-                room -= width
-                there.append(key)
-        return [key for key in keys if key in there]
-
-
-@cache
-def _own_keys(kind: type[DOMNode]) -> frozenset[str]:
-    """The keys that a class itself has, and not those that it is derived from."""
-    return frozenset(binding.key for binding in Binding.make_bindings(kind.__dict__.get("BINDINGS", ())))
+                common[binding.action] = active.node is self.app and binding.action != "help"
+        return [keys[action] for action in sorted(keys, key=lambda action: (common[action], action != "help"))]

@@ -26,8 +26,8 @@ _LOOKED_AT = 2_000
 class Blocks(LinesView):
     """A document.
 
-    It is given as blocks, or as a function that makes them for a width. opens: says of a row of a table, of a fact, of
-    a paragraph and of a cell of a matrix what it opens; None where that is nothing. lists: the columns of tables whose
+    opens: says of a row of a table, of a fact, of a paragraph and of a cell of a matrix what it opens; None where that
+    is nothing. lists: the columns of tables whose
     rows are not wrapped, but cut; None for those of all tables.
     """
 
@@ -37,7 +37,7 @@ class Blocks(LinesView):
     def __init__(self, *, id: str | None = None, lists: Sequence[object] | None = ()) -> None:  # noqa: A002
         super().__init__(id=id)
         self._lists = lists
-        self._make: Callable[[int], Iterable[Block]] = lambda _: ()
+        self._blocks: tuple[Block, ...] = ()
         self._opens: Callable[[Any], Any] = _nothing
         self._wanted: Callable[[Any], bool] | None = None
         self._lines: list[TextLine] = []
@@ -46,17 +46,13 @@ class Blocks(LinesView):
 
     def show(
         self,
-        blocks: Iterable[Block] | Callable[[int], Iterable[Block]],
+        blocks: Iterable[Block],
         opens: Callable[[Any], Any] | None = None,
         keep: bool = False,
         at: Callable[[Any], bool] | None = None,
     ) -> None:
         """Show a document. keep: the cursor stays where it is. at: as of `point`."""
-        if callable(blocks):
-            self._make = blocks
-        else:
-            whole = tuple(blocks)
-            self._make = lambda _: whole
+        self._blocks = tuple(blocks)
         self._opens = opens or _nothing
         self._wanted = at
         self.again(keep)
@@ -88,7 +84,7 @@ class Blocks(LinesView):
     def lay_out(self, width: int) -> None:
         """Make the lines for a width."""
         self._lines, self._choices, self._of_line = [], [], {}
-        for block in self._make(width):
+        for block in self._blocks:
             if isinstance(block, Matrix):
                 self._add_matrix(block, width)
                 continue

@@ -90,7 +90,7 @@ class ListPane(Pane):
         """The line above the list. shown: how many of the rows are; count: how many there are."""
         raise NotImplementedError
 
-    def details(self, row: Any, width: int) -> Iterable[Block]:
+    def details(self, row: Any) -> Iterable[Block]:
         """Blocks about a row. row: None if the list is empty."""
         raise NotImplementedError
 
@@ -142,7 +142,7 @@ class ListPane(Pane):
     def show_details(self) -> None:
         """Show the details of the row under the cursor."""
         row = self.list.target
-        self.detail.show(lambda width: self.details(row, width), self.opens)
+        self.detail.show(self.details(row), self.opens)
 
     @on(LinesView.Moved, "#list")
     def _moved(self, event: LinesView.Moved) -> None:
