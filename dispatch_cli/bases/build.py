@@ -1,4 +1,4 @@
-"""Make an embedded state from captured declarations, for ``dispatch_cli.bases.regenerate``.
+"""Make an embedded state from what a probe found in a PyTorch, for ``dispatch_cli.bases.regenerate``.
 
 usage: python -m dispatch_cli.bases.build --common STATE OUT
 
@@ -10,16 +10,14 @@ from __future__ import annotations
 import json
 import sys
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dispatch_cli import bases
-from dispatch_cli.bases import MAGIC, Base, common_text
-from dispatch_cli.bases.operators import record_of
-from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
-from dispatch_cli.model.declarations import Declarations, Define, Implement
-from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.bases import KERNELS, MAGIC, Base, common_text
+from dispatch_cli.bases.operators import captured_record, record_of
+from dispatch_cli.capture.document import higher_order_operator
 
 BLOCK_SIZE = 64
 """Operators per block: enough that compression finds what they share, few enough that one costs little."""
@@ -27,24 +25,9 @@ COMMON_BYTES = 1 << 15
 """Bytes of the common text: as many as zlib looks back."""
 
 
-def build(declarations: Declarations, build_name: str) -> bytes:
-    """The bytes of a state file."""
-    records: dict[str, list[Any]] = {}
-    kernels = 0
-    for step in declarations.steps:
-        if isinstance(step, Define):
-            kind = step.alias_analysis.value if step.alias_analysis else DEFAULT_ALIAS_ANALYSIS
-            record = records.setdefault(str(step.schema.name), _empty())
-            record[:4] = [str(step.schema), step.debug or "", kind, list(step.tags)]
-        elif isinstance(step, Implement):
-            kernels += 1
-            record = records.setdefault(str(step.operator), _empty())
-            record[4].append([step.dispatch_key, *_kernel(step.kernel)])
-    for python_kernel in declarations.python_kernels:
-        record = records.setdefault(str(python_kernel.operator), _empty())
-        record[5].append([python_kernel.dispatch_key, python_kernel.kernel])
-    for rule in declarations.fake_rules:
-        records.setdefault(str(rule.operator), _empty()).append(_fake_rules(rule.rules))
+def build(captured: Mapping[str, Any]) -> bytes:
+    """The bytes of a state file. captured: what `dispatch_cli.capture.probe` writes."""
+    records = {operator["name"]: captured_record(operator) for operator in captured["operators"]}
     names = sorted(records)
     body = bytearray()
     places = [
@@ -52,20 +35,20 @@ def build(declarations: Declarations, build_name: str) -> bytes:
         for first in range(0, len(names), BLOCK_SIZE)
     ]
     higher_order = {
-        "operators": list(map(record_of, declarations.higher_order_operators)),
-        "modes": [mode.name for mode in declarations.modes if mode.supports_higher_order_operators],
+        "operators": [record_of(higher_order_operator(operator)) for operator in captured["higher_order_operators"]],
+        "modes": captured["modes"],
     }
     higher_order_place = _append(body, higher_order)
-    universe = declarations.universe
+    universe = captured["universe"]
     head = {
-        "name": universe.name,
-        "universe": universe.name,
-        "torch": universe.torch,
-        "git": universe.git,
-        "build": build_name,
+        "name": universe["name"],
+        "universe": universe["name"],
+        "torch": universe["torch"],
+        "git": universe["git"],
+        "build": universe["torch"].partition("+")[2] or "unknown",
         "operators": len(names),
-        "kernels": kernels,
-        "higher_order_operators": len(declarations.higher_order_operators),
+        "kernels": sum(len(record[KERNELS]) for record in records.values()),
+        "higher_order_operators": len(captured["higher_order_operators"]),
         "block_size": BLOCK_SIZE,
         "names": names,
         "offsets": places,
@@ -73,29 +56,6 @@ def build(declarations: Declarations, build_name: str) -> bytes:
     }
     packed = zlib.compress(_text(head), 9)
     return MAGIC + len(packed).to_bytes(4, "big") + packed + bytes(body)
-
-
-def _empty() -> list[Any]:
-    return [None, "", "FROM_SCHEMA", [], [], []]
-
-
-def _kernel(kernel: Kernel) -> list[Any]:
-    flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
-    fields = [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
-    more: list[Any] = [None if kernel.redispatches is None else kernel.redispatches.data]
-    more.append(None if kernel.fake is None else [kernel.fake.function, kernel.fake.source])
-    more.append(None if kernel.wraps is None else [kernel.wraps.kind.value, *kernel.wraps[1:]])
-    while more and more[-1] is None:
-        more.pop()
-    return [*fields, *more]
-
-
-def _fake_rules(rules: FakeRules) -> list[Any]:
-    """The fields up to the last one that says something."""
-    fields = [*rules]
-    while fields and fields[-1] == NO_FAKE_RULES[len(fields) - 1]:
-        fields.pop()
-    return fields
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

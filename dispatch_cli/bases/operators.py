@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, MADE_OF, CapturedOperator
+from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
@@ -12,8 +15,43 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.model.kernel import Data, FakeImpl, Wrapped
 
+_IS_FAKE = 4
+"""Index of the flag in the record of a kernel that says whether it is a fake implementation."""
+_RULES = tuple(FakeRules._field_defaults.items())
 _FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
 """Facts in an implementation's record that are there only where they are not the default."""
+
+
+def captured_record(operator: Mapping[str, Any]) -> list[Any]:
+    """The record of an operator that `dispatch_cli.capture.probe` writes; fake implementations come last."""
+    kind, rules = operator["alias_analysis"], operator.get("fake_tensor_mode")
+    kernels = ((key, kernel) for key, kernels in operator["kernels"].items() for kernel in reversed(kernels))
+    return [
+        operator["schema"],
+        operator["debug"] or "",
+        DEFAULT_ALIAS_ANALYSIS if kind is None else kind,
+        operator["tags"],
+        sorted((_kernel_record(*kernel) for kernel in kernels), key=itemgetter(_IS_FAKE)),
+        [list(kernel) for kernel in operator["python"].items()],
+        *([_until_last([rules.get(field, default) for field, default in _RULES])] if rules else ()),
+    ]
+
+
+def _kernel_record(key: str, kernel: Mapping[str, Any]) -> list[Any]:
+    flags = "f" * kernel["fallthrough"] + "b" * kernel["boxed"] + "u" * kernel["unboxed"]
+    fake, wraps = kernel.get("fake"), kernel.get("wraps")
+    facts = [
+        kernel.get("redispatches"),
+        None if fake is None else [fake.get("kernel"), fake.get("source")],
+        None if wraps is None else [wraps.get(field) for field in ("by", "kernel", "at", "setup_context", "dtype")],
+    ]
+    return [key, kernel["debug"], kernel["signature"], flags, fake is not None, *_until_last(facts)]
+
+
+def _until_last(values: list[Any]) -> list[Any]:
+    """The values up to the last one that says something."""
+    last = max((at for at, value in enumerate(values) if value), default=-1)
+    return values[: last + 1]
 
 
 def operator_of(name: str, record: list[Any]) -> CapturedOperator:

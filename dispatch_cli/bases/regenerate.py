@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli import universes
 from dispatch_cli.bases import SUFFIX
 from dispatch_cli.bases.build import build
 from dispatch_cli.capture.run import run_probe
-from dispatch_cli.capture.write import head, state_text
-from dispatch_cli.declarations.loader import load
+from dispatch_cli.capture.write import head
 from dispatch_cli.model.problem import InputError
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -45,15 +44,11 @@ def regenerate(captured: dict[str, Any], package: Path = PACKAGE) -> list[Path]:
 
     captured: what `dispatch_cli.capture.probe` writes. package: the directory with ``universes`` and ``bases``.
     """
-    name, local = captured["universe"]["name"], captured["universe"]["torch"].partition("+")[2]
-    text = "".join(state_text(captured, as_json=True))
-    with tempfile.TemporaryDirectory(prefix="dispatch-cli-") as folder:
-        capture = Path(folder) / f"{name}.json"
-        capture.write_text(text, encoding="utf-8")
-        state = build(load([str(capture)]), local or "unknown")
+    name = captured["universe"]["name"]
+    universes.from_data(captured["universe"])
     contents = {
-        package / "universes" / f"{name}.json": universe_text(json.loads(text)["universe"]).encode(),
-        package / "bases" / f"{name}{SUFFIX}": state,
+        package / "universes" / f"{name}.json": universe_text(captured["universe"]).encode(),
+        package / "bases" / f"{name}{SUFFIX}": build(captured),
     }
     changed = [file for file, content in contents.items() if not file.exists() or file.read_bytes() != content]
     for file in changed:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
+from dispatch_cli.bases.operators import captured_record
 from dispatch_cli.capture.answer import AnswerError, checked
 from dispatch_cli.capture.document import higher_order_operator
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -23,7 +24,6 @@ from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING, Decision, Rule, 
 from dispatch_cli.engine.table.live import KernelChange
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS
 from dispatch_cli.model.debug_text import file_below_aten
 from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
@@ -39,7 +39,6 @@ BLOCK = Block(LibraryKind.IMPL, "_", None, PROGRAM, 0, implicit=True, by=Registr
 """Block of all that the program has registered, in whatever way."""
 MAX_TABLES = 1000
 """Tables of the program's end that are read. A program has one or two that are stale, if any."""
-_RULES = ("decomposition", "no_decomposition", "prim_meta", "implementation", "raises", "mixes", "zero_dim_counts")
 
 
 def state_then(state: State, name: OperatorName, table: TableThen) -> State:
@@ -227,41 +226,8 @@ class RecordedState(bases.Records):
         """The record of one operator. Errors: KeyError when there is none of that name."""
         known = self._records.get(name)
         if known is None:
-            known = self._records[name] = _record(self._operators[name])
+            known = self._records[name] = captured_record(self._operators[name])
         return known
-
-
-def _record(operator: Mapping[str, Any]) -> list[Any]:
-    kind = operator["alias_analysis"]
-    return [
-        operator["schema"],
-        operator["debug"] or "",
-        DEFAULT_ALIAS_ANALYSIS if kind is None else kind,
-        operator["tags"],
-        [_kernel(key, kernel) for key, kernels in operator["kernels"].items() for kernel in reversed(kernels)],
-        [*operator["python"].items()],
-        *([_fake_rules(operator["fake_tensor_mode"])] if operator.get("fake_tensor_mode") else []),
-    ]
-
-
-def _kernel(key: str, kernel: Mapping[str, Any]) -> list[Any]:
-    flags = "f" * kernel["fallthrough"] + "b" * kernel["boxed"] + "u" * kernel["unboxed"]
-    fake, wraps = kernel.get("fake"), kernel.get("wraps")
-    return [
-        *(key, kernel["debug"], kernel["signature"], flags, fake is not None),
-        kernel.get("redispatches"),
-        None if fake is None else [fake.get("kernel"), fake.get("source")],
-        None if wraps is None else [wraps.get(field) for field in ("by", "kernel", "at", "setup_context", "dtype")],
-    ]
-
-
-def _fake_rules(rules: Mapping[str, Any]) -> list[Any]:
-    values = [rules.get(field) for field in _RULES]
-    flags = (1, 6)
-    return [
-        *(bool(value) if at in flags else value for at, value in enumerate(values)),
-        rules.get("meta_refuses", []),
-    ]
 
 
 class RegistrationsKnown(NamedTuple):
