@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from glob import escape
 from typing import NamedTuple
 
@@ -23,15 +22,15 @@ from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
-FEW = 12
-"""Number of keys that are named one by one; of more, globs take the place of those that they match exactly."""
+FEW, SPARE = 12, 2
+"""More keys than *FEW* can be an alias key with so many exceptions."""
 LEAST = 3
-"""A glob or an alias key takes the place of so many keys at least."""
+"""An alias key takes the place of so many keys at least."""
 _PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
 
 
 class KeyTerms(NamedTuple):
-    """The fields ``key`` and ``except`` of a guard: names, globs and alias keys."""
+    """The fields ``key`` and ``except`` of a guard: names and alias keys."""
 
     keys: tuple[str, ...]
     excepted: tuple[str, ...] = ()
@@ -47,43 +46,19 @@ def key_terms(universe: Universe, keys: Iterable[str], alias: str | None) -> Key
     if alias is not None:
         covered = universe.covered_by(alias)
         beyond = [key for key in slots if key not in covered]
-        left_out = [key for key in covered if key not in slots]
-        excepted = _terms(universe, left_out) if len(left_out) > LEAST else tuple(left_out)
+        excepted = _terms(universe, [key for key in covered if key not in slots]).keys
         if len(beyond) + 1 + len(excepted) < len(slots) or not excepted:
             return KeyTerms((*beyond, alias), excepted)
-    for other, covered in universe.aliases.items():
-        left_out = [key for key in covered if key not in slots]
-        if len(covered) - len(left_out) == len(slots) >= LEAST and not left_out:
-            return KeyTerms((other,))
-        if len(covered) - len(left_out) == len(slots) > FEW and len(left_out) < LEAST:
-            return KeyTerms((other,), tuple(left_out))
-    return KeyTerms(_terms(universe, slots) if len(slots) > FEW else tuple(slots))
+    return _terms(universe, slots, spare=SPARE if len(slots) > FEW else 0)
 
 
-def _terms(universe: Universe, keys: Iterable[str]) -> tuple[str, ...]:
-    """Alias keys and globs for what they match exactly, and the other keys by name, in the order of the slots."""
-    left = set(keys)
-    placed_terms: list[tuple[int, str]] = []
-    for term, matched in _candidates(universe, left):
-        if len(matched) >= LEAST and left.issuperset(matched):
-            left.difference_update(matched)
-            placed_terms.append((universe.slot[matched[0]], term))
-    placed_terms += [(universe.slot[key], key) for key in left]
-    return tuple(term for _, term in sorted(placed_terms))
-
-
-def _candidates(universe: Universe, keys: set[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """Alias keys, and globs by the words that names begin with, each with what it matches; the longest first."""
-    words = {beginning for key in keys for beginning in _beginnings(key)}
-    globs = [f"{word}*" for word in sorted(words)]
-    by_glob = [(glob, tuple(key for key in universe.slots if fnmatchcase(key, glob))) for glob in globs]
-    return sorted((*universe.aliases.items(), *by_glob), key=lambda item: -len(item[1]))
-
-
-def _beginnings(key: str) -> Iterator[str]:
-    """``Sparse`` and ``SparseCsr`` of SparseCsrCPU."""
-    for word in re.finditer(r"[A-Z][a-z]+", key):
-        yield key[: word.end()]
+def _terms(universe: Universe, slots: Sequence[str], spare: int = 0) -> KeyTerms:
+    """An alias key that covers these slots, and at most *spare* others, which are excepted; else all names."""
+    for alias, covered in universe.aliases.items():
+        left_out = tuple(key for key in covered if key not in slots)
+        if len(covered) - len(left_out) == len(slots) >= LEAST and len(left_out) <= spare:
+            return KeyTerms((alias,), left_out)
+    return KeyTerms(tuple(slots))
 
 
 class GuardFact(NamedTuple):
