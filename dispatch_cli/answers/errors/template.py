@@ -37,6 +37,8 @@ HOLES = {
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
+    "converted_op": r"(?P<op>\w{1,60}\.\w{1,100}(?:\.\w{1,60})?)",
+    "aten_dot_op": r"(?P<op>aten\.\w{1,100}(?:\.\w{1,60})?)",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
@@ -108,6 +110,8 @@ HOLES = {
     "cuda_of_pytorch": r"(?P<cuda_of_pytorch>\d{1,3}\.\d{1,3})",
     "cpu_library": r"(?P<library>lib\w{1,60}_cpu\.so)",
     "c_symbol": r"(?P<symbol>(?!_Z)\w{1,100})",
+    "other_torch_dtype": r"(?P<other_dtype>(?:b?float|complex|u?int)\d{1,3})",
+    "acl_dtype": r"DT_(?P<dtype>[A-Z][A-Z0-9]{2,12})",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "cuda_function": r"(?P<function>\w{0,100}cuda\w{0,100})",
@@ -143,8 +147,12 @@ HOLES = {
     "mkl_symbol": r"(?P<symbol>(?:iJIT|mkl)_\w{1,60})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA and ROCm, on which compiled extensions depend
-    "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
+    "library": r"(?P<library>lib(?:cu(?!da\.)\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
     # PyTorch's own library for GPUs, and those of CUDA
+    "driver_library": r"(?P<library>lib(?:cuda|nvidia-ml)\.so(?:\.1)?)",
+    "torch_dylib": r"(?P<library>lib(?:torch|c10)\w{0,20}\.dylib)",
+    "bnb_symbol": r"(?P<symbol>c(?:(?:de)?quantize|adam|gemm|get|lion|igemm|lt|row|extract|double)\w{1,80})",
+    "compiled_package": r"(?P<package>[\w-]{1,40})",
     "gpu_library": r"(?P<library>lib(?:torch(?:_(?:cuda|hip|cpu|python)\w{0,10})?|c10_(?:cuda|hip)|"
     r"cu(?:blas|dnn|fft|sparse|solver|rand|pti)\w{0,30}|nv(?:rtc|JitLink)[\w-]{0,20}|nccl)\.so[.\d]{0,20})",
     # a library of a project

@@ -99,7 +99,7 @@ def strides_of_a_nested_tensor(advice):
     (torch.nested.to_padded_tensor(x, 0) if advice else x).stride()
 
 
-@tries("no-strides", "or to another sparse layout")
+@tries("no-strides", "`x.to_sparse_csr()`, as the text names the layout")
 def indices_of_another_layout(advice):
     x = torch.eye(2).to_sparse_csc()
     (x.to_dense().to_sparse_csr() if advice else x).crow_indices()

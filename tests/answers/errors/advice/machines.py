@@ -2,6 +2,7 @@
 
 import torch
 import torch._inductor.config
+from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.gradients import training
 from tests.answers.errors.advice.slots import ONE
@@ -87,8 +88,18 @@ untried("no-device-module", "is the number of GPUs that this process sees", GPU)
 untried("no-device-module", "A newer PyTorch may have it; else turn autocast off", OTHER_BUILD)
 untried("wrong-gradients", "A tensor that was moved, converted or resized", "several causes")
 untried("undefined-symbol", "is the package's library for the CPU", OTHER_BUILD)
-untried("no-library-file", "The text says for which PyTorch, CUDA and Python", OTHER_BUILD)
+untried("no-library-file", "The text says for which PyTorch or CUDA the package was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
+
+
+@tries("function-transform", "leave them out under grad, vjp, jacrev and hessian")
+def checkpoint_under_grad(advice):
+    def f(x):
+        return x.sin().sum() if advice else checkpoint(torch.sin, x, use_reentrant=False).sum()
+
+    assert torch.func.grad(f)(torch.zeros(2)).sum() == 2
+
+
 untried("gpu-failure", "Start processes by `spawn`", GPU)
 untried("backward-call", "Call `train()` on the RNN before its forward", GPU)
 untried("no-stub", "is that of the GPU; float8 as e4m3 needs", GPU)
@@ -98,3 +109,9 @@ untried("no-device-module", "Move the tensor to the GPU of this process", GPU)
 untried("no-library-file", "If the program does not read images by torchvision.io", OTHER_BUILD)
 untried("wrong-arguments", "a result that was not computed, or an argument that the caller left out", "a diagnosis")
 untried("not-defined", "Install the PyTorch for which the program", OTHER_BUILD)
+untried("not-exported", "Use a newer release of the converter", OTHER_BUILD)
+untried("mixed-dtypes", "FSDP makes one parameter of those of a module", "needs several processes")
+untried("no-compiler", "Use a newer Triton, with the PyTorch that belongs to it", GPU)
+untried("no-library-file", "Install the torchvision and torchaudio that belong", OTHER_BUILD)
+untried("no-library-file", "The library is part of NVIDIA's driver", GPU)
+untried("undefined-symbol", "The package (bitsandbytes) has found no library", OTHER_BUILD)
