@@ -188,7 +188,7 @@ def test_names_that_are_none() -> None:
         refused = call("explain", "whole", key, "hops.yaml")
         assert refused.code == 2
         assert "Traceback" not in refused.err
-    assert "Did you mean FakeTensorMode" in call("explain", "whole", "FakeTensorMod", "hops.yaml").err
+    assert "did you mean FakeTensorMode" in call("explain", "whole", "FakeTensorMod", "hops.yaml").err
     assert "there is no operator 'whol'" in call("explain", "whol", "CPU", "hops.yaml").err
 
 

@@ -9,7 +9,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_explain, complete_files, complete_rules
 from dispatch_cli.cli.help import Command
-from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions, source_options, state_or_newest
+from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.errors.report import ErrorReport
     from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
     from dispatch_cli.answers.explain.report import ExplainReport
-    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.universe import Universe
 
 
 class NotUnderstood(click.ClickException):
@@ -66,40 +66,33 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
-    """The explanation of an operator of either kind; exits with 2 when there is none of that name."""
-    from dispatch_cli.answers.shared.selection import higher_order_named, operator_named, similar_operators
+    """The explanation of an operator of either kind. Errors: InputError where there is none of that name."""
+    from dispatch_cli.answers.shared.selection import any_operator
+    from dispatch_cli.model.names import OperatorName
 
-    name = operator_named(state.dispatcher, operator)
-    if name is not None:
+    name = any_operator(state, operator)
+    if isinstance(name, OperatorName):
         from dispatch_cli.answers.explain.report import explain_report
 
-        key = _key(state.dispatcher, key)
+        key = _key(state.dispatcher.universe, key)
         note_conditions(state, [name])
         return explain_report(state, name, key)
-    higher_order = higher_order_named(state, operator)
-    if higher_order is None:
-        hint = as_sentence(similar_operators(state.dispatcher, operator))
-        raise click.BadParameter(f"there is no operator {operator[:200]!r}.{hint}", param_hint="'OP'")
-    from dispatch_cli.answers.explain.higher_order.report import NoPlace, explain_higher_order, place_named
+    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order, place_named
 
-    try:
-        place = place_named(state, higher_order, key)
-    except NoPlace as error:
-        raise click.BadParameter(f"{error}{as_sentence(error.hint)}{error.advice}", param_hint="'KEY'") from None
-    return explain_higher_order(state, higher_order, place)
+    return explain_higher_order(state, name, place_named(state, name, key))
 
 
-def _key(dispatcher: Dispatcher, text: str) -> str:
-    """A key of the universe; exits with 2 when there is none of that name."""
-    universe = dispatcher.universe
+def _key(universe: Universe, text: str) -> str:
+    """A key of the universe. Errors: InputError where there is none of that name."""
     key = universe.key_named(text)
     if key in universe.slot or key in universe.aliases or key in universe.per_backend:
         return key
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 
-    close = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3)
-    hint = as_sentence(close or KEYS_LISTED)
-    raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
+    hint = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3) or KEYS_LISTED
+    message = f"{universe.name} has no dispatch key {text[:200]!r}"
+    raise InputError((Problem("unknown-dispatch-key", message, hint=hint),))
 
 
 def _pasted(file: str, allow_outside: bool) -> PastedText:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
+from dispatch_cli.answers.explain.advice.report import Advice
+from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
@@ -24,9 +26,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.explain.advice.report import Advice
 
 
 class Registered(NamedTuple):
@@ -197,8 +196,6 @@ def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | Ali
     """Explain an operator at a key of its universe. Errors: Refused for an unknown operator."""
     universe = state.dispatcher.universe
     if key in universe.slot:
-        from dispatch_cli.answers.explain.advice.slot import slot_advice
-
         return explain_slot(state, name, key)._replace(advice=slot_advice(state, name, key))
 
     return explain_alias(state, name, key) if universe.is_alias(key) else explain_block(state, name, key)

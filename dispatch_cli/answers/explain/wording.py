@@ -109,21 +109,17 @@ def before_phrase(before: Before) -> str:
     return f"the kernel of {label}" if before.kernel.startswith("registered at ") else label
 
 
-def python_phrase(row: PythonRow) -> str:
-    """The kernel that Python chooses, or the error that it raises, and why where C++ chooses otherwise."""
+def python_sentence(row: PythonRow) -> str:
+    """Sentence on the kernel that Python chooses, or the error that it raises, and why C++ chooses otherwise."""
     source = f" from {row.source}" if row.source not in (None, row.key) else ""
     kernel = row.kernel or "a kernel that is not known"
     if not row.python:
         kernel = short_kernel(kernel)
-    chosen = f"{kernel}{source}, {row.rule.dump_text}" if row.error is None else row.error.rstrip(".")
-    different = row.differs
-    return chosen if different is None else f"{chosen}: {because_text(different)}"
-
-
-def python_sentence(row: PythonRow) -> str:
-    """Sentence on Python's choice where C++ chooses otherwise."""
-    does = "chooses another kernel" if row.error is None else "raises an error"
-    return f"Here the Python dispatcher (resolve_key) {does}: {python_phrase(row)}."
+    does, chosen = "chooses another kernel", f"{kernel}{source}, {row.rule.dump_text}"
+    if row.error is not None:
+        does, chosen = "raises an error", row.error.rstrip(".")
+    because = "" if row.differs is None else f": {because_text(row.differs)}"
+    return f"Here the Python dispatcher (resolve_key) {does}: {chosen}{because}."
 
 
 def around_sentences(what: SlotExplanation) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dispatch_cli.answers.shared.selection import higher_order_named, operator_named, similar_operators
+from dispatch_cli.answers.shared.selection import any_operator
 from dispatch_cli.engine.call.options import check_option, check_options
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
@@ -51,10 +51,13 @@ class CallGiven(NamedTuple):
 def read_call(state: State, asked: CallRequest) -> CallGiven:
     """Read the description of a call. Errors: InputError, with everything that is wrong."""
     problems: list[Problem] = []
-    name = operator_named(state.dispatcher, asked.operator)
-    higher_order = higher_order_named(state, asked.operator) if name is None else None
-    if name is None and higher_order is None:
-        problems.append(_unknown_operator(state, asked.operator))
+    name: OperatorName | None = None
+    higher_order: HigherOrderOperator | None = None
+    try:
+        operator = any_operator(state, asked.operator)
+        name, higher_order = (operator, None) if isinstance(operator, OperatorName) else (None, operator)
+    except InputError as error:
+        problems += error.problems
     tensors, contexts = read_thread(state.dispatcher.universe, asked.tensors, asked.contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
     _check_options(state.dispatcher, name, asked, problems)
@@ -127,15 +130,6 @@ def _not_of_higher_order(asked: CallRequest) -> Iterator[Problem]:
     for option, _ in asked.options.given:
         message = f"--argument {option}: a higher-order operator has no schema, so it has no such argument"
         yield Problem(option, message)
-
-
-def _unknown_operator(state: State, text: str) -> Problem:
-    hint = similar_operators(state.dispatcher, text)
-    if hint is None:
-        from dispatch_cli.model.suggest import suggestion
-
-        hint = suggestion(text, [operator.name for operator in state.higher_order_operators], 3)
-    return Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint)
 
 
 def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, problems: list[Problem]) -> list[_Spec]:

@@ -269,6 +269,19 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     return did_you_mean(matches or similar_names(dispatcher.names(), text[:200]))
 
 
+def any_operator(state: State, text: str) -> OperatorName | HigherOrderOperator:
+    """The operator of either kind with that name. Errors: InputError, with a name that looks like it."""
+    operator = operator_named(state.dispatcher, text) or higher_order_named(state, text)
+    if operator is not None:
+        return operator
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.suggest import suggestion
+
+    hint = similar_operators(state.dispatcher, text)
+    hint = hint or suggestion(text, [operator.name for operator in state.higher_order_operators], 3)
+    raise InputError((Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint),))
+
+
 def some_of(names: Sequence[str], most: int = 4) -> str:
     """Some of many names: all of a few, else the first ones and how many more there are."""
     if len(names) <= most:

@@ -126,11 +126,12 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     operator = state.higher_order_operator(name)
     if operator is None:
         return None
-    from dispatch_cli.answers.explain.higher_order.report import NoPlace, explain_higher_order, place_named
+    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order, place_named
+    from dispatch_cli.model.problem import InputError
 
     try:
         place = place_named(state, operator, key)
-    except NoPlace:
+    except InputError:
         return None
     report = explain_higher_order(state, operator, place)
     return PaneAnswer(report, session.command("explain", before=(f"higher_order::{name}", key)))

@@ -20,23 +20,15 @@ from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
 _PREFIXES = ("mode", "subclass", "transform")
 
 
-class NoPlace(ValueError):
-    """No place has that name. hint: what may be meant; empty for nothing. advice: what can be written instead."""
-
-    def __init__(self, message: str, hint: str = "", advice: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-        self.advice = advice
-
-
 def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplPlace:
-    """The place that a text names: a dispatch key, or a mode, subclass or transform. Errors: NoPlace.
+    """The place that a text names: a dispatch key, or a mode, subclass or transform. Errors: InputError.
 
     A class may have its module before it, and the word for what it is: ``mode=MyMode``.
     """
@@ -51,7 +43,8 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
     if kind is None:
         kind = next((candidate for candidate, names in known.items() if name in names), None)
     if kind is ImplKind.TRANSFORM and name not in TRANSFORMS:
-        raise NoPlace(f"there is no functorch transform {name[:200]!r}. The transforms are {', '.join(TRANSFORMS)}.")
+        message = f"there is no functorch transform {name[:200]!r}"
+        raise InputError((Problem("unknown-place", message, hint=f"the transforms are {', '.join(TRANSFORMS)}"),))
     if kind is not None and name.isidentifier():
         return ImplPlace(kind, name)
     names = [
@@ -60,12 +53,12 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
         *universe.per_backend,
         *(choice for some in known.values() for choice in some),
     ]
-    raise NoPlace(
+    message = (
         f"{operator.name} is a higher-order operator, but {text[:200]!r} is not a dispatch key of {universe.name}, "
-        "nor a known mode, subclass or transform.",
-        suggestion(name, names, 3) or "",
-        " Write your own class as mode=NAME or subclass=NAME.",
+        "nor a known mode, subclass or transform"
     )
+    hint = suggestion(name, names, 3) or "write your own class as mode=NAME or subclass=NAME"
+    raise InputError((Problem("unknown-place", message, hint=hint),))
 
 
 def _known(state: State, operator: HigherOrderOperator) -> dict[ImplKind, Iterable[str]]:
