@@ -20,7 +20,7 @@ from dispatch_cli.cli.options import (
     state_or_newest,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import BadInput, Output, output_options, say, say_written, show
+from dispatch_cli.cli.output import Output, output_options, say, say_written, show
 from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 _NOT_OF_SOURCE = ("ops", "tags", "served_by", "older", "fail_under", "format_", "output", "color", "help")
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
-
-_EXTENDED = "note: FILEs are applied to both states: leave out `extends` and `universe` in them, and give {over}\n"
 
 
 @click.command("coverage", cls=Command)
@@ -181,12 +179,7 @@ def _backend(state: State, text: str) -> CoveredBackend:
 
 def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
     """The older embedded state, with the files over it; exits with 2 for what is no embedded state."""
-    try:
-        older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
-    except BadInput as error:
-        if {problem.code for problem in error.problems} & {"several-states", "universe-conflict"}:
-            say(_EXTENDED.format(over=" ".join(f"--base {name}" for name in state.over)))
-        raise
+    older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
         raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
     return older

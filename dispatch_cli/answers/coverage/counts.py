@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dispatch_cli.engine.comparison.operators import compare_operator
 from dispatch_cli.engine.comparison.sides import Side
@@ -65,47 +65,52 @@ class CoverageCounts(NamedTuple):
     trainings: tuple[TrainingCount, ...]
 
 
-SERVICES = (*(Service.NOTHING, Service.NOT_KNOWN, Service.FALLBACK, Service.ABOVE, Service.COMPOSITE, Service.KERNEL),)
-"""Order of services, from what is needed most to what is not needed."""
-_ServiceKey = tuple[Service, str | None, NoService | None, Service | None]
+_SERVICES = (Service.KERNEL, Service.COMPOSITE, Service.ABOVE, Service.FALLBACK, Service.NOT_KNOWN, Service.NOTHING)
+"""Order of services, from what is not needed to what is needed most."""
+_Key = TypeVar("_Key")
 _LACKS = (None, *NoService)
 _GRADIENTS = (None, *Gradient)
 _OTHERWISE = (None, *Service)
 _WITH_SOURCE = (Service.COMPOSITE, Service.ABOVE)
 
 
-def service_rank(answer: ServiceCount) -> tuple[int | str, ...]:
-    """Sort key of services."""
-    return (
-        SERVICES.index(answer.service),
-        _OTHERWISE.index(answer.otherwise),
-        answer.source or "",
-        _LACKS.index(answer.lack),
-    )
-
-
 def service_counts(answers: Mapping[Covered, int], total: int) -> tuple[ServiceCount, ...]:
     """A count for each service, the own kernels first. answers: how many operators have each. total: of how many."""
-    counts, served = Counter[_ServiceKey](), Counter[_ServiceKey]()
-    for answer, number in answers.items():
-        key = (answer.service, answer.source if answer.service in _WITH_SOURCE else None, answer.lack, answer.otherwise)
-        counts[key] += number
-        served[key] += number if answer.served else 0
-    counted = [ServiceCount(*key, number, served[key], _share(number, total)) for key, number in counts.items()]
-    ranks = {count: service_rank(count) for count in counted}
-    return tuple(sorted(counted, key=lambda count: (-SERVICES.index(count.service), *ranks[count][1:])))
+    counts = _counted(answers, _service_of)
+    counted = [ServiceCount(*key, number, served, _share(number, total)) for key, (number, served) in counts.items()]
+    return tuple(
+        sorted(
+            counted,
+            key=lambda count: (
+                _SERVICES.index(count.service),
+                _OTHERWISE.index(count.otherwise),
+                count.source or "",
+                _LACKS.index(count.lack),
+            ),
+        )
+    )
 
 
 def training_counts(answers: Mapping[Covered, int], total: int) -> tuple[TrainingCount, ...]:
     """A count for each way to train, in the order of `Training`. Arguments: as of `service_counts`."""
-    counts, served = Counter[tuple[Training, Gradient | None]](), Counter[tuple[Training, Gradient | None]]()
-    for answer, number in answers.items():
-        key = (answer.training, answer.gradient)
-        counts[key] += number
-        served[key] += number if answer.served else 0
-    counted = [TrainingCount(*key, number, served[key], _share(number, total)) for key, number in counts.items()]
+    counts = _counted(answers, lambda answer: (answer.training, answer.gradient))
+    counted = [TrainingCount(*key, number, served, _share(number, total)) for key, (number, served) in counts.items()]
     order = [*Training]
     return tuple(sorted(counted, key=lambda count: (order.index(count.training), _GRADIENTS.index(count.gradient))))
+
+
+def _service_of(answer: Covered) -> tuple[Service, str | None, NoService | None, Service | None]:
+    source = answer.source if answer.service in _WITH_SOURCE else None
+    return answer.service, source, answer.lack, answer.otherwise
+
+
+def _counted(answers: Mapping[Covered, int], key_of: Callable[[Covered], _Key]) -> dict[_Key, tuple[int, int]]:
+    """Number of operators for each key, and of those that are served."""
+    counts: dict[_Key, tuple[int, int]] = {}
+    for answer, number in answers.items():
+        operators, served = counts.get(key_of(answer), (0, 0))
+        counts[key_of(answer)] = operators + number, served + (number if answer.served else 0)
+    return counts
 
 
 def coverage_counts(answers: Mapping[Covered, int]) -> CoverageCounts:

@@ -1,4 +1,4 @@
-"""Services of operators on a backend: counts, then a row for each family of operators with one answer."""
+"""Services of operators on a backend: counts, then a row for each operator."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ from dispatch_cli.answers.coverage.wording import (
     service_words,
     training_words,
 )
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.coverage.answers import Covered, Reach, Service, Training
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -40,20 +38,6 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import not_built_sentence, over_label, place_cell, plural, short_kernel
-
-MOST_VARIANTS = 6
-"""Variants of a family that are named where there is little room."""
-
-
-class OperatorFamily(NamedTuple):
-    """Operators of one family with one answer, of which *first* is one.
-
-    variants: what their names have behind the family's; ``-`` is the name itself.
-    """
-
-    name: str
-    variants: tuple[str, ...]
-    first: CoverageRow
 
 
 class Counted(NamedTuple):
@@ -92,12 +76,7 @@ def document(report: CoverageReport) -> Iterator[Block]:
         yield Paragraph(f"{len(report.operators):,} listed: served by {ways}.")
     if report.operators:
         yield Gap()
-        families = _families(report.operators)
-        yield TableBlock(columns(report), families, narrow_note=_short_names(families))
-        if len(families) < len(report.operators):
-            yield Gap()
-            folded = f"{plural(len(report.operators), 'operator')} in {plural(len(families), 'row')}"
-            yield Paragraph(Run(f"{folded}; JSON and CSV have a row for each operator.", Tone.DIM))
+        yield TableBlock(columns(report), report.operators, narrow_note=_short_names(report.operators))
 
 
 def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
@@ -184,65 +163,30 @@ def _training_count(count: TrainingCount, chosen: int) -> Counted:
     return Counted(training_words(count.training, count.gradient), count.operators, chosen, meaning, tone, count.served)
 
 
-def _families(rows: Sequence[CoverageRow]) -> list[OperatorFamily]:
-    """The operators of each family that have the same answer, in the order of the first of them."""
-    families: dict[tuple[object, ...], list[CoverageRow]] = {}
-    for row in rows:
-        families.setdefault((row.family, *_answer(row)), []).append(row)
-    return [
-        OperatorFamily(members[0].operator, (), members[0])
-        if len(members) == 1
-        else OperatorFamily(
-            members[0].family, tuple(member.operator[len(member.family) :] or "-" for member in members), members[0]
-        )
-        for members in families.values()
-    ]
-
-
-def _answer(row: CoverageRow) -> tuple[object, ...]:
-    """Values that the operators in one row have in common."""
-    place = (row.span is None, row.origin.state)
-    fallback = row.kernel if row.covered.service is Service.FALLBACK else None
-    alike = row.covered._replace(slot="", rule=Rule.MISSING, autograd_rule=None, autograd_source=None)
-    return alike, row.needs, row.schema_before, fallback, place
-
-
-def columns(report: CoverageReport) -> list[Column[OperatorFamily]]:
+def columns(report: CoverageReport) -> list[Column[CoverageRow]]:
     """The columns of the list of operators."""
-    listed: list[Column[OperatorFamily]] = [
-        Column("Operator", lambda row, _: row.name),
+    listed: list[Column[CoverageRow]] = [
+        Column("Operator", lambda row, _: row.operator),
         Column("Served by", _service),
-        Column("Trains by", lambda row, _: trains(row.first)),
+        Column("Trains by", lambda row, _: trains(row)),
     ]
     if report.against is not None:
-        listed.append(Column("Needed", lambda row, _: ", ".join(NEEDS[need] for need in row.first.needs)))
+        listed.append(Column("Needed", lambda row, _: ", ".join(NEEDS[need] for need in row.needs)))
     listed.append(Column("Note", _note, narrow=Narrow.BELOW, optional=True))
-    listed.append(Column("Variants", _variants, narrow=Narrow.BELOW, optional=True))
     if report.against is not None:
         listed.append(Column("Schema", _before, narrow=Narrow.BELOW, optional=True))
     if any(row.span is not None for row in report.operators):
-        listed.append(Column("Declared at", _place, narrow=Narrow.BELOW))
+        listed.append(Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW))
     return listed
 
 
-def _variants(family: OperatorFamily, short: bool) -> Inline:
-    return Run(some_of(family.variants, MOST_VARIANTS) if short else ", ".join(family.variants), Tone.DIM)
-
-
-def _before(family: OperatorFamily, _: bool) -> Inline:
+def _before(row: CoverageRow, _: bool) -> Inline:
     """The older schema, where it is another one."""
-    before = family.first.schema_before
-    return "" if before is None else Run(f"before: {before}", Tone.DIM)
+    return "" if row.schema_before is None else Run(f"before: {row.schema_before}", Tone.DIM)
 
 
-def _place(family: OperatorFamily, _: bool) -> Inline:
-    """The place of the first one's kernel, and how many more there are."""
-    first, more = place_cell(family.first.span, family.first.origin), len(family.variants) - 1
-    return (first, Run(f" and {more} more", Tone.DIM)) if more > 0 and family.first.span is not None else first
-
-
-def _service(family: OperatorFamily, short: bool) -> Inline:
-    row, service = family.first, family.first.covered.service
+def _service(row: CoverageRow, short: bool) -> Inline:
+    service = row.covered.service
     if service is Service.FALLBACK and row.kernel is not None:
         return Run(f"fallback {short_kernel(row.kernel) if short else row.kernel}", SERVICE_TONES[service])
     return Run((_short_words if short else words)(row), SERVICE_TONES[service])
@@ -266,15 +210,15 @@ def _short_words(row: CoverageRow) -> str:
     return text.removeprefix("Composite").replace("Autograd", "") if is_composite else text
 
 
-def _short_names(families: Sequence[OperatorFamily]) -> Inline:
+def _short_names(rows: Sequence[CoverageRow]) -> Inline:
     """Meanings of the short words of the rows."""
-    texts = {short: full for group in families if (short := _short_words(group.first)) != (full := words(group.first))}
+    texts = {short: full for row in rows if (short := _short_words(row)) != (full := words(row))}
     return Run("; ".join(f"{short}: {full}" for short, full in texts.items()), Tone.DIM) if texts else ""
 
 
-def _note(family: OperatorFamily, _: bool) -> Inline:
+def _note(row: CoverageRow, _: bool) -> Inline:
     """Remark beyond the columns."""
-    row, covered = family.first, family.first.covered
+    covered = row.covered
     if covered.training is Training.BROKEN and row.served is False:
         why = f"ambiguous: {', '.join(covered.blockers)} has a kernel" if covered.blockers else "empty"
         return Run(f"the autograd slot is {why}", Tone.WARN)

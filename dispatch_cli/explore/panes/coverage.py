@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.coverage.document import (
-    OperatorFamily,
     about,
     columns,
     overlay_blocks,
@@ -111,7 +110,7 @@ class CoveragePane(ListPane):
         """The operators."""
         if self._report is None:
             return TableBlock((), ())
-        return TableBlock([_of_family(column) for column in columns(self._report) if column.header != "Variants"], rows)
+        return TableBlock(columns(self._report), rows)
 
     def words_of(self, row: Any) -> str:
         """Text that the filter searches."""
@@ -204,19 +203,6 @@ class CoveragePane(ListPane):
         if self.backend is None and action in ("overview", "edit_place"):
             return False
         return super().check_action(action, parameters)
-
-
-def _of_family(column: Column[OperatorFamily]) -> Column[CoverageRow]:
-    """A column over families of operators, for one operator alone."""
-    return Column(
-        column.header,
-        lambda row, short: column.cell(OperatorFamily(row.operator, (), row), short),
-        column.narrow,
-        column.optional,
-        column.wraps,
-        column.right,
-        column.short_header,
-    )
 
 
 def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> PaneAnswer | None:
