@@ -6,10 +6,11 @@ different answers in them. A file of a few kilobytes can ask for hours of work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, TypeVar
 
-from dispatch_cli.checks.text import kernel_words
+from dispatch_cli.checks.text import kernel_words, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Decision, Rule
@@ -178,16 +179,30 @@ class GuardBudget:
             raise InputError((Problem("too-many-comparisons", message, guard.span, hint=hint),))
 
 
-class Cell(NamedTuple):
-    """Slots of one operator that hold the same.
+_Place = TypeVar("_Place")
 
-    slots: as bits. held: what is in the first. content: equal numbers for what guards of rules, kernels and
-    fallthroughs cannot tell apart, across operators.
-    """
+
+def violations(
+    wants: Iterable[Expectation],
+    places: Iterable[tuple[Held, _Place]],
+    at: Callable[[str], Held],
+    names: Callable[[Sequence[_Place]], tuple[str, ...]],
+) -> Iterator[Violation]:
+    """Violations at some places, those for one reason together. at: content of a slot. names: of places."""
+    by_reason: dict[tuple[str, str, Span | None], tuple[Held, list[_Place]]] = {}
+    for held, place in places:
+        wanted = " and ".join([wanted_words(want) for want in wants if not holds(want, held, at)])
+        if wanted:
+            by_reason.setdefault((wanted, held.words, held.span), (held, []))[1].append(place)
+    for (wanted, words, span), (held, own) in by_reason.items():
+        yield Violation(names(own), wanted, words, held.entry, span)
+
+
+class Cell(NamedTuple):
+    """Slots of one operator that hold the same. slots: as bits. held: what is in the first."""
 
     slots: int
     held: Held
-    content: int
 
 
 class Cells:
@@ -197,10 +212,8 @@ class Cells:
         self._view = view
         self._own: dict[OperatorName, tuple[Table, tuple[Cell, ...]]] = {}
         self._shared: dict[Plan, tuple[Cell, ...]] = {}
-        self._parts: dict[Plan, tuple[tuple[int, int], ...]] = {}
-        self._contents: dict[object, int] = {}
-        self._keys: dict[int, tuple[str, ...]] = {}
-        self._blockers: dict[int, str] = {}
+        self._parts = cache(self._parts_of)
+        self.keys = cache(self._keys)
 
     def own(self, name: OperatorName) -> tuple[Table, tuple[Cell, ...]]:
         """The live table of an operator, and the cells with its own kernels, in the order of their first slots."""
@@ -219,17 +232,13 @@ class Cells:
 
     def _cells(self, table: Table, own: bool) -> Iterator[Cell]:
         slots = self._view.universe.slots
-        for first, bits in self._parts_of(table.plan):
+        for first, bits in self._parts(table.plan):
             if (table.plan.decisions[first].source is not None) is own:
-                yield self._cell(table[slots[first]], bits)
+                yield Cell(bits, self.held(table[slots[first]]))
 
-    def keys(self, slots: int) -> tuple[str, ...]:
+    def _keys(self, slots: int) -> tuple[str, ...]:
         """The keys of slots given as bits, in table order."""
-        slot_keys = self._keys.get(slots)
-        if slot_keys is None:
-            all_slots = self._view.universe.slots
-            slot_keys = self._keys[slots] = tuple(key for slot, key in enumerate(all_slots) if slots >> slot & 1)
-        return slot_keys
+        return tuple([key for slot, key in enumerate(self._view.universe.slots) if slots >> slot & 1])
 
     def bits(self, keys: Sequence[str]) -> int:
         """Slots as bits."""
@@ -251,30 +260,15 @@ class Cells:
         if kernel is not None:
             what = f"a fallthrough ({kernel.label})" if entry.is_fallthrough else kernel_words(kernel)
             content = f"{what} by rule {entry.rule.value}"
-        return content + self._blockers_words(entry.decision.blockers)
+        keys = self._view.dispatcher.keys_in(entry.decision.blockers)
+        noun = "kernel" if len(keys) == 1 else "kernels"
+        return f"{content}, because of the {noun} at {', '.join(keys)}" if keys else content
 
-    def _blockers_words(self, blockers: int) -> str:
-        words = self._blockers.get(blockers)
-        if words is None:
-            keys = self._view.dispatcher.keys_in(blockers)
-            noun = "kernel" if len(keys) == 1 else "kernels"
-            words = f", because of the {noun} at {', '.join(keys)}" if keys else ""
-            self._blockers[blockers] = words
-        return words
-
-    def _cell(self, entry: TableEntry, slots: int) -> Cell:
-        held = self.held(entry)
-        what = held.rule, held.names, held.falls_through
-        return Cell(slots, held, self._contents.setdefault(what, len(self._contents)))
-
-    def _parts_of(self, plan: Plan) -> tuple[tuple[int, int], ...]:
+    @staticmethod
+    def _parts_of(plan: Plan) -> tuple[tuple[int, int], ...]:
         """First slot and slots of each part with one decision; a fallback is one of its key."""
-        groups = self._parts.get(plan)
-        if groups is None:
-            parts: dict[tuple[Decision, int | None], list[int]] = {}
-            for slot, decision in enumerate(plan.decisions):
-                key = decision, slot if decision.rule is Rule.FALLBACK else None
-                parts.setdefault(key, []).append(slot)
-            groups = tuple((slots[0], sum(1 << slot for slot in slots)) for slots in parts.values())
-            self._parts[plan] = groups
-        return groups
+        parts: dict[tuple[Decision, int | None], list[int]] = {}
+        for slot, decision in enumerate(plan.decisions):
+            key = decision, slot if decision.rule is Rule.FALLBACK else None
+            parts.setdefault(key, []).append(slot)
+        return tuple((slots[0], sum(1 << slot for slot in slots)) for slots in parts.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 from dispatch_cli.checks.expectations import (
     OF_BROKEN,
@@ -22,6 +22,7 @@ from dispatch_cli.checks.expectations import (
     Violation,
     call_ends,
     holds,
+    violations,
 )
 from dispatch_cli.checks.text import (
     call_words,
@@ -38,13 +39,12 @@ from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import Plan, Table, TableEntry
+from dispatch_cli.engine.table.table import Plan, Table
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.guard import Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.model.span import Span
 
 AnyOperator = OperatorName | HigherOrderOperator
 
@@ -67,17 +67,14 @@ def held_at(state: State, operator: HigherOrderOperator, place: ImplPlace) -> He
 
 
 def broken_places(guard: Guard, keys: Iterable[str], at: Callable[[ImplPlace], Held]) -> Iterator[Violation]:
-    """Violations of a guard, by reason. keys: the slots that the guard is about."""
+    """Violations of a guard by a higher-order operator, by reason. keys: the slots that the guard is about."""
+
+    def at_key(key: str) -> Held:
+        return at(ImplPlace(ImplKind.DISPATCH, key))
+
     wants = [want for want in guard.wants if want.field in OF_SLOTS]
-    by_reason: dict[tuple[str, str, Span | None], list[str]] = {}
-    for place in (*(ImplPlace(ImplKind.DISPATCH, key) for key in keys), *guard.places) if wants else ():
-        held = at(place)
-        missed = (want for want in wants if not holds(want, held, lambda key: at(ImplPlace(ImplKind.DISPATCH, key))))
-        wanted = " and ".join(map(wanted_words, missed))
-        if wanted:
-            by_reason.setdefault((wanted, held.words, held.span), []).append(place.name)
-    for (wanted, words, span), names in by_reason.items():
-        yield Violation(tuple(names), wanted, words, None, span)
+    places = (*(ImplPlace(ImplKind.DISPATCH, key) for key in keys), *guard.places) if wants else ()
+    return violations(wants, ((at(place), place.name) for place in places), at_key, tuple)
 
 
 class GuardedCalls:
@@ -149,18 +146,16 @@ class GuardedSlots:
     """The slots of operators, held against one guard. slots: those that it is about, as bits."""
 
     def __init__(self, guard: Guard, cells: Cells, slots: int) -> None:
-        self._wants = guard.wants
+        self._wants = [want for want in guard.wants if want.field in OF_SLOTS]
         self._cells = cells
         self._slots = slots
         self._compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
-        self._verdicts: dict[int, str] = {}
         self._shared: dict[Plan, tuple[Violation, ...]] = {}
 
     def broken(self, name: OperatorName) -> tuple[Violation, ...]:
         """Violations of the guard by an operator: slots with its own kernels, then the others."""
         table, own = self._cells.own(name)
         if self._compares:
-            self._verdicts.clear()
             return self._violations((*own, *self._cells.shared(table)), table)
         shared = self._shared.get(table.plan)
         if shared is None:
@@ -168,28 +163,13 @@ class GuardedSlots:
         return (*self._violations(own, table), *shared)
 
     def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
-        by_reason: dict[tuple[str, str], tuple[int, TableEntry | None]] = {}
-        for cell in cells:
-            slots = cell.slots & self._slots
-            if slots and (wanted := self._wanted(cell, table)):
-                reason = wanted, cell.held.words
-                others, entry = by_reason.get(reason, (0, cell.held.entry))
-                by_reason[reason] = others | slots, entry
-        keys = self._cells.keys
-        return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in by_reason.items())
+        places = ((cell.held, slots) for cell in cells if (slots := cell.slots & self._slots))
+        at = partial(_held_in, self._cells, table)
+        return tuple(violations(self._wants, places, at, lambda slots: self._cells.keys(sum(slots))))
 
-    def _wanted(self, cell: Cell, table: Table) -> str:
-        """Expectations of the guard that a cell does not meet, in words; empty where it meets all."""
 
-        def at(key: str) -> Held:
-            return self._cells.held(table[key])
-
-        wanted = self._verdicts.get(cell.content)
-        if wanted is None:
-            wants = (want for want in self._wants if want.field in OF_SLOTS)
-            missed = (wanted_words(want) for want in wants if not holds(want, cell.held, at))
-            wanted = self._verdicts[cell.content] = " and ".join(missed)
-        return wanted
+def _held_in(cells: Cells, table: Table, key: str) -> Held:
+    return cells.held(table[key])
 
 
 class Guards:
@@ -205,8 +185,8 @@ class Guards:
         self._calls = GuardedCalls(view.state, self._budget)
         self._found: dict[str, tuple[OperatorName, ...]] = {}
         self._operators: dict[tuple[str, ...], tuple[OperatorName, ...]] = {}
-        self._slots_of: dict[str, tuple[str, ...]] = {}
-        self._chosen: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
+        self._slots = cache(self._read_slots)
+        self._chosen = cache(self._choose)
 
     @cached_property
     def all(self) -> tuple[Guard, ...]:
@@ -281,8 +261,7 @@ class Guards:
                 yield BrokenOperator(OperatorName(operator.name), violations)
 
     def _at_slot(self, name: OperatorName, key: str) -> Held:
-        table, _ = self._cells.own(name)
-        return self._cells.held(table[key])
+        return _held_in(self._cells, self._cells.own(name)[0], key)
 
     def _at_key(self, operator: HigherOrderOperator, key: str) -> Held:
         return held_at(self._view.state, operator, ImplPlace(ImplKind.DISPATCH, key))
@@ -298,13 +277,12 @@ class Guards:
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard is about, in runtime order."""
-        selected = self._chosen.get((guard.keys, guard.excepted))
-        if selected is None:
-            chosen = {key for glob in guard.keys for key in self._slots(glob)}
-            chosen.difference_update(key for glob in guard.excepted for key in self._slots(glob))
-            selected = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
-            self._chosen[guard.keys, guard.excepted] = selected
-        return selected
+        return self._chosen(guard.keys, guard.excepted)
+
+    def _choose(self, keys: tuple[str, ...], excepted: tuple[str, ...]) -> tuple[str, ...]:
+        chosen = {key for glob in keys for key in self._slots(glob)}
+        chosen.difference_update(key for glob in excepted for key in self._slots(glob))
+        return tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
 
     def _is_conditional(self, glob: str) -> bool:
         """True if a glob matches an operator that is defined under other conditions."""
@@ -328,19 +306,13 @@ class Guards:
     def _names(self) -> Mapping[str, OperatorName]:
         return {str(name): name for name in self._view.names}
 
-    def _slots(self, glob: str) -> tuple[str, ...]:
-        slots = self._slots_of.get(glob)
-        if slots is None:
-            slots = self._slots_of[glob] = tuple(self._read_slots(glob))
-        return slots
-
-    def _read_slots(self, glob: str) -> Iterable[str]:
+    def _read_slots(self, glob: str) -> tuple[str, ...]:
         universe = self._view.universe
         if universe.is_alias(glob):
             return universe.covered_by(glob)
         if glob in universe.slot:
             return (glob,)
-        return filter(glob_pattern(glob).match, universe.slots)
+        return tuple(filter(glob_pattern(glob).match, universe.slots))
 
 
 def _merged(guards: list[Guard]) -> Guard:
