@@ -9,7 +9,7 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome, ThreadKeys, Visit, ke
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.report import row_of
-from dispatch_cli.engine.call.higher_order.trace import FakeModes, HigherOrderCall, HigherOrderHop
+from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import End, EndKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
@@ -37,8 +37,7 @@ class ResolveHigherOrderReport(StartsFrom):
     """A call of a higher-order operator.
 
     backward_error: what the backward pass would raise; backward_error_is_certain: False where the declaration leaves
-    open whether it comes there or at once. fake_modes: two that contradict each other. The rest is as in
-    `ResolveReport`.
+    open whether it comes there or at once. The rest is as in `ResolveReport`.
     """
 
     REPORT: ClassVar[str] = "resolve-higher-order"
@@ -51,7 +50,6 @@ class ResolveHigherOrderReport(StartsFrom):
     end: End
     backward_error: str | None
     backward_error_is_certain: bool | None
-    fake_modes: FakeModes | None
     steps: tuple[HigherOrderStep, ...]
 
     @property
@@ -77,7 +75,6 @@ def resolve_higher_order_report(
         end=call.end,
         backward_error=call.deferred,
         backward_error_is_certain=None if call.deferred is None else call.deferred_is_known,
-        fake_modes=call.fake_modes,
         steps=tuple(_step(table, number, hop) for number, hop in enumerate(call.hops, start=1)),
     )
 

@@ -11,11 +11,9 @@ from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label,
 from dispatch_cli.answers.resolve.wording import thread_lines
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.document import slot_label
-from dispatch_cli.engine.call.higher_order.handlers import ACTIVE
 from dispatch_cli.engine.call.higher_order.trace import (
     AskedHandler,
     Asker,
-    FakeModes,
     HandlerAnswer,
     HigherOrderHop,
 )
@@ -155,22 +153,6 @@ def deferred_sentence(report: ResolveHigherOrderReport) -> str:
     return f"{when}: {report.backward_error}"
 
 
-def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
-    """Sentences on tracing's error for two fake modes, and on the origin of each."""
-    yield (
-        "The dispatcher does not compare fake modes, but tracing does: torch._guards.detect_fake_mode raises "
-        f"AssertionError for them: {modes.error}"
-    )
-    for origin in (modes.first, modes.other):
-        name = f"The fake mode {origin.name}" if origin.name else "The fake mode without a name"
-        what = "context" if origin.words == ACTIVE else "tensor"
-        yield f"{name} comes from {origin.words} {origin.number}, which is {what} {origin.position}"
-    yield (
-        "PyTorch also says where each of the two was allocated. A fake mode of the tracing context (torch._guards."
-        "TracingContext), which is not known here, would come before both"
-    )
-
-
 def document(
     report: ResolveHigherOrderReport, full: bool = False, drawn: Sequence[DrawnPath] = ()
 ) -> Iterator[Block | DrawnPath]:
@@ -187,8 +169,6 @@ def summary(report: ResolveHigherOrderReport, full: bool = False) -> Iterator[Bl
     yield from answer(report, end_sentence(report), full)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
-    if report.fake_modes is not None:
-        yield from map(Paragraph, fake_mode_sentences(report.fake_modes))
     yield from path(step.hop.key for step in report.steps)
 
 

@@ -6,17 +6,17 @@ from the innermost on, then at the inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Callee, class_of, passes_on, refusal
 from dispatch_cli.engine.call.higher_order import errors
-from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, FakeModes, FakeOrigin, HandlerAnswer
+from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, HandlerAnswer
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
-from dispatch_cli.model.call import ContextKind, TensorSpec
+from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ModeType
 from dispatch_cli.model.universe import BACK, FRONT, PYTHON
 
@@ -29,7 +29,6 @@ _TRANSFORM_OF = {
     ContextKind.FUNCTIONALIZE: "Functionalize",
 }
 FUNCTIONAL_CLASS = "FunctionalTensor"
-ACTIVE, INPUT = "active fake mode", "fake tensor input"
 
 
 class Handling(NamedTuple):
@@ -217,39 +216,3 @@ def without(thread: Thread, mode: Mode, maker: TensorMaker) -> Thread:
     """The thread while *mode* is taken off; with the last mode the Python keys go, too."""
     rest = thread._replace(modes=tuple(other for other in thread.modes if other != mode))
     return rest if rest.modes else rest.without_included(maker.known(*PYTHON_KEYS))
-
-
-def conflicting(thread: Thread, tensors: Sequence[TensorSpec]) -> FakeModes | None:
-    """The fake mode that is found first, and the first one that is another; None when there are no two.
-
-    Modes and tensors that name no fake mode have the same one.
-    """
-    origins = [*_active(thread), *_inputs(tensors)]
-    for other in origins[1:]:
-        if other.name != origins[0].name:
-            return FakeModes(origins[0], other, _text(origins[0], other))
-    return None
-
-
-def _active(thread: Thread) -> Iterator[FakeOrigin]:
-    for index, mode in enumerate(reversed(thread.stack)):
-        if mode.name == FAKE_TENSOR_MODE:
-            yield FakeOrigin(ACTIVE, index, mode.instance or None, mode.position)
-
-
-def _inputs(tensors: Sequence[TensorSpec]) -> Iterator[FakeOrigin]:
-    for index, tensor in enumerate(tensors):
-        if tensor.fake is not None and not tensor.wrappers:
-            yield FakeOrigin(INPUT, index, tensor.fake or None, index + 1)
-
-
-def _text(first: FakeOrigin, other: FakeOrigin) -> str:
-    return (
-        f"fake mode ({mode_text(first.name)}) from {first.words} {first.number} doesn't match mode "
-        f"({mode_text(other.name)}) from {other.words} {other.number}"
-    )
-
-
-def mode_text(name: str | None) -> str:
-    """A fake mode as Python shows it, with its name in the place of an address."""
-    return f"<{FAKE_TENSOR_MODE} object{f' {name}' if name else ''}>"

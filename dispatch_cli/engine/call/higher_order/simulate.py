@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import endless
 from dispatch_cli.engine.call.higher_order import errors
-from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling, conflicting
+from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling
 from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.select import SlotSelector
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
@@ -60,7 +60,6 @@ def simulate_higher_order(
         end,
         callee.deferred,
         callee.deferred_is_known,
-        conflicting(thread, tensors),
     )
 
 

@@ -82,36 +82,11 @@ class HigherOrderHop(NamedTuple):
     resumes: bool = False
 
 
-class FakeOrigin(NamedTuple):
-    """Place where a fake mode was found (``torch._guards.detect_fake_mode``).
-
-    words, number: what PyTorch says of it, and the number behind it: of modes counted from the innermost, of inputs
-    from the first. name: the mode's, None when it was not named. position: of the context or tensor, from 1.
-    """
-
-    words: str
-    number: int
-    name: str | None
-    position: int
-
-
-class FakeModes(NamedTuple):
-    """Two different fake modes in one call, of which tracing makes an AssertionError.
-
-    first: the one that PyTorch goes by. other: the one that contradicts it. error: its first line; the next ones
-    tell where the modes were made.
-    """
-
-    first: FakeOrigin
-    other: FakeOrigin
-    error: str
-
-
 class HigherOrderCall(NamedTuple):
     """A simulated call of a higher-order operator.
 
     deferred: the error that the backward pass would raise; None when there is none. deferred_is_known: False when the
-    declaration leaves open whether it comes there or at once. fake_modes: when there are two different ones.
+    declaration leaves open whether it comes there or at once.
     """
 
     operator: str
@@ -121,4 +96,3 @@ class HigherOrderCall(NamedTuple):
     end: End
     deferred: str | None = None
     deferred_is_known: bool = True
-    fake_modes: FakeModes | None = None

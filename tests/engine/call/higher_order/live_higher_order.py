@@ -21,7 +21,6 @@ torch: Any = importlib.import_module("torch")
 for _module in ("fx.experimental.proxy_tensor", "_subclasses.fake_tensor", "_subclasses.functional_tensor"):
     importlib.import_module(f"torch.{_module}")
 ops: Any = importlib.import_module("torch._ops")
-guards: Any = importlib.import_module("torch._guards")
 utils: Any = importlib.import_module("torch._higher_order_ops.utils")
 modes: Any = importlib.import_module("torch.utils._python_dispatch")
 functorch: Any = importlib.import_module("torch._C._functorch")
@@ -369,11 +368,6 @@ def call(operator: Any, args: list[Any], contexts: list[str]) -> dict[str, Any]:
         except Exception as error:
             result["error"] = shown(error)
         result["ran"] = list(ran)
-        try:
-            guards.detect_fake_mode(args)
-            result["fake"] = None
-        except AssertionError as error:
-            result["fake"] = shown(error)[1]
     return result
 
 
