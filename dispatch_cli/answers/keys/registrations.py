@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
-from dispatch_cli.answers.table.registrations.report import FallbackRow, fallback_row
+from dispatch_cli.answers.table.registrations.report import BackendFallback, fallback_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
@@ -38,7 +38,7 @@ class KeyRegistrations(NamedTuple):
 
     key: str
     alias: bool
-    fallback: FallbackRow | None
+    fallback: BackendFallback | None
     kernels: tuple[RegisteredKernel, ...]
 
 
@@ -72,7 +72,7 @@ def key_registrations_report(
             KeyRegistrations(
                 key,
                 universe.is_alias(key),
-                fallback_row(state, fallbacks[key]) if key in fallbacks else None,
+                fallback_of(state, fallbacks[key]) if key in fallbacks else None,
                 tuple(rows),
             )
             for key, rows in by_key.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.answers.keys.registrations import KeyRegistrations, KeyRegistrationsReport, RegisteredKernel
-from dispatch_cli.answers.table.registrations.report import FallbackRow
+from dispatch_cli.answers.table.registrations.report import BackendFallback
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -80,7 +80,7 @@ def _name(key: KeyRegistrations) -> Run:
     return Run(f"{key.key} [alias]" if key.alias else key.key, Tone.ALIAS if key.alias else Tone.HEAD)
 
 
-def _fallback(row: FallbackRow) -> Paragraph:
+def _fallback(row: BackendFallback) -> Paragraph:
     """The backend fallback, which serves the operators without a kernel."""
     kernel = kernel_runs(row.kernel, row.fallthrough, row.span, tone=Tone.FALLBACK)
     place = () if row.span is None else (Run(f" {row.span}", Tone.PLACE),)

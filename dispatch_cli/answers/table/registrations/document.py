@@ -8,7 +8,6 @@ from dispatch_cli.answers.shared.slot_row import PythonKernelRow
 from dispatch_cli.answers.table.registrations.report import (
     BackendFallback,
     BackendFallbacksReport,
-    FallbackRow,
     KernelRow,
     OperatorRegistrations,
     OrderedRegistration,
@@ -61,7 +60,7 @@ def document(report: RegistrationsReport) -> Iterator[Block]:
     if report.fallbacks:
         yield Paragraph("Backend fallbacks, for all operators", kind=ParagraphKind.SECTION)
         yield Gap()
-        yield TableBlock(FALLBACKS, report.fallbacks)
+        yield TableBlock(FALLBACK_COLUMNS, report.fallbacks)
         yield Gap()
         inherited |= dict.fromkeys(origins_of(*report.fallbacks))
     yield from _higher_order(report)
@@ -150,12 +149,6 @@ PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
     Column("Python dispatcher key", lambda row, _: row.key),
     Column("Kernel", lambda row, _: row.kernel, Under("Python dispatcher key")),
     Column("When", lambda row, _: row.when or "", Under("Python dispatcher key"), optional=True),
-    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
-]
-FALLBACKS: list[Column[FallbackRow]] = [
-    Column("Key", lambda row, _: row.key),
-    Column("Kernel", lambda row, _: kernel_runs(row.kernel, row.fallthrough, row.span), Under("Key")),
-    Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 

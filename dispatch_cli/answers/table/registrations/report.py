@@ -78,12 +78,18 @@ class OperatorRegistrations(NamedTuple):
     python_kernels: tuple[PythonKernelRow, ...]
 
 
-class FallbackRow(NamedTuple):
-    """A declared backend fallback."""
+class BackendFallback(NamedTuple):
+    """A backend fallback.
+
+    kernel: its name, or what a dump shows; debug: what a dump shows. core: it is PyTorch's own. when: the conditions of
+    its registration; None where it has none.
+    """
 
     key: str
     kernel: str
+    debug: str
     fallthrough: bool
+    core: bool
     span: Span | None
     origin: Origin = OWN
     when: str | None = None
@@ -102,7 +108,7 @@ class RegistrationsReport:
     universe: str
     over_assumed: bool
     core_fallbacks: int
-    fallbacks: tuple[FallbackRow, ...]
+    fallbacks: tuple[BackendFallback, ...]
     higher_order_operators: tuple[HigherOrderImpls, ...]
     operators: Iterator[OperatorRegistrations]
 
@@ -119,16 +125,9 @@ def registrations_report(
         universe=dispatcher.universe.name,
         over_assumed=state.over_assumed,
         core_fallbacks=len(fallbacks) - len(declared),
-        fallbacks=tuple(fallback_row(state, registration) for registration in declared),
+        fallbacks=tuple(fallback_of(state, registration) for registration in declared),
         higher_order_operators=_higher_order(state, higher_order),
         operators=(_operator(state, name) for name in names),
-    )
-
-
-def fallback_row(state: State, registration: Registration) -> FallbackRow:
-    kernel = registration.kernel
-    return FallbackRow(
-        registration.key, kernel.debug, kernel.fallthrough, kernel.span, state.origin(registration), kernel.when
     )
 
 
@@ -249,23 +248,6 @@ def _ordered(entry: NamedRegistration) -> OrderedRegistration:
     )
 
 
-class BackendFallback(NamedTuple):
-    """A backend fallback.
-
-    kernel: its name, or what a dump shows; debug: what a dump shows. core: it is PyTorch's own. when: the conditions of
-    its registration; None where it has none.
-    """
-
-    key: str
-    kernel: str
-    debug: str
-    fallthrough: bool
-    core: bool
-    span: Span | None
-    origin: Origin = OWN
-    when: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class BackendFallbacksReport(StartsFrom):
     """All backend fallbacks, or those at the keys that were asked for, in the order of the slots."""
@@ -282,14 +264,15 @@ def backend_fallbacks_report(state: State, keys: Collection[str] | None = None) 
     return BackendFallbacksReport(
         *starts_from(state),
         fallbacks=tuple(
-            _fallback(state, fallbacks[key])
+            fallback_of(state, fallbacks[key])
             for key in dispatcher.universe.slots
             if key in fallbacks and (keys is None or key in keys)
         ),
     )
 
 
-def _fallback(state: State, registration: Registration) -> BackendFallback:
+def fallback_of(state: State, registration: Registration) -> BackendFallback:
+    """A backend fallback as a row."""
     kernel = registration.kernel
     return BackendFallback(
         key=registration.key,
