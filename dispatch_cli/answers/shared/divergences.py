@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
@@ -42,14 +42,13 @@ class ReasonCount(NamedTuple):
 
 
 class DivergenceGroup(NamedTuple):
-    """Operators whose slots *keys* C++ and Python decide otherwise in the same way, for the same reason."""
+    """Slots *keys* of an operator that C++ and Python decide otherwise in the same way, for the same reason."""
 
     reason: Reason
     because: tuple[str, ...]
     keys: KeyRuns
     cpp: SlotChoice
     python: SlotChoice
-    operators: tuple[str, ...]
 
 
 def difference_of(divergence: Divergence) -> PythonDifference:
@@ -68,21 +67,19 @@ def by_reason(divergences: Sequence[tuple[str, PythonDifference]]) -> tuple[Reas
     return tuple(counts)
 
 
-def groups_of(
-    divergences: Sequence[tuple[str, PythonDifference]], places: Mapping[str, int]
-) -> tuple[DivergenceGroup, ...]:
-    """Operators with the same differences together; the groups that hold most first. places: of the slots."""
-    runs: dict[tuple[str, Reason, tuple[str, ...], SlotChoice, SlotChoice], list[str]] = {}
-    for operator, divergence in divergences:
+def groups_of(differences: Iterable[PythonDifference], places: Mapping[str, int]) -> list[DivergenceGroup]:
+    """Slots of an operator with the same differences together, by reason. places: of the slots."""
+    alike: dict[tuple[Reason, tuple[str, ...], SlotChoice, SlotChoice], list[str]] = {}
+    for slot in differences:
         # Which rule led to a kernel matters less than the kernel: a key's own and an alias's are told apart by the key.
-        answers = _coarse(divergence.cpp), _coarse(divergence.python)
-        runs.setdefault((operator, divergence.reason, divergence.because, *answers), []).append(divergence.key)
-    groups: dict[tuple[Reason, tuple[str, ...], KeyRuns, SlotChoice, SlotChoice], list[str]] = {}
-    for (operator, reason, because, cpp, python), keys in runs.items():
-        groups.setdefault((reason, because, runs_of(keys, places), cpp, python), []).append(operator)
+        answers = _coarse(slot.cpp), _coarse(slot.python)
+        alike.setdefault((slot.reason, slot.because, *answers), []).append(slot.key)
+    groups = [
+        DivergenceGroup(reason, because, runs_of(keys, places), cpp, python)
+        for (reason, because, cpp, python), keys in alike.items()
+    ]
     order = list(Reason)
-    merged = [DivergenceGroup(*group, tuple(operators)) for group, operators in groups.items()]
-    return tuple(sorted(merged, key=lambda group: (order.index(group.reason), -len(group.operators), group.keys)))
+    return sorted(groups, key=lambda group: (order.index(group.reason), group.keys))
 
 
 def _coarse(answer: SlotChoice) -> SlotChoice:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.divergences import (
-    DivergenceGroup,
     PythonDifference,
     difference_of,
-    groups_of,
 )
 from dispatch_cli.answers.shared.slot_row import PythonRow
 from dispatch_cli.answers.table.report import row_of
@@ -26,10 +24,6 @@ class OperatorDifferences(NamedTuple):
 
     operator: str
     slots: tuple[PythonDifference, ...]
-
-    def groups(self, places: Mapping[str, int]) -> tuple[DivergenceGroup, ...]:
-        """Slots that are decided alike together. places: of the slots in the table."""
-        return groups_of([(self.operator, slot) for slot in self.slots], places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, because_of, choice_label
-from dispatch_cli.answers.shared.divergences import DivergenceGroup, SlotChoice, by_reason
+from dispatch_cli.answers.shared.divergences import DivergenceGroup, SlotChoice, by_reason, groups_of
 from dispatch_cli.answers.table.differences import (
     PythonDifferencesReport,
 )
@@ -38,7 +38,7 @@ def document(report: PythonDifferencesReport, *, universe: Universe) -> Iterator
     groups = [
         ("" if number else operator.operator, group)
         for operator in operators
-        for number, group in enumerate(operator.groups(universe.slot))
+        for number, group in enumerate(groups_of(operator.slots, universe.slot))
     ]
     yield TableBlock(DIFFERENCES, groups)
     yield Gap()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, because_of, choice_label
+from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS
 from dispatch_cli.answers.findings.crossref.report import CrossrefReport, FoldedDifference, PythonDivergences, folded
-from dispatch_cli.answers.shared.divergences import DivergenceGroup, groups_of
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Count
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
@@ -37,7 +35,8 @@ def document(report: CrossrefReport, *, slots: Sequence[str]) -> Iterator[Block]
         yield Paragraph(operator or "-", kind=ParagraphKind.SECTION)
         yield TableBlock(DIFFERENCES, differences, indent=2)
         yield Gap()
-    yield from _divergences(report.python, places)
+    yield _divergences(report.python)
+    yield Gap()
     yield Paragraph(outcome(report, len(slots)))
 
 
@@ -59,33 +58,17 @@ def _said(text: str | None) -> str:
     return "-" if text is None else text
 
 
-def _divergences(python: PythonDivergences, places: Mapping[str, int]) -> Iterator[Block]:
-    divergences = python.divergences
-    if not divergences:
-        yield Paragraph("Python's resolve_key chooses the C++ table's key everywhere.")
-        yield Gap()
-        return
-    operators = plural(len({operator for operator, _ in divergences}), "operator")
-    yield Paragraph(
-        f"Python's resolve_key chooses another key than the C++ table at {plural(len(divergences), 'slot')} "
-        f"of {operators}. PyTorch itself decides so; these are no differences:"
+def _divergences(python: PythonDivergences) -> Paragraph:
+    """Number of slots at which PyTorch's own two resolvers differ."""
+    if not python.divergences:
+        return Paragraph("Python's resolve_key chooses the C++ table's key everywhere.")
+    reasons = "; ".join(f"{plural(count.slots, 'slot')}: {REASONS[count.reason]}" for count in python.reasons)
+    operators = plural(len({operator for operator, _ in python.divergences}), "operator")
+    return Paragraph(
+        f"Python's resolve_key chooses another key than the C++ table at {plural(len(python.divergences), 'slot')} "
+        f"of {operators} ({reasons}). PyTorch itself decides so; these are no differences. `dispatch-cli table "
+        "--resolver differences` lists those of a state, and --format json these."
     )
-    yield Gap()
-    groups = groups_of(divergences, places)
-    for count in python.reasons:
-        counted = f": {plural(count.slots, 'slot')} of {plural(count.operators, 'operator')}"
-        yield Paragraph((Run(REASONS[count.reason], Tone.HEAD), Run(counted)))
-        for group in groups:
-            if group.reason is count.reason:
-                yield from _group(group)
-        yield Gap()
-
-
-def _group(group: DivergenceGroup) -> Iterator[Block]:
-    because = because_of(group)
-    chosen = f"C++ chooses {choice_label(group.cpp)}, Python {choice_label(group.python)}, because of {because}"
-    yield Paragraph(f"{runs_label(group.keys)}: {chosen}", indent=2, hang=2)
-    yield Paragraph(f"{plural(len(group.operators), 'operator')}: {some_of(group.operators)}", indent=6, hang=2)
 
 
 def outcome(report: CrossrefReport, slots: int) -> Run:
