@@ -35,16 +35,7 @@ from dispatch_cli.cli.options import (
     source_options,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import (
-    FOR_CI,
-    Output,
-    output_options,
-    progress_on,
-    say_written,
-    show,
-    write,
-    write_for_ci,
-)
+from dispatch_cli.cli.output import FOR_CI, Output, output_options, progress_on, say_written, show, write, write_for_ci
 from dispatch_cli.cli.source_reading import NOT_UNDERSTOOD, strict_option
 
 if TYPE_CHECKING:

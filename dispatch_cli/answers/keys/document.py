@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from dispatch_cli.answers.keys.key_document import groups_label
-from dispatch_cli.answers.keys.report import (
-    AliasRow,
-    CoreAnswer,
-    FunctionalityRow,
-    KeyRow,
-    UniverseReport,
-)
+from dispatch_cli.answers.keys.report import AliasRow, CoreAnswer, FunctionalityRow, KeyRow, UniverseReport
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,

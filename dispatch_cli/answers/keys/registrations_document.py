@@ -21,14 +21,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import (
-    inherited_lines,
-    kernel_runs,
-    origins_of,
-    over_label,
-    place_cell,
-    plural,
-)
+from dispatch_cli.render.words import inherited_lines, kernel_runs, origins_of, over_label, place_cell, plural
 
 MANY = 24
 """Operators at one key that are listed, unless all are asked for; the others are counted."""

@@ -11,16 +11,7 @@ from dispatch_cli.answers.findings.crossref.command_options import ask_live, che
 from dispatch_cli.cli.completion import complete_files, complete_reports
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, opened
-from dispatch_cli.cli.output import (
-    Output,
-    output_option,
-    output_options,
-    refuse_unwritable,
-    say,
-    show,
-    warn,
-    write,
-)
+from dispatch_cli.cli.output import Output, output_option, output_options, refuse_unwritable, say, show, warn, write
 from dispatch_cli.cli.source_reading import (
     NO_CONFIG,
     ReadingOptions,

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.shared.divergences import (
-    PythonDifference,
-    difference_of,
-)
+from dispatch_cli.answers.shared.divergences import PythonDifference, difference_of
 from dispatch_cli.answers.shared.slot_row import PythonRow
 from dispatch_cli.answers.table.report import row_of
 from dispatch_cli.engine.history.state import State

@@ -6,25 +6,11 @@ from collections.abc import Iterator
 
 from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS, because_of, choice_label
 from dispatch_cli.answers.shared.divergences import DivergenceGroup, SlotChoice, by_reason, groups_of
-from dispatch_cli.answers.table.differences import (
-    PythonDifferencesReport,
-)
+from dispatch_cli.answers.table.differences import PythonDifferencesReport
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.document import (
-    Block,
-    Column,
-    Gap,
-    Paragraph,
-    Run,
-    TableBlock,
-    Tone,
-    Under,
-)
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone, Under
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import (
-    plural,
-    runs_label,
-)
+from dispatch_cli.render.words import plural, runs_label
 
 
 def document(report: PythonDifferencesReport, *, universe: Universe) -> Iterator[Block]:
