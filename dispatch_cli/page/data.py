@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import __version__, bases
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
+from dispatch_cli.answers.diff.document import document as diff_document
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
-from dispatch_cli.answers.diff.rows import DiffRegistration
-from dispatch_cli.answers.diff.wording import CHANGES, kernels_words, outcome
+from dispatch_cli.answers.diff.wording import outcome
 from dispatch_cli.answers.explain.advice.document import fragment
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
-from dispatch_cli.answers.findings.report import FindingsReport
+from dispatch_cli.answers.findings.report import FindingsReport, summary_of
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
+from dispatch_cli.answers.findings.summary_document import document as findings_document
+from dispatch_cli.answers.findings.summary_document import outcome as findings_outcome
 from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_argument, universe_report
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
@@ -40,9 +42,6 @@ from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pools
 from dispatch_cli.render.data import data_of
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
-
-MOST_REGISTRATIONS = 1000
-"""Changed registrations that a page lists; more are counted only."""
 
 
 class PageFile(NamedTuple):
@@ -81,7 +80,7 @@ def page_data(
     pools = Pools(keys)
     keys_report, fallbacks = universe_report(universe), backend_fallbacks_report(state)
     names = [OperatorName.parse(name) for name in dispatcher.names()]
-    outcomes = Outcomes(dispatcher, pools)
+    outcomes, summary = Outcomes(dispatcher, pools), summary_of(findings)
     progress("page: the tables of all operators")
     operators = OperatorColumns(state, outcomes, pools).data(names)
     progress("page: coverage, support and advice")
@@ -126,6 +125,8 @@ def page_data(
         "written": {
             "keys": [*written_blocks(keys_document(keys_report, universe=universe))],
             "fallbacks": [*written_blocks(fallbacks_document(fallbacks))],
+            "findings": [*written_blocks(findings_document(summary))],
+            "outcome": findings_outcome(summary).text,
         },
         "coverage": coverage_data(state, names),
         "support": support_data(state),
@@ -186,7 +187,7 @@ def _unsafe() -> str:
 
 
 def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...]) -> dict[str, Any] | None:
-    """The arguments of ``diff``, its outcome and the registrations that changed.
+    """The arguments of ``diff``, its outcome and its document.
 
     None where ``diff`` cannot compare the two. files, options: the source options as they were given.
     """
@@ -195,21 +196,9 @@ def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...])
         return None
     before = run(Declarations(state.dispatcher.universe), state.source)
     report = diff_report(before, state, (below, files))
+    universes = (before.dispatcher.universe, state.dispatcher.universe)
     return {
         "arguments": DiffArguments(below, files, options).arguments,
         "outcome": outcome(report),
-        "registrations": [_row(registration) for registration in report.registrations[:MOST_REGISTRATIONS]],
-        "more_registrations": max(0, len(report.registrations) - MOST_REGISTRATIONS),
-    }
-
-
-def _row(row: DiffRegistration) -> dict[str, Any]:
-    before, after = (kernels[0] if kernels else None for kernels in (row.before, row.after))
-    shown = after or before
-    return {
-        "operator": row.operator,
-        "key": row.key,
-        "change": CHANGES[row.change],
-        "kernel": kernels_words(before, after),
-        "declared_at": None if shown is None else data_of(shown.span),
+        "blocks": [*written_blocks(diff_document(report, universes=universes))],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from dispatch_cli.answers.coverage.counts import OperatorClasses, coverage_counts
@@ -12,11 +13,10 @@ from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title
 from dispatch_cli.answers.coverage.report import groups_of
 from dispatch_cli.answers.coverage.wording import served_by, served_share, service_words, training_words
-from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.answers.support.document import ASSUMED, MARKS, cell_words, columns_label, counts, verdict_sentence
-from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReason, SupportReport, support_report
+from dispatch_cli.answers.support.document import call_blocks, cell_title
+from dispatch_cli.answers.support.document import document as support_document
+from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReport, support_report
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
@@ -25,6 +25,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.blocks import headed_matrices, written_blocks
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.data import data_of
+from dispatch_cli.render.document import Matrix, MatrixRow
 from dispatch_cli.render.words import not_built_sentence
 
 
@@ -83,7 +84,8 @@ def _covered(kind: Covered) -> Any:
 
 
 def support_data(state: State) -> dict[str, Any] | None:
-    """heads: backend and context of each column. rows: an operator, then the numbers of its cells in *answers*.
+    """blocks: the document of ``support``, whose cells lead to calls. calls: for each its title and a number of
+    *answers*, which have the call and its facts.
 
     None where the files have no operators, or too many.
     """
@@ -92,34 +94,26 @@ def support_data(state: State) -> dict[str, Any] | None:
         return None
     columns = support_columns(state, names)
     report = support_report(state, columns, [*support_rows(state, names, columns)])
-    answers, used = Pool(), {cell.verdict for row in report.operators for cell in row.cells}
-    return {
-        "verdict": verdict_sentence(report),
-        "counts": "; ".join(counts(report)),
-        "assumed": ASSUMED,
-        "heads": [[column.backend, column.name] for column in report.columns],
-        "marks": {
-            verdict.value: [mark.text, mark.tone.value, mark.meaning]
-            for verdict, mark in MARKS.items()
-            if verdict in used
-        },
-        "rows": [[str(row.operator), *(answers.build(cell, _cell) for cell in row.cells)] for row in report.operators],
-        "answers": answers.values,
-        "reasons": [_reason(reason, report) for reason in report.reasons],
-    }
+    answers, calls = Pool(), {}
+    for row in report.operators:
+        for at, (column, cell) in enumerate(zip(report.columns, row.cells, strict=True)):
+            number = answers.build(cell, partial(_call, report))
+            calls[f"{at},{row.operator}"] = [cell_title(row.operator, column, cell), str(row.operator), number]
+    blocks = [
+        _with_links(block) if isinstance(block, Matrix) else block for block in support_document(report, full=True)
+    ]
+    return {"blocks": [*written_blocks(blocks)], "calls": calls, "answers": answers.values}
 
 
-def _cell(cell: Cell) -> Any:
-    return data_of(cell) | {"words": cell_words(cell), "help": help_words(cell)}
+def _call(report: SupportReport, cell: Cell) -> Any:
+    _, *facts = call_blocks(report, report.operators[0].operator, 0, cell)  # the first block is the title
+    return {"call": data_of(cell.call), "blocks": [*written_blocks(facts)]}
 
 
-def _reason(reason: SupportReason, report: SupportReport) -> dict[str, Any]:
-    names = [str(name) for name in reason.operators]
-    return {
-        "verdict": reason.verdict.value,
-        "text": reason.text,
-        "operators": some_of(names),
-        "count": len(names),
-        "columns": columns_label([report.columns[at] for at in reason.columns], report.columns),
-        "help": reason.help,
-    }
+def _with_links(matrix: Matrix) -> Matrix:
+    """The matrix; its cells lead to addresses of the page."""
+    rows = []
+    for label, cells in matrix.rows:
+        linked = [cell._replace(target=("support", f"{at},{label}")) for at, cell in enumerate(cells)]
+        rows.append(MatrixRow(label, linked))
+    return matrix._replace(rows=rows)

@@ -95,7 +95,7 @@ def test_a_name_is_no_option_of_a_command(script: Script) -> None:
     [("a::b", "a::b.default"), ("a::b.out", "a::b.out"), ("a::bc", "a::bc"), ("a::only.x", "a::only.x")],
 )
 def test_a_command_chooses_one_operator_beside_its_overloads(script: Script, name: str, chosen: str) -> None:
-    for view in ("table", "all-rows", "grid", "register"):
+    for view in ("rows", "grid", "register"):
         words = shlex.split(script.ask("command", view, name))
         assert words[words.index("--op") + 1] == chosen
 
@@ -111,26 +111,26 @@ def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
 
 
 OPERATORS = "examples/custom_ops.yaml"
-OF_CELL = ("verdict", "reason", "key", "kernel", "declared_at", "error", "call")
 
 
 def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     with script_of(page_of(OPERATORS)) as script:
-        answer = script.ask("data")["support"]
-        assert answer["verdict"] in call("support", OPERATORS).out
+        support = script.ask("data")["support"]
         words = shlex.split(script.ask("command", "support"))[1:]
-        report = json.loads(call(*words, "--format", "json").out)
-        assert answer["heads"] == [[column["backend"], column["context"]] for column in report["columns"]]
-        for (name, *numbers), row in zip(answer["rows"], report["operators"], strict=True):
-            cells = [answer["answers"][number] for number in numbers]
-            assert name == row["operator"]
-            assert [{field: cell[field] for field in OF_CELL} for cell in cells] == row["cells"]
+        printed, report = call(*words).out, json.loads(call(*words, "--format", "json").out)
+        assert support["blocks"][0][1] == printed.splitlines()[0]
+        for row in report["operators"]:
+            for at, cell in enumerate(row["cells"]):
+                title, name, number = support["calls"][f"{at},{row['operator']}"]
+                column = report["columns"][at]
+                assert title.startswith(f"{name} on {column['backend']}, {column['context']}: ")
+                assert (name, support["answers"][number]["call"]) == (row["operator"], cell["call"])
         commands = {
-            script.ask("command", "call", name, answer["answers"][number]["call"])
-            for name, *numbers in answer["rows"]
-            for number in numbers
-            if answer["answers"][number]["call"] is not None
+            script.ask("command", "call", name, support["answers"][number]["call"])
+            for _, name, number in support["calls"].values()
+            if support["answers"][number]["call"] is not None
         }
         assert {reason["command"] for reason in report["reasons"]} <= commands
-        assert [reason["text"] for reason in answer["reasons"]] == [reason["text"] for reason in report["reasons"]]
+        paragraphs = [text for kind, text, *_ in support["blocks"] if kind == "prose"]
+        assert all(any(reason["text"] in text for text in paragraphs) for reason in report["reasons"])

@@ -43,12 +43,12 @@ Object.assign(Page.prototype, {
     return `#!${linked(view)}${argument === null ? "" : `/${linked(argument)}`}`;
   },
 
-  /* Target of a link; null for a link that leads nowhere. beyond: a part that the view does not have. */
+  /* Target of a link; null for a link that leads nowhere. */
   target(hash) {
     const isView = hash.startsWith("#!");
     const [first, second = null, ...others] = hash.slice(isView ? 2 : 1).split("/").map(unlinked);
     const isWhole = others.length === 0 && (second !== null || !hash.includes("/"));
-    if (isView && first && !isWhole) return { view: first, argument: null, beyond: hash.slice(hash.indexOf("/") + 1) };
+    if (isView && !isWhole) return { view: hash.slice(2), argument: null };
     if (isView) return { view: first || hash.slice(2), argument: second };
     return first && isWhole ? { name: first, key: second, entry: this.entry(first) } : null;
   },
@@ -60,7 +60,7 @@ Object.assign(Page.prototype, {
     const glob = (name) => this.operatorGlob(name);
     const commands = {
       table: (name) => ["table", ...source, "--op", glob(name), "--view", "rows"],
-      "all-rows": (name) => ["table", ...source, "--op", glob(name), "--full"],
+      rows: (name) => ["table", ...source, "--op", glob(name), "--full"],
       grid: (name) => ["table", ...source, "--op", glob(name), "--view", "grid"],
       python: (name) => ["table", ...source, "--op", glob(name), "--resolver", "differences"],
       history: (name) => ["history", this.whole(name)],

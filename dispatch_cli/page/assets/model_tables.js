@@ -75,18 +75,6 @@ Object.assign(Page.prototype, {
     };
   },
 
-  /* Equal neighbours as one row. */
-  fold(entries) {
-    const answer = ({ key, source, ...row }) => JSON.stringify([row, row.rule === "kernel" ? null : source]);
-    const runs = [];
-    for (const row of entries) {
-      const same = answer(row);
-      if (runs.at(-1)?.same === same) runs.at(-1).keys.push(row.key);
-      else runs.push({ keys: [row.key], answer: row, same });
-    }
-    return runs;
-  },
-
   /* Functionalities down, backends across, and the slots that are not per backend. */
   grid(table) {
     const rows = new Map(table.entries.map((row) => [row.key, row]));

@@ -58,8 +58,7 @@ function viewOf(target) {
     const view = Object.hasOwn(VIEWS, target.view) ? VIEWS[target.view] : null;
     if (!view) return unknownView(target.view);
     const argument = target.argument ?? null;
-    if (target.beyond !== undefined) return unknownPart(target.view, target.beyond);
-    return argument && view.length === 0 ? unknownPart(target.view, argument) : view(argument);
+    return argument && view.length === 0 ? unknownView(`${target.view}/${argument}`) : view(argument);
   }
   if (!target.entry) return unknownOperator(target.name, target.key);
   return target.entry.higher_order ? higherOrderOperatorView(target) : operatorView(target);
@@ -72,27 +71,13 @@ function unknownView(name) {
   };
 }
 
-/** An address of something in a view that is shown only as a whole. */
-function unknownPart(view, name) {
-  return {
-    title: view === "findings" ? "No such finding" : "No such part of this view",
-    parts: [
-      paragraph("This view has no address for ", make("code", {}, name), "."),
-      paragraph(make("a", { href: page.linkTo(view) }, "The whole view")),
-    ],
-  };
-}
-
-/** An address of an operator that is not in the state: what is like it. */
+/** An address of an operator that is not in the state. */
 function unknownOperator(operator, key) {
-  const like = page.similar(operator);
   const name = key === null || page.slotOf.has(key) ? operator : `${operator}/${key}`;
   return {
     title: "No such operator",
     parts: [
       paragraph("This state has no operator ", make("code", {}, name), "."),
-      like.length > 0 && paragraph("Operators that begin alike:"),
-      like.length > 0 && list(like.map((entry) => make("a", { href: page.link(entry.name) }, entry.name))),
     ],
   };
 }
@@ -134,7 +119,7 @@ function arrive(target, title) {
     else link.removeAttribute("aria-current");
   }
   closeHits();
-  redrawHits();
+  drawHits();
   showOpenHit();
 }
 

@@ -1,9 +1,9 @@
-/* Finding an operator: a list of all that match, of which only those in sight are elements. */
+/* Finding an operator: a list of the first that match. */
 
-/** Rows that are made above and below those in sight. */
-const SPARE = 10;
+/** Operators that are listed; more letters find the others. */
+const MOST_HITS = 200;
 
-const hits = { entries: [], at: -1, height: 28, drawn: "" };
+const hits = { entries: [], at: -1 };
 
 function startSearch() {
   const query = byId("query");
@@ -13,13 +13,11 @@ function startSearch() {
     byId("hits").classList.add("open");
     if (!query.value) showOpenHit();
   });
-  byId("hits").addEventListener("scroll", drawHits, { passive: true });
   byId("hits").addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the input
   byId("hits").addEventListener("click", (event) => {
     const row = event.target.closest(".hit");
     if (row) openHit(Number(row.dataset.at));
   });
-  window.addEventListener("resize", drawHits);
   query.value = chosenIn("q") ?? "";
   search();
 }
@@ -41,32 +39,28 @@ function closeHits() {
 function search() {
   const text = byId("query").value;
   keepChoice("q", text || null);
-  const matches = page.search(text);
-  const entries = matches.length > 0 ? matches : page.similar(text);
-  Object.assign(hits, { entries, at: text && entries.length > 0 ? 0 : -1, drawn: "" });
-  byId("found").textContent = countText(text, matches, entries);
+  const entries = page.search(text);
+  Object.assign(hits, { entries: entries.slice(0, MOST_HITS), at: text && entries.length > 0 ? 0 : -1 });
+  byId("found").textContent = countText(text, entries);
   byId("hits").scrollTop = 0;
   drawHits();
   if (!text) showOpenHit();
 }
 
 /** Number of operators in the list; higher-order ones have a count of their own, as everywhere. */
-function countText(text, matches, entries) {
-  if (matches.length === 0) return entries.length > 0 ? "None; the nearest:" : `No operator is like ${shown(text)}`;
+function countText(text, entries) {
+  if (entries.length === 0) return `No name has ${shown(text)}`;
   const higher = entries.filter((entry) => entry.higher_order).length;
   const counts = [entries.length > higher && plural(entries.length - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
-  return `${counts.filter(Boolean).join(", ")}${text ? ` ${entries.length === 1 ? "matches" : "match"}` : ""}`;
+  const more = entries.length > MOST_HITS ? `; the first ${MOST_HITS} are listed` : "";
+  return `${counts.filter(Boolean).join(", ")}${text ? ` ${entries.length === 1 ? "matches" : "match"}` : ""}${more}`;
 }
 
 /** The operator that is open is the chosen one of the list, and in sight. */
 function showOpenHit() {
   const open = shownTarget?.entry;
   const at = open ? hits.entries.indexOf(open) : -1;
-  if (at < 0) return;
-  const box = byId("hits");
-  const top = at * hits.height;
-  if (top < box.scrollTop || top + hits.height > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
-  chooseHit(at);
+  if (at >= 0) chooseHit(at);
 }
 
 function focusSearch() {
@@ -76,7 +70,7 @@ function focusSearch() {
 
 function searchKey(event) {
   const last = hits.entries.length - 1;
-  const inSight = Math.max(1, Math.floor(byId("hits").clientHeight / hits.height) - 1);
+  const inSight = Math.max(1, Math.floor(byId("hits").clientHeight / (byId("hits").firstChild?.offsetHeight || 1)) - 1);
   const to = {
     ArrowDown: Math.min(last, hits.at + 1),
     ArrowUp: Math.max(0, hits.at - 1),
@@ -105,11 +99,8 @@ function leaveSearch() {
 function chooseHit(at) {
   if (hits.entries.length === 0) return;
   hits.at = at;
-  const box = byId("hits");
-  const top = at * hits.height;
-  if (top < box.scrollTop) box.scrollTop = top;
-  else if (top + hits.height > box.scrollTop + box.clientHeight) box.scrollTop = top + hits.height - box.clientHeight;
   drawHits();
+  byId(`hit-${at}`).scrollIntoView({ block: "nearest" });
 }
 
 function openHit(at) {
@@ -118,31 +109,14 @@ function openHit(at) {
   hits.at = at;
   drawHits();
   byId("query").blur();
-  const link = page.link(entry.name, page.keyIn(byId("query").value));
+  const link = page.link(entry.name);
   if (location.hash === link) show();
   else location.hash = link;
 }
 
-/** Make the rows anew: another operator is shown. */
-function redrawHits() {
-  hits.drawn = "";
-  drawHits();
-}
-
-/** Make the rows in sight, and no others. */
 function drawHits() {
-  const box = byId("hits");
-  const first = Math.max(0, Math.floor(box.scrollTop / hits.height) - SPARE);
-  const end = Math.min(hits.entries.length, Math.ceil((box.scrollTop + box.clientHeight) / hits.height) + SPARE);
-  const drawn = `${first} ${end} ${hits.at}`;
-  if (drawn === hits.drawn) return;
-  hits.drawn = drawn;
-  const rows = hits.entries.slice(first, end).map((entry, position) => hitRow(entry, first + position));
-  const floor = make("div", { "aria-hidden": "true" }); // the height of all rows
-  floor.style.height = `${hits.entries.length * hits.height}px`;
-  box.replaceChildren(floor, ...rows);
-  const chosen = hits.at >= first && hits.at < end ? `hit-${hits.at}` : "";
-  if (chosen) byId("query").setAttribute("aria-activedescendant", chosen);
+  byId("hits").replaceChildren(...hits.entries.map(hitRow));
+  if (hits.at >= 0) byId("query").setAttribute("aria-activedescendant", `hit-${hits.at}`);
   else byId("query").removeAttribute("aria-activedescendant");
 }
 
@@ -150,14 +124,11 @@ function hitRow(entry, at) {
   const marks = entryMarks(entry);
   const attributes = {
     class: shownTarget?.name === entry.name ? "hit here" : "hit", role: "option", id: `hit-${at}`, "data-at": at, "aria-selected": String(at === hits.at),
-    "aria-setsize": hits.entries.length, "aria-posinset": at + 1, title: [entry.name, ...marks.map(([, text]) => text)].join(", "),
+    title: [entry.name, ...marks.map(([, text]) => text)].join(", "),
   };
-  const row = make("div", attributes,
+  return make("div", attributes,
     marks.map(([mark, text, tone]) => make("span", { class: `marks ${tone}` }, make("span", { "aria-hidden": "true" }, mark), make("span", { class: "unseen" }, ` (${text}) `))),
     marked(entry.name, page.marksIn(entry.name, byId("query").value)));
-  row.style.top = `${at * hits.height}px`;
-  row.style.height = row.style.lineHeight = `${hits.height}px`;
-  return row;
 }
 
 /** Marks of an operator in a list: the sign, what it says, its tone. */

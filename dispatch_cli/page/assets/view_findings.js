@@ -2,8 +2,7 @@
 
 function findingsView() {
   const all = page.rankedFindings();
-  const { error, warning, info } = page.findings.counts;
-  const total = error + warning + info;
+  const total = page.findingChecks.reduce((sum, row) => sum + row.findings, 0);
   const body = make("div", {});
   const draw = (check) => {
     keepChoice("check", check || null);
@@ -20,10 +19,7 @@ function findingsView() {
     title: "Findings",
     command: page.command("findings"),
     parts: [
-      make("p", { class: "lead" }, total === 0
-        ? "No check finds anything."
-        : `${plural(total, "finding")}: ${severityCounts({ error, warning, info })}.`),
-      total > 0 && checksTable(),
+      writtenParts(page.data.written.findings),
       total > 0 && selection("of-check", "Show findings of", options, first, draw),
       body,
     ],
@@ -39,25 +35,8 @@ function unlistedNote(name) {
   ];
 }
 
-function checksTable() {
-  const columns = [
-    ["Check", (row) => row.check],
-    ["Code", (row) => row.code],
-    ["Highest severity", (row) => severityRun(row.severity)],
-    ["Findings", (row) => row.findings.toLocaleString("en-US"), "number"],
-    ["What should hold", (row) => row.title],
-  ];
-  return table("Checks with findings", columns, page.findingChecks);
-}
-
 function severityRun(severity) {
   return make("span", { class: page.words.severity_tones[severity] }, severity);
-}
-
-/** Number of findings of each severity that occurs. */
-function severityCounts({ error, warning, info }) {
-  const counts = [error > 0 && plural(error, "error"), warning > 0 && plural(warning, "warning"), info > 0 && `${info.toLocaleString("en-US")} info`];
-  return counts.filter(Boolean).join(", ") || "none";
 }
 
 function findingCards(findings, step) {
@@ -86,16 +65,12 @@ function findingCard(finding) {
 /** The fix of a finding, as the declarations that the command proposes. */
 function fixOf({ fingerprint }) {
   const text = page.fixes[fingerprint];
-  return text !== undefined && declarations("A fix, as declarations", text, fingerprint);
+  return text !== undefined && declarations("A fix, as declarations", text);
 }
 
-/** Declarations that can be opened and copied; the open ones are in the address by their name. */
-function declarations(title, text, name) {
-  const toggle = (event) => {
-    if (event.target.open || chosenIn("fix") === name) keepChoice("fix", event.target.open ? name : null);
-  };
-  const attributes = { open: chosenIn("fix") === name ? "" : null, toggle };
-  return make("details", attributes, make("summary", {}, title), make("pre", {}, codeLines(text)), copyButton(text, "Copy the fix"));
+/** Declarations that can be opened and copied. */
+function declarations(title, text) {
+  return make("details", {}, make("summary", {}, title), make("pre", {}, codeLines(text)), copyButton(text, "Copy the fix"));
 }
 
 /** Lines of code as they are: what is not text in them is spelled out. */

@@ -1,7 +1,7 @@
 /* An operator: its schema, its slots as a grid or as rows, its registrations and findings; beside it, one slot. */
 
 /** Views of slots; the choice is kept from one operator to the next, and in the address. */
-const SLOTS_AS = ["grid", "rows", "all"];
+const SLOTS_AS = ["grid", "rows"];
 let slotsAs = SLOTS_AS[0];
 
 function keepSlotsAs(chosen) {
@@ -87,9 +87,9 @@ function slotsSection(operatorTable) {
   const body = make("div", {});
   const draw = (chosen) => {
     keepSlotsAs(chosen);
-    const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"], ["all", "All rows", "a"]], slotsAs, redraw);
-    const command = page.command({ grid: "grid", rows: "table", all: "all-rows" }[slotsAs], operatorTable.operator);
-    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable, slotsAs === "all"), noteLines(operatorTable)]));
+    const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"]], slotsAs, redraw);
+    const command = page.command(slotsAs, operatorTable.operator);
+    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable), noteLines(operatorTable)]));
     markSlot(body, shownSlotOf(operatorTable.operator));
   };
   const redraw = (chosen) => {

@@ -54,7 +54,7 @@ function adviceParts(advice) {
   if (advice === null) return make("p", { class: "dim" }, "This page has no advice for this slot. There may be some: the command above prints it.");
   return advice.lines.map(([label, ...texts], at) => [
     make("p", { class: "note advice" }, make("strong", {}, label), ...texts),
-    advice.fixes[at] && declarations("The first way, as declarations", advice.fixes[at], `way-${at + 1}`),
+    advice.fixes[at] && declarations("The first way, as declarations", advice.fixes[at]),
   ]);
 }
 

@@ -58,7 +58,7 @@ function matrix(caption, corner, heads, rows) {
 function blockMatrix(caption, { corner, heads, rows }, href) {
   const cell = ([marks, title, target]) => {
     const address = href(target);
-    return marks.length > 0 && make(address === null ? "span" : "a", { class: `slot ${marks[0][1]}`, href: address, title },
+    return marks.length > 0 && make(address === null ? "span" : "a", { class: `slot ${marks[0][1]}`, href: address, title, "aria-current": address !== null && address === location.hash && "true" },
       marks.map(([text, tone]) => make("span", { class: tone, "aria-hidden": "true" }, text)), make("span", { class: "unseen" }, title));
   };
   const whole = matrix(caption, corner, heads.map(([name, group]) => ({ name, group })), rows.map(([label, ...cells]) => ({ label, cells: cells.map(cell) })));
@@ -83,24 +83,19 @@ function gridKey(event) {
   link.focus();
 }
 
-/** Rows: runs of keys with the same answer, or one for each key. */
-function slotRows(operatorTable, all) {
-  const rows = all ? operatorTable.entries.map((row) => ({ keys: [row.key], answer: row })) : page.fold(operatorTable.entries);
-  return rowsTable(plural(operatorTable.entries.length, "slot"), operatorTable.operator, rows);
-}
-
-function rowsTable(caption, name, rows) {
+/** Rows: one for each slot. */
+function slotRows({ operator, entries }) {
   const columns = [
-    ["Key", ({ keys, answer }) => [markOf(answer), keyRun(name, keys)]],
-    ["Kernel", ({ answer }) => make("span", { class: page.code(answer).tone }, kernelText(answer))],
-    ["Rule", ({ answer }) => page.words.rules[answer.rule] ?? answer.rule],
-    ["From", ({ answer }) => (answer.source === null || answer.source === answer.key ? "" : answer.source)],
-    ["When", ({ answer }) => answer.when ?? ""],
-    ["Declared at", ({ answer }) => placeOf(answer)],
-    ["Live", ({ answer }) => (answer.stale ? page.shortKernel(answer.live_kernel ?? "missing") : "")],
-    ["Before", ({ answer }) => beforeText(answer)],
+    ["Key", (row) => [markOf(row), make("a", { href: page.link(operator, row.key), "data-slots": JSON.stringify([row.key]) }, row.key)]],
+    ["Kernel", (row) => make("span", { class: page.code(row).tone }, kernelText(row))],
+    ["Rule", (row) => page.words.rules[row.rule] ?? row.rule],
+    ["From", (row) => (row.source === null || row.source === row.key ? "" : row.source)],
+    ["When", (row) => row.when ?? ""],
+    ["Declared at", placeOf],
+    ["Live", (row) => (row.stale ? page.shortKernel(row.live_kernel ?? "missing") : "")],
+    ["Before", beforeText],
   ];
-  const whole = table(caption, columns, rows);
+  const whole = table(plural(entries.length, "slot"), columns, entries);
   for (const element of [whole].flat()) for (const row of element.querySelectorAll("tbody tr")) row.classList.add("row");
   return whole;
 }
@@ -117,19 +112,8 @@ function beforeText(row) {
   return `${row.before.fallthrough ? "fallthrough" : page.shortKernel(row.before.kernel)} [${rule}]`;
 }
 
-/** Keys in a run, by their ends; a link goes to the first, and each can be reached when the run is opened. */
-function keyRun(name, keys) {
-  const link = (key, text) => make("a", { href: page.link(name, key), "data-slots": JSON.stringify([key]) }, text ?? key);
-  if (keys.length <= 2) return keys.map((key, at) => [at > 0 ? ", " : "", link(key)]);
-  const first = link(keys[0]);
-  first.dataset.slots = JSON.stringify(keys);
-  const more = make("span", { hidden: "" }, keys.map((key, at) => [at > 0 ? ", " : "", link(key)]));
-  const short = make("span", {}, first, ` … ${keys.at(-1)} `);
-  const open = make("button", { type: "button", class: "run", "aria-expanded": "false", click: () => {
-    const opened = open.getAttribute("aria-expanded") === "false";
-    open.setAttribute("aria-expanded", String(opened));
-    more.hidden = !opened;
-    short.hidden = opened;
-  } }, plural(keys.length, "key"));
-  return [short, more, " ", open];
+/** Legend of marks: ``[text, tone, meaning]`` each. */
+function legend(marks) {
+  return make("p", { class: "legend" }, marks.map(([text, tone, meaning]) =>
+    make("span", {}, make("span", { class: `slot ${tone}` }, text), ` ${meaning}`)));
 }

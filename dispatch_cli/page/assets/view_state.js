@@ -10,10 +10,10 @@ function startView() {
       paragraph("Start with ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)]), "."),
       facts([
         ["Changed by the files", hasChanges() && make("a", { href: "#!changes" }, changesText())],
-        ["Findings", make("a", { href: "#!findings" }, severityCounts(counts.findings))],
+        ["Findings", make("a", { href: "#!findings" }, page.data.written.outcome)],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
-      page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), ...supportParts(null)),
+      page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), writtenParts(page.data.support.blocks)),
       page.data.support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts(true)),
       section("Start here",
         list([
@@ -73,42 +73,17 @@ function changesText() {
 }
 
 function changesView() {
-  const { operators, has_base: hasBase } = page.changes;
-  const cards = make("div", {});
+  const changed = page.entries.filter((entry) => entry.changed > 0 || entry.new);
   return {
     title: "What the files change",
     command: page.command("changes"),
     parts: [
-      make("p", { class: "lead" }, hasBase
+      page.about.diff !== null ? writtenParts(page.about.diff.blocks) : make("p", { class: "lead" }, page.changes.has_base
         ? `Compared with ${page.about.below}: ${changesText()}.`
         : "There is no state below the files to compare with: everything is theirs."),
-      changedRegistrations(),
-      inSteps(cards, cards, operators, 50, changeCard),
+      section("Operators that change", entriesTable(changed)),
     ],
   };
-}
-
-function changedRegistrations() {
-  const { registrations = [], more_registrations: more = 0 } = page.about.diff ?? {};
-  const columns = [
-    ["Operator", (row) => make("a", { href: page.link(row.operator) }, row.operator)],
-    ["Key", (row) => row.key],
-    ["Change", (row) => row.change],
-    ["Kernel", (row) => row.kernel],
-    ["Declared at", (row) => placeOf(row)],
-  ];
-  return registrations.length > 0 && [
-    table(`${plural(registrations.length + more, "registration")} changed`, columns, registrations),
-    more > 0 && paragraph(`${more.toLocaleString("en-US")} of them are not on this page; the command prints them with `, make("code", {}, "--format json"), "."),
-  ];
-}
-
-function changeCard(change) {
-  const operatorTable = page.table(change.operator);
-  const title = make("h2", {}, make("a", { href: page.link(change.operator) }, change.operator), change.new ? " (new)" : "");
-  if (!operatorTable) return make("article", { class: "card" }, title, paragraph(plural(change.slots, "slot")));
-  const rows = page.fold(operatorTable.entries.filter((row) => change.new || row.before));
-  return make("article", { class: "card" }, title, rowsTable(plural(change.new ? operatorTable.entries.length : change.slots, "slot"), change.operator, rows));
 }
 
 function aboutView() {

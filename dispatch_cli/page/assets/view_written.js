@@ -34,7 +34,7 @@ const WRITTEN = {
     const columns = heads.map(([head, isRight], at) => [head || "Meaning", (row) => row[at], isRight ? "number" : null]);
     return table(plural(rows.length, "row"), columns, rows);
   },
-  matrix: (drawn) => [legend(drawn.legend), blockMatrix(drawn.corner || "Each cell is a key", drawn, () => null)],
+  matrix: (drawn) => [legend(drawn.legend), blockMatrix(drawn.corner || "Each cell is a key", drawn, (target) => target && page.linkTo(...target))],
 };
 
 function writtenParts(blocks) {

@@ -139,7 +139,7 @@ class Tab:
         for key in keys:
             shift = key.startswith("Shift+")
             name = key.removeprefix("Shift+")
-            code = _KEYS.get(name, ord(name.upper()) if len(name) == 1 else 0)
+            code = _KEYS.get(name, ord(name.upper()) if len(name) == 1 and name.isalnum() else 0)
             text = _TEXTS.get(name, name if len(name) == 1 else "")
             shared = {"key": name, "windowsVirtualKeyCode": code, "modifiers": _SHIFT if shift else 0}
             self.send("Input.dispatchKeyEvent", type="keyDown", **shared, **({"text": text} if text else {}))

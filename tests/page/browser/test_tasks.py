@@ -102,14 +102,12 @@ def test_what_the_files_change(tab: Tab) -> None:
     (table,) = answer("table", OVERRIDE)["operators"]
     changed = [row["key"] for row in table["entries"] if row["before"]]
     assert changed == ["PrivateUse1", "AutogradPrivateUse1"]
-    assert tab.texts("main article h2") == [table["operator"]]
-    assert [row["Key"].removeprefix("* ") for row in tab.rows("main article table")] == changed
-    assert tab.text("main .lead").endswith(
-        lines(*shlex.split(tab.text("main .command code"))[1:])[0].partition(": ")[2]
-    )
+    printed = lines(*shlex.split(tab.text("main .command code"))[1:])
+    assert printed[0] in tab.text("main") and all(key in tab.text("main") for key in changed)
     (registration,) = tab.rows("main table")
     assert (registration["Key"], registration["Change"]) == ("PrivateUse1", "added")
-    tab.click("main article h2 a")
+    assert [row["Operator"] for row in tab.rows("main table", last=True)] == [table["operator"]]
+    tab.click("main tbody a")
     assert tab.evaluate(_SLOTS % ".slot.changed") == changed
 
 

@@ -42,12 +42,12 @@ NOWHERE = (
     ("%zz", "No such operator"),
     ("!nothing", "No such view"),
     ("!coverage/CPUU", "No such backend"),
-    ("!keys/CPUU", "No such part of this view"),
+    ("!keys/CPUU", "No such view"),
     (f"{NAME}/CPUU", f"{NAME} at CPUU"),
     ("!constructor", "No such view"),
-    ("!findings/x", "No such finding"),
-    ("!coverage/CPU/", "No such part of this view"),
-    ("!keys/%zz", "No such part of this view"),
+    ("!findings/x", "No such view"),
+    ("!coverage/CPU/", "No such view"),
+    ("!keys/%zz", "No such view"),
     ("!/y", "No such view"),
     (f"{NAME}/CPU/y", "No such operator"),
 )
@@ -59,12 +59,7 @@ def test_an_address_that_leads_nowhere_says_so(opened: Tab) -> None:
         opened.go(fragment)
         assert (fragment, opened.text("h1")) == (fragment, title)
         if "CPUU" in fragment:
-            assert "CPUU" in opened.texts("main p code")
-        if fragment.endswith("/x"):
-            assert opened.texts("main p code") == ["x"]
-        if title == "No such operator" and fragment != "%zz":
-            opened.click("main li a")
-            opened.wait(f"document.querySelector('h1').innerText === '{NAME}'")
+            assert any("CPUU" in text for text in opened.texts("main p code"))
     assert not opened.troubles()
 
 
@@ -96,9 +91,8 @@ def test_arrows_in_the_grid_and_slots_in_turn(opened: Tab) -> None:
     opened.wait("!document.body.classList.contains('at-slot')")
     opened.press("r")
     opened.wait("document.querySelector('.operator-view tr.row') !== null")
-    folded = len(opened.rows(".operator-view table"))
-    opened.press("a")
-    assert len(opened.rows(".operator-view table")) > folded
+    opened.press("g")
+    opened.wait("document.querySelector('.operator-view .grid') !== null")
 
 
 def test_light_and_dark(opened: Tab) -> None:
@@ -138,11 +132,10 @@ def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab]) -> Non
     assert tab.texts("main .grid .groups th")[:2] == ["CPU", "CUDA"]
     assert tab.texts("main .grid tbody th")[:2] == ["pylib::add", "pylib::normalize"]
     tab.evaluate("document.querySelector('.grid a').focus()")
-    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+    for key in ("ArrowDown", "ArrowRight"):
         tab.press(key)
     tab.press("Enter")
-    assert tab.text("h1") == "pylib::normalize on CPU, train"
-    lead = "Loses the gradient: no derivative is registered, and it writes to an argument or returns a view: the "
-    assert tab.text("main .lead") == lead + "backward pass raises, or gradients are wrong"
+    lost = "loses the gradient: no derivative is registered, and it writes to an argument or returns a view: the "
+    assert tab.text("h1") == f"pylib::normalize on CPU, train: {lost}backward pass raises, or gradients are wrong"
     assert tab.text("main .command code").startswith("dispatch-cli resolve pylib::normalize examples/custom_ops.yaml ")
     assert tab.texts(".slot[aria-current]") == tab.texts(".slot[aria-current]")[:1] != []
