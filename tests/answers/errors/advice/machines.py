@@ -115,3 +115,4 @@ untried("no-compiler", "Use a newer Triton, with the PyTorch that belongs to it"
 untried("no-library-file", "Install the torchvision and torchaudio that belong", OTHER_BUILD)
 untried("no-library-file", "The library is part of NVIDIA's driver", GPU)
 untried("undefined-symbol", "The package (bitsandbytes) has found no library", OTHER_BUILD)
+untried("not-exported", "A newer PyTorch or a newer onnxscript may have one", OTHER_BUILD)
