@@ -18,7 +18,7 @@ from dispatch_cli.answers.diff.rows import (
     DiffRename,
     DiffSchema,
 )
-from dispatch_cli.answers.diff.sections_document import Fold, cells, grouped, heading, namespace, slots, table
+from dispatch_cli.answers.diff.sections_document import Fold, cells, grouped, heading, namespace, section, slots
 from dispatch_cli.answers.diff.sheet_document import sheet
 from dispatch_cli.answers.diff.wording import CHANGES, NOTHING, kernel_words, kernels_words, outcome, sides_label
 from dispatch_cli.engine.comparison.identity import ChangeKind
@@ -47,67 +47,46 @@ WAYS = "--op GLOB, --key KEY and --only show parts, --format json or csv has all
 def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:
     """Registrations of operators that both sides have."""
     rows = report.registrations
-    if rows:
-        yield from heading(f"{plural(len(rows), 'registration')} changed")
-        if fold.lists(rows):
-            yield from table(_REGISTRATIONS, rows, fold, "registrations")
-        else:
-            groups = grouped(rows, lambda row: (CHANGES[row.change], row.key, namespace(row.operator)))
-            yield from table(_groups(fold), groups, fold, "groups")
-    if report.moved:
-        yield from heading(f"{plural(len(report.moved), 'kernel')} moved to other keys")
-        moves = grouped(report.moved, lambda move: (move.old_keys, move.new_keys, kernel_words(move.kernel)))
-        yield from table(_moves(fold), moves, fold, "moves")
+    title = f"{plural(len(rows), 'registration')} changed"
+    if fold.lists(rows):
+        yield from section(title, _REGISTRATIONS, rows, fold, "registrations")
+    else:
+        groups = grouped(rows, lambda row: (CHANGES[row.change], row.key, namespace(row.operator)))
+        yield from section(title, _groups(fold), groups, fold)
+    moves = grouped(report.moved, lambda move: (move.old_keys, move.new_keys, kernel_words(move.kernel)))
+    title = f"{plural(len(report.moved), 'kernel')} moved to other keys"
+    yield from section(title, _moves(fold), moves, fold, "moves")
 
 
 def others(report: DiffReport, fold: Fold) -> Iterator[Block]:
     """Python kernels, higher-order operators, fallbacks, and keys that one universe has alone."""
-    if report.fallbacks:
-        yield from heading(f"{plural(len(report.fallbacks), 'backend fallback')} changed")
-        yield from table(_FALLBACKS, report.fallbacks, fold, "fallbacks")
-    if report.python_kernels:
-        yield from heading(f"{plural(len(report.python_kernels), 'Python kernel')} changed")
-        if fold.lists(report.python_kernels):
-            yield from table(_PYTHON, report.python_kernels, fold, "kernels")
-        else:
-            groups = grouped(report.python_kernels, lambda row: (_what(row), row.key, namespace(row.operator)))
-            yield from table(_groups(fold), groups, fold, "groups")
-    if report.higher_order_operators:
-        yield from heading(f"{plural(len(report.higher_order_operators), 'higher-order operator')} changed")
-        yield from _higher_order(report.higher_order_operators, fold)
-    if report.keys:
-        yield from heading("Keys that only one universe has")
-        yield from table(_keys(fold), report.keys, fold, "keys")
+    title = f"{plural(len(report.fallbacks), 'backend fallback')} changed"
+    yield from section(title, _FALLBACKS, report.fallbacks, fold, "fallbacks")
+    title = f"{plural(len(report.python_kernels), 'Python kernel')} changed"
+    if fold.lists(report.python_kernels):
+        yield from section(title, _PYTHON, report.python_kernels, fold, "kernels")
+    else:
+        groups = grouped(report.python_kernels, lambda row: (_what(row), row.key, namespace(row.operator)))
+        yield from section(title, _groups(fold), groups, fold)
+    title = f"{plural(len(report.higher_order_operators), 'higher-order operator')} changed"
+    yield from section(title, _HIGHER_ORDER, report.higher_order_operators, fold, "operators")
+    yield from section("Keys that only one universe has", _keys(fold), report.keys, fold, "keys")
 
 
 def refused(report: DiffReport, fold: Fold) -> Iterator[Block]:
     """Registrations that PyTorch refuses, of one side alone."""
-    if report.refused:
-        number = plural(len(report.refused), "registration")
-        yield from heading(f"{number} that PyTorch refuses, in one of the two only")
-        yield from table(_REFUSED, report.refused, fold, "registrations")
+    title = f"{plural(len(report.refused), 'registration')} that PyTorch refuses, in one of the two only"
+    yield from section(title, _REFUSED, report.refused, fold, "registrations")
 
 
 def _what(row: DiffPythonKernel) -> str:
     return "another function" if row.change is ChangeKind.REPLACED else row.change.value
 
 
-def _higher_order(rows: Sequence[DiffHigherOrder], fold: Fold) -> Iterator[Block]:
-    changed = [row for row in rows if row.change is ChangeKind.REPLACED]
-    alone = [row for row in rows if row.change is not ChangeKind.REPLACED]
-    if alone:
-        groups = grouped(alone, lambda operator: operator.change.value)
-        names: list[Column[tuple[str, list[DiffHigherOrder]]]] = [
-            Column("Change", lambda row, _: row[0]),
-            Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
-            Column("Names", lambda row, _: fold.names([operator.name for operator in row[1]], 8), Under("Change")),
-        ]
-        yield from table(names, groups, fold, "groups")
-    if changed:
-        yield from table(_HIGHER_ORDER, changed, fold, "operators")
-
-
 def _impls(row: DiffHigherOrder, _: bool) -> Inline:
+    """The implementations that differ; of an operator that only one side has, which."""
+    if row.change is not ChangeKind.REPLACED:
+        return str(row.change.value)
     texts = [
         f"{impl.name or impl.kind.value}: {_function(impl.before)} → {_function(impl.after)}" for impl in row.impls
     ] or ["its effects"]
@@ -176,7 +155,7 @@ _PYTHON: list[Column[DiffPythonKernel]] = [
 ]
 _HIGHER_ORDER: list[Column[DiffHigherOrder]] = [
     Column("Operator", lambda row, _: row.name),
-    Column("Implementations", _impls, Under("Operator")),
+    Column("Change", _impls, Under("Operator")),
 ]
 
 
@@ -184,34 +163,29 @@ def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:
     """Operators added, removed and renamed; schemas, tags and alias analysis."""
     yield from _operators("added", report.operators_added, fold)
     yield from _operators("removed", report.operators_removed, fold)
-    if report.operators_renamed:
-        yield from heading(f"{plural(len(report.operators_renamed), 'operator')} renamed")
-        yield from table(_RENAMED, report.operators_renamed, fold, "operators")
+    title = f"{plural(len(report.operators_renamed), 'operator')} renamed"
+    yield from section(title, _RENAMED, report.operators_renamed, fold, "operators")
     yield from _schemas([schema for schema in report.schemas if schema.old_schema != schema.new_schema], fold)
     yield from _tags(report.schemas, fold)
     analysis = [schema for schema in report.schemas if schema.new_alias_analysis is not None]
-    if analysis:
-        yield from heading(f"Alias analysis of {plural(len(analysis), 'operator')}")
-        rows = grouped(analysis, lambda row: f"{row.old_alias_analysis} → {row.new_alias_analysis}")
-        yield from table(_group_columns("Kind", fold), rows, fold, "kinds")
+    rows = grouped(analysis, lambda row: f"{row.old_alias_analysis} → {row.new_alias_analysis}")
+    title = f"Alias analysis of {plural(len(analysis), 'operator')}"
+    yield from section(title, _group_columns("Kind", fold), rows, fold, "kinds")
 
 
 def _operators(what: str, rows: Sequence[DiffOperator], fold: Fold) -> Iterator[Block]:
-    if not rows:
-        return
-    yield from heading(f"{plural(len(rows), 'operator')} {what}")
+    title = f"{plural(len(rows), 'operator')} {what}"
     if fold.lists(rows):
-        yield from table(_OPERATORS, rows, fold, "operators")
+        yield from section(title, _OPERATORS, rows, fold, "operators")
     else:
         groups = grouped(rows, lambda row: namespace(row.operator))
-        yield from table(_group_columns("Namespace", fold), groups, fold, "namespaces")
+        yield from section(title, _group_columns("Namespace", fold), groups, fold, "namespaces")
 
 
 def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
-    if not rows:
-        return
-    yield from heading(f"{plural(len(rows), 'schema')} changed")
-    if fold.lists(rows):
+    title = f"{plural(len(rows), 'schema')} changed"
+    if rows and fold.lists(rows):
+        yield from heading(title)
         for row in rows:
             places = _places(row.old_declared_at, row.new_declared_at)
             yield Paragraph(
@@ -227,7 +201,7 @@ def _schemas(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
             yield Facts([Fact("before", texts[0]), Fact("now", texts[1])], indent=4, tone=Tone.DIM)
     else:
         groups = grouped(rows, lambda row: "; ".join(row.changes) or "another text")
-        yield from table(_group_columns("Change", fold), groups, fold, "changes")
+        yield from section(title, _group_columns("Change", fold), groups, fold, "changes")
 
 
 def _places(old: Span | None, new: Span | None) -> str:
@@ -242,10 +216,9 @@ def _tags(rows: Sequence[DiffSchema], fold: Fold) -> Iterator[Block]:
         for sign, tags in (("+", row.tags_added), ("-", row.tags_removed))
         for tag in tags
     ]
-    if tagged:
-        yield from heading(f"Tags of {plural(len({operator for _, operator in tagged}), 'operator')}")
-        groups = [(tag, [operator for _, operator in pairs]) for tag, pairs in grouped(tagged, lambda pair: pair[0])]
-        yield from table(_group_columns("Tag", fold), groups, fold, "tags")
+    title = f"Tags of {plural(len({operator for _, operator in tagged}), 'operator')}"
+    groups = [(tag, [operator for _, operator in pairs]) for tag, pairs in grouped(tagged, lambda pair: pair[0])]
+    yield from section(title, _group_columns("Tag", fold), groups, fold, "tags")
 
 
 def _group_columns(header: str, fold: Fold) -> list[Column[tuple[str, list[DiffOperator | DiffSchema | str]]]]:

@@ -106,42 +106,38 @@ def _facts(side: Side, operator: OperatorName) -> object:
 def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ...]:
     """The groups, those with the most slots first."""
     groups: dict[SlotChange, list[DiffSlotOperator]] = {}
-    filler = _SlotRows(change)
     for operator in change.operators:
         for slots in operator.slots:
             shown = slots
             if chosen.keys is not None:
                 shown = slots._replace(keys=tuple(key for key in slots.keys if key in chosen.keys))
             if shown.keys:
-                groups.setdefault(shown, []).append(filler.row(operator, shown))
+                groups.setdefault(shown, []).append(_slot_row(change, operator, shown))
     rows = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
     return tuple(sorted(rows, key=lambda row: -len(row.keys) * len(row.operators)))
 
 
-class _SlotRows:
-    """Puts kernels to answers and causes."""
+def _slot_row(change: StatesChange, operator: OperatorChange, slots: SlotChange) -> DiffSlotOperator:
+    """An operator of a group, with the kernels of its answers and causes."""
+    before, after = operator.before, operator.after
+    assert before is not None, "slots are compared of operators that both sides have"
+    assert after is not None, "slots are compared of operators that both sides have"
+    key = slots.keys[0]
+    views = (change.old, before), (change.new, after)
+    return DiffSlotOperator(
+        operator.name,
+        _answered(*views[0], slots.before, key),
+        _answered(*views[1], slots.after, key),
+        tuple(_caused(cause, key, *views[cause.kind not in _OLD]) for cause in slots.causes),
+    )
 
-    def __init__(self, change: StatesChange) -> None:
-        self._old, self._new = change.old, change.new
 
-    def row(self, operator: OperatorChange, slots: SlotChange) -> DiffSlotOperator:
-        before, after = operator.before, operator.after
-        assert before is not None, "slots are compared of operators that both sides have"
-        assert after is not None, "slots are compared of operators that both sides have"
-        return DiffSlotOperator(
-            operator.name,
-            _answered(self._old, before, slots.before, slots.keys[0]),
-            _answered(self._new, after, slots.after, slots.keys[0]),
-            tuple(self._caused(cause, slots.keys[0], before, after) for cause in slots.causes),
-        )
-
-    def _caused(self, cause: SlotCause, key: str, before: OperatorView, after: OperatorView) -> DiffKernel | None:
-        side, view = (self._old, before) if cause.kind in _OLD else (self._new, after)
-        if cause.kind in _FALLBACKS:
-            return kernel_of(side, side.fallbacks[key])
-        if cause.kind in _ORDERS:
-            return kernel_of(side, view.stale[key].cause)
-        return None if cause.kind is CauseKind.UNIVERSE else kernel_of(side, view.kernels[cause.key][0])
+def _caused(cause: SlotCause, key: str, side: Side, view: OperatorView) -> DiffKernel | None:
+    if cause.kind in _FALLBACKS:
+        return kernel_of(side, side.fallbacks[key])
+    if cause.kind in _ORDERS:
+        return kernel_of(side, view.stale[key].cause)
+    return None if cause.kind is CauseKind.UNIVERSE else kernel_of(side, view.kernels[cause.key][0])
 
 
 def _answered(side: Side, view: OperatorView, answer: Answer, key: str) -> DiffKernel | None:

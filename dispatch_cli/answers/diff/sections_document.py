@@ -78,8 +78,13 @@ def heading(text: str) -> Iterator[Block]:
     yield Paragraph(text, kind=ParagraphKind.SECTION)
 
 
-def table(columns: Sequence[Column[Any]], rows: Sequence[Any], fold: Fold, what: str) -> Iterator[Block]:
-    """Rows, and how many more there are. what: what a row is, in the plural."""
+def section(
+    title: str, columns: Sequence[Column[Any]], rows: Sequence[Any], fold: Fold, what: str = "groups"
+) -> Iterator[Block]:
+    """A title, rows, and how many more there are; nothing without rows. what: what a row is, in the plural."""
+    if not rows:
+        return
+    yield from heading(title)
     shown = fold.shown(rows)
     yield TableBlock(columns, shown, indent=2)
     if len(shown) < len(rows):
@@ -101,9 +106,6 @@ def namespace(operator: str) -> str:
 
 def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) -> Iterator[Block]:
     """The groups, those with the most slots first. universes: of both sides."""
-    if not report.slots:
-        return
-    yield from heading(f"{plural(report.counts.slots, 'slot')} with another answer")
     shared = (key for key in universes[1].slots if key in universes[0].slot)
     places = {key: place for place, key in enumerate(shared)}
     columns: list[Column[DiffSlots]] = [
@@ -113,7 +115,7 @@ def slots(report: DiffReport, fold: Fold, universes: tuple[Universe, Universe]) 
         Column("Because", lambda row, _: _because(row, report.new.universe), Narrow.BELOW),
         fold.examples(lambda row: [operator.operator for operator in row.operators]),
     ]
-    yield from table(columns, report.slots, fold, "groups")
+    yield from section(f"{plural(report.counts.slots, 'slot')} with another answer", columns, report.slots, fold)
 
 
 def _keys(keys: tuple[str, ...], fold: Fold, places: Mapping[str, int]) -> str:
@@ -144,9 +146,6 @@ class CellChange(NamedTuple):
 
 def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
     """The groups, those with the most operators first."""
-    if not report.cells:
-        return
-    yield from heading(f"{plural(report.counts.cells, 'support cell')} with another answer")
     changes = [
         (CellChange(before, after, *box), operator)
         for (operator, before, after), alike in grouped(report.cells, _kind)
@@ -160,7 +159,7 @@ def cells(report: DiffReport, fold: Fold) -> Iterator[Block]:
         Column("Because", lambda row, _: _cell_because(row[0]), Narrow.BELOW),
         fold.examples(lambda row: row[1]),
     ]
-    yield from table(columns, groups, fold, "groups")
+    yield from section(f"{plural(report.counts.cells, 'support cell')} with another answer", columns, groups, fold)
 
 
 def _kind(cell: DiffCell) -> tuple[str, Outcome, Outcome]:
