@@ -44,7 +44,6 @@ _TESTS = re.compile(
 )
 """Folders that no build installs. ``testing`` is none of them: libraries have helpers for their users' tests there."""
 _TOOLS = UNNAMED | {".git", ".hg", ".svn"}
-_MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=([^\n]*)", re.MULTILINE)
 
 
 class IgnoreRule(NamedTuple):
@@ -204,8 +203,8 @@ def is_of_tests(name: str) -> bool:
     return _TESTS.fullmatch(name) is not None
 
 
-def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> WhyLeftOut | None:
-    """The reason to leave a folder out by default. entries: its contents. modules: the submodules that are known."""
+def reason_of_folder(name: str, entries: Container[str]) -> WhyLeftOut | None:
+    """The reason to leave a folder out by default. entries: its contents; a submodule has ``.git``."""
     if name in _TOOLS:
         return WhyLeftOut.TOOL
     if name in _VENDORED or name.endswith(".dist-info"):
@@ -214,14 +213,7 @@ def reason_of_folder(path: str, name: str, entries: Container[str], modules: fro
         return WhyLeftOut.BUILT
     if "pyvenv.cfg" in entries or "conda-meta" in entries:
         return WhyLeftOut.VENV
-    return WhyLeftOut.REPOSITORY if ".git" in entries or path in modules else None
-
-
-def submodules(folder: str) -> frozenset[str]:
-    """The folders of the submodules that ``.gitmodules`` in a folder names."""
-    text = _text(paths.join(folder, ".gitmodules")) or ""
-    named = (match[1].strip() for match in _MODULE_PATH.finditer(text))
-    return frozenset(paths.normal(paths.join(folder, name)) for name in named if name)
+    return WhyLeftOut.REPOSITORY if ".git" in entries else None
 
 
 class Ignored:

@@ -180,32 +180,20 @@ def one_line(text: str) -> str:
 
 def is_decided(item: Extracted) -> bool:
     """True if everything that a registration needs is known."""
-    return not any(True for _ in _unknown(item))
+    return next(unknown_parts(item), None) is None
 
 
-def _unknown(row: Extracted) -> Iterator[tuple[str, Unknown]]:
-    match row:
-        case ExtractedBlock():
-            fields: tuple[tuple[str, object], ...] = (("namespace", row.namespace), ("dispatch_key", row.dispatch_key))
-        case ExtractedDefinition():
-            fields = (("name", row.name), ("namespace", row.block.namespace), ("dispatch_key", row.block.dispatch_key))
-        case ExtractedKernel():
-            key = row.key if row.key is not None else row.block.dispatch_key
-            fields = (("name", row.operator), ("namespace", row.block.namespace), ("dispatch_key", key))
-            if not isinstance(key, Unknown):
-                fields = (*fields, ("dispatch_key", row.block.dispatch_key))
-        case ExtractedFallback():
-            fields = (("namespace", row.block.namespace), ("dispatch_key", row.key))
-        case HigherOrderFunction():
-            fields = (("name", row.operator),)
-        case CustomOperator():
-            fields = (("name", row.name),)
-        case OperatorFunction():
-            device = "dispatch_key" if row.role is FunctionRole.PY_IMPL else "device"
-            fields = (("name", row.operator), *((device, device_type) for device_type in row.devices))
-    for field, value in fields:
-        if isinstance(value, Unknown):
-            yield field, value
+def unknown_parts(item: Extracted) -> Iterator[tuple[str, Unknown]]:
+    """The fields of a registration, or of its block, of which the value is not known."""
+    block, own_key = getattr(item, "block", item), getattr(item, "key", None)
+    device = "dispatch_key" if getattr(item, "role", None) is FunctionRole.PY_IMPL else "device"
+    fields = (
+        ("name", getattr(item, "name", getattr(item, "operator", None))),
+        ("namespace", getattr(block, "namespace", None)),
+        ("dispatch_key", own_key if isinstance(own_key, Unknown) else getattr(block, "dispatch_key", None)),
+        *((device, of_device) for of_device in getattr(item, "devices", ())),
+    )
+    return ((field, value) for field, value in fields if isinstance(value, Unknown))
 
 
 def undecided_entry(row: Extracted) -> Data:
@@ -234,7 +222,10 @@ def undecided_entry(row: Extracted) -> Data:
             registers = row.role.value
             devices = [device for device in row.devices if isinstance(device, str)]
             fields = {"name": row.operator, "dispatch_key": ", ".join(devices) or None, "kernel": row.function}
-    entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(row)}}
+    entry |= {
+        "registers": registers,
+        "unknown": {field: one_line(value.expression) for field, value in unknown_parts(row)},
+    }
     known = {field: one_line(value) for field, value in fields.items() if isinstance(value, str) and value.strip()}
     return {**entry, "known": known} if known else entry
 

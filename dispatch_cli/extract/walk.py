@@ -21,7 +21,6 @@ from dispatch_cli.extract.left_out import (
     is_left_out,
     is_of_tests,
     reason_of_folder,
-    submodules,
 )
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.files import paths
@@ -84,7 +83,6 @@ class _Folder(NamedTuple):
     parts: tuple[str, ...]
     lists: tuple[IgnoreList, ...]
     depth: int
-    modules: frozenset[str]
     with_tests: bool
 
 
@@ -155,7 +153,7 @@ class _Walker:
             raise source.SourceError("unreadable-file", f"{path} cannot be read: {reason}") from None
         self._left_out.pop(path, None)
         with_tests = self._with_tests or is_of_tests(os.path.basename(paths.inside(paths.absolute(path))))  # noqa: PTH119
-        waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, frozenset(), with_tests)]
+        waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, with_tests)]
         while waiting:
             waiting += reversed(list(self._look_into(waiting.pop(), ignored, root)))
         for file in ignored.unread():
@@ -176,7 +174,7 @@ class _Walker:
             return
         names = {entry.name for entry in entries}
         name = os.path.basename(paths.inside(folder.path))  # noqa: PTH119
-        reason = reason_of_folder(folder.path, name, names, folder.modules) if folder.depth else None
+        reason = reason_of_folder(name, names) if folder.depth else None
         if reason is not None:
             if name not in UNNAMED:
                 self._leave_out(folder.path, reason, True)
@@ -185,7 +183,6 @@ class _Walker:
             self._leave_out(folder.path, WhyLeftOut.TESTS, True)
             return
         lists = ignored.within(folder.path, folder.lists) if ".gitignore" in names else folder.lists
-        modules = submodules(folder.path) if ".gitmodules" in names else frozenset()
         for entry in entries:
             self._entries += 1
             if self._entries > MAX_ENTRIES:
@@ -198,7 +195,7 @@ class _Walker:
                 if folder.depth >= MAX_FOLDERS:
                     self._leave_out(path, WhyLeftOut.TOO_DEEP, True)
                     continue
-                yield _Folder(path, parts, lists, folder.depth + 1, folder.modules | modules, folder.with_tests)
+                yield _Folder(path, parts, lists, folder.depth + 1, folder.with_tests)
             else:
                 self._look_at(entry, path, parts, lists, root)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dispatch_cli.extract.python.evaluation.values import (
     FunctionValue,
 )
+from dispatch_cli.extract.readable import unknown_parts
 from dispatch_cli.model.condition import Condition, atoms, negated
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.extracted import (
@@ -23,7 +24,6 @@ from dispatch_cli.model.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     OperatorFunction,
-    Unknown,
 )
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.worlds import exclude_each_other
@@ -66,16 +66,8 @@ def _agreeing(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tupl
 
 
 def unknown_names(thing: Extracted) -> list[str]:
-    expressions: list[str] = []
-    for field in ("namespace", "name", "operator", "key", "dispatch_key"):
-        value = getattr(thing, field, None)
-        if isinstance(value, Unknown):
-            expressions.append(value.expression)
-    expressions += [device.expression for device in getattr(thing, "devices", ()) if isinstance(device, Unknown)]
-    block = getattr(thing, "block", None)
-    if block is not None:
-        expressions += unknown_names(block)
-    return list(dict.fromkeys(expressions))
+    """The expressions that decide what is not known of a registration."""
+    return list(dict.fromkeys(value.expression for _, value in unknown_parts(thing)))
 
 
 def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
