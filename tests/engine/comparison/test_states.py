@@ -165,10 +165,12 @@ def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
     extends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A declared kernel has only a name, and may be any kernel of another state, but none of the one it is over."""
-    text = (
+    changes = (
         "changes:\n"
         "- remove: {operator: aten::mul.Tensor, dispatch_key: SparseCPU}\n"
         "- remove: {operator: aten::neg, dispatch_key: SparseCsrCPU}\n"
+    )
+    text = (
         "operators:\n"
         "- {name: aten::mul.Tensor, dispatch: {SparseCPU: mine}}\n"
         "- {name: aten::neg, dispatch: {SparseCsrCPU: mine}}\n"
@@ -176,7 +178,8 @@ def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
     places = {("aten::mul.Tensor", "SparseCPU"), ("aten::neg", "SparseCsrCPU")}
     monkeypatch.chdir(tmp_path)
     Path("between.yaml").write_text("dispatch: 1\nextends: torch-2.15\n")
-    Path("mine.yaml").write_text(f"dispatch: 1\nextends: {extends}\n{text}")
+    Path("without.yaml").write_text(f"dispatch: 1\nextends: {extends}\n{changes}")
+    Path("mine.yaml").write_text(f"dispatch: 1\nextends: without.yaml\n{text}")
     Path("over.yaml").write_text("dispatch: 1\nextends: mine.yaml\n")
     before, after, over = embedded("torch-2.15"), api.load_state(["mine.yaml"]), api.load_state(["over.yaml"])
     assert compare_states(after, over).is_empty
@@ -196,8 +199,9 @@ def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
 
 def test_another_fallback_takes_the_place_of_one_that_is_taken_away(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    text = "changes: [{remove: {fallback: AutogradCPU}}]\nfallbacks: {AutogradCPU: mine}\n"
-    file.write_text(f"dispatch: 1\nextends: torch-2.15\n{text}")
+    changes = "changes: [{remove: {fallback: AutogradCPU}}]\n"
+    (tmp_path / "without.yaml").write_text(f"dispatch: 1\nextends: torch-2.15\n{changes}")
+    file.write_text("dispatch: 1\nextends: without.yaml\nfallbacks: {AutogradCPU: mine}\n")
     comparison = compare_states(embedded("torch-2.15"), api.load_state([str(file)]))
     assert [(fallback.key, fallback.change) for fallback in comparison.fallbacks] == [
         ("AutogradCPU", ChangeKind.REPLACED)
@@ -212,9 +216,11 @@ def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_anoth
     monkeypatch.chdir(tmp_path)
     defined = "dispatch: 1\noperators:\n- func: demo::op(Tensor x) -> Tensor\n  dispatch: "
     Path("base.yaml").write_text(f"{defined}{{CPU: {{debug: 'registered at /src/RegisterCPU_0.cpp:31'}}}}\n")
-    Path("mine.yaml").write_text(
+    Path("without.yaml").write_text(
         "dispatch: 1\nextends: base.yaml\nchanges: [{remove: {operator: demo::op, dispatch_key: CPU}}]\n"
-        "operators: [{name: demo::op, dispatch: {CPU: mine}}]\n"
+    )
+    Path("mine.yaml").write_text(
+        "dispatch: 1\nextends: without.yaml\noperators: [{name: demo::op, dispatch: {CPU: mine}}]\n"
     )
     Path("apart.yaml").write_text(f"{defined}{{CPU: mine}}\n")
     base, mine, separate = (api.load_state([f"{name}.yaml"]) for name in ("base", "mine", "apart"))
