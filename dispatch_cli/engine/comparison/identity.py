@@ -154,3 +154,10 @@ class ChangeKind(Enum):
     REPLACED = "replaced"
     BENEATH = "beneath"
     """For a kernel: the active one is the same; others at its key, which it overrides, came or went."""
+
+    @classmethod
+    def of(cls, before: object | None, after: object | None) -> ChangeKind:
+        """The kind of change between what two sides have; None for nothing."""
+        if before is None:
+            return cls.ADDED
+        return cls.REMOVED if after is None else cls.REPLACED

@@ -57,9 +57,7 @@ class PythonChange(NamedTuple):
     @property
     def change(self) -> ChangeKind:
         """Kind of change, by the sides that have kernels."""
-        if self.before is None:
-            return ChangeKind.ADDED
-        return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
+        return ChangeKind.of(self.before, self.after)
 
 
 class OperatorChange(NamedTuple):
@@ -86,9 +84,8 @@ def compare_operator(
 ) -> OperatorChange | None:
     """Differences between two views of an operator; None where there are none, or neither side has the operator."""
     if old is None or new is None:
-        if old is None:
-            return None if new is None else OperatorChange(new.name, ChangeKind.ADDED, None, new)
-        return OperatorChange(old.name, ChangeKind.REMOVED, old, None)
+        present = old or new
+        return None if present is None else OperatorChange(present.name, ChangeKind.of(old, new), old, new)
     schema = _schema(old, new)
     registrations = _registrations(old.kernels, new.kernels)
     replaced = [registration.key for registration in registrations if registration.change is ChangeKind.REPLACED]

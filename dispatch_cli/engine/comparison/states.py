@@ -28,9 +28,7 @@ class FallbackChange(NamedTuple):
     @property
     def change(self) -> ChangeKind:
         """Kind of change, by the sides that have a fallback."""
-        if self.before is None:
-            return ChangeKind.ADDED
-        return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
+        return ChangeKind.of(self.before, self.after)
 
 
 class StatesChange(NamedTuple):
@@ -158,9 +156,7 @@ class HigherOrderChange(NamedTuple):
     @property
     def change(self) -> ChangeKind:
         """Kind of change, by the sides that have the operator."""
-        if self.before is None:
-            return ChangeKind.ADDED
-        return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
+        return ChangeKind.of(self.before, self.after)
 
 
 def compare_higher_order(old: State, new: State) -> tuple[HigherOrderChange, ...]:
