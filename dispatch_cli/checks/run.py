@@ -10,7 +10,7 @@ from dispatch_cli.checks.catalogue import unused_suppression
 from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.listing import Limits, Listing
-from dispatch_cli.checks.suppressions import Suppressions
+from dispatch_cli.checks.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import RegisteringFunction
 from dispatch_cli.model.problem import Related

@@ -14,7 +14,7 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.expectations import Violation
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.listing import OF_GROUP
-from dispatch_cli.checks.suppressions import Suppressions
+from dispatch_cli.checks.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.guard import Guard, GuardField
