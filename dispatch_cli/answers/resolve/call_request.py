@@ -38,56 +38,35 @@ class CallRequest(NamedTuple):
     contexts: tuple[str, ...] = ()
 
 
-class CallGiven(NamedTuple):
-    """The same, read. name: of an ordinary operator; higher_order: the operator otherwise. keys: of the key set."""
-
-    name: OperatorName | None
-    higher_order: HigherOrderOperator | None
-    tensors: list[TensorSpec]
-    contexts: list[Context]
-    keys: DispatchKeySet | None
-
-
-def read_call(state: State, asked: CallRequest) -> CallGiven:
-    """Read the description of a call. Errors: InputError, with everything that is wrong."""
+def call_report(state: State, asked: CallRequest) -> ResolveReport | ResolveHigherOrderReport:
+    """The call, simulated. Errors: InputError, with everything that is wrong."""
     problems: list[Problem] = []
-    name: OperatorName | None = None
-    higher_order: HigherOrderOperator | None = None
+    operator: OperatorName | HigherOrderOperator | None = None
     try:
         operator = any_operator(state, asked.operator)
-        name, higher_order = (operator, None) if isinstance(operator, OperatorName) else (None, operator)
     except InputError as error:
         problems += error.problems
     tensors, contexts = read_thread(state.dispatcher.universe, asked.tensors, asked.contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
-    _check_options(state.dispatcher, name, asked, problems)
-    if higher_order is not None:
+    _check_options(state.dispatcher, operator if isinstance(operator, OperatorName) else None, asked, problems)
+    if isinstance(operator, HigherOrderOperator):
         problems += _not_of_higher_order(asked)
-    if problems:
+    if operator is None or problems:
         raise InputError(tuple(problems))
-    return CallGiven(name, higher_order, tensors, contexts, keys)
-
-
-def call_report(state: State, asked: CallRequest, given: CallGiven) -> ResolveReport | ResolveHigherOrderReport:
-    """The call that was read, simulated. given: what `read_call` made of *asked*.
-
-    Errors: InputError where tensors and contexts do not go together.
-    """
     try:
-        if given.higher_order is not None:
+        if isinstance(operator, HigherOrderOperator):
             from dispatch_cli.answers.resolve.higher_order import resolve_higher_order_report
             from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 
-            followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
-            return resolve_higher_order_report(state, given.higher_order, followed)
-        assert given.name is not None, "an unknown operator is a problem"
+            followed = simulate_higher_order(state, operator, tensors, contexts)
+            return resolve_higher_order_report(state, operator, followed)
         from dispatch_cli.answers.resolve.report import resolve_report
         from dispatch_cli.engine.call.simulate import simulate
 
-        call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
+        call = simulate(state, operator, tensors, contexts, keys, asked.options)
         return resolve_report(state, call, asked.keyset)
     except CallError as error:
-        raise _refused_call(error, asked.tensors, given.contexts) from None
+        raise _refused_call(error, asked.tensors, contexts) from None
 
 
 def keys_of_call(universe: Universe, tensors: Sequence[str], contexts: Sequence[str]) -> CallKeysReport:

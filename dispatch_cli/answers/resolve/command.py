@@ -115,14 +115,14 @@ def command(
 
     The exit code is 1 when PyTorch would raise an error.
     """
-    from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, read_call
+    from dispatch_cli.answers.resolve.call_request import CallRequest, call_report
+    from dispatch_cli.answers.resolve.report import ResolveReport
+    from dispatch_cli.model.names import OperatorName
 
     state = state_or_newest(source, out.color)
-    asked = CallRequest(operator, tensors, options, keyset, contexts)
-    given = read_call(state, asked)
-    if given.name is not None:
-        note_conditions(state, [given.name])
-    report = call_report(state, asked, given)
+    report = call_report(state, CallRequest(operator, tensors, options, keyset, contexts))
+    if isinstance(report, ResolveReport):
+        note_conditions(state, [OperatorName.parse(report.operator)])
     warn_of_overrides(state, out.color)
     show(report, out, full=full)
     if report.fails:

@@ -13,7 +13,7 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome
 from dispatch_cli.answers.resolve import document as resolve
 from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport
-from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, keys_of_call, read_call
+from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, keys_of_call
 from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
 from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
@@ -91,7 +91,7 @@ def most_tensors(state: State, spot: Spot) -> int | None:
 def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
     """The call, simulated in the session's state. Errors: InputError, with everything that is wrong."""
     asked = _request(spot, draft)
-    report = _resolved(session.state, asked)
+    report = call_report(session.state, asked)
     return PaneAnswer(report, session.command("resolve", *call_arguments(draft), before=(asked.operator,)))
 
 
@@ -133,11 +133,6 @@ def called_operator(state: State, name: OperatorName, step: StepReport) -> Opera
 def _request(spot: Spot, draft: Draft) -> CallRequest:
     operator = spot.higher_order or str(spot.operator)
     return CallRequest(operator, draft.tensors, draft.options, draft.keyset, draft.contexts)
-
-
-def _resolved(state: State, asked: CallRequest) -> CallAnswered:
-    """Errors: InputError."""
-    return call_report(state, asked, read_call(state, asked))
 
 
 class CallTarget(NamedTuple):
