@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dispatch_cli.answers.diff.report import DiffCell, DiffReport
 from dispatch_cli.answers.diff.rows import DiffSlots
-from dispatch_cli.answers.diff.wording import answer_words, cause_words
+from dispatch_cli.answers.diff.wording import answer_words, group_cause_words
 from dispatch_cli.answers.shared.folding import runs_of
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.checks.support_words import contexts_words, reason_words
@@ -131,7 +131,7 @@ def _answer(row: DiffSlots, _: bool) -> Inline:
 
 
 def _because(row: DiffSlots, universe: str) -> Inline:
-    causes = (cause_words(row, position, universe) for position in range(len(row.causes)))
+    causes = (group_cause_words(row, position, universe) for position in range(len(row.causes)))
     return tuple(Run(text, breaks=position > 0) for position, text in enumerate(causes))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.rows import DiffCounts, DiffKernel, DiffSide, DiffSlots
+from dispatch_cli.answers.history.wording import cause_words
 from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.slots import Answer, CauseKind, SlotCause
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.debug_text import is_placed, source_file
-from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.words import fallthrough_text, plural
 
 NOTHING = "nothing"
@@ -115,10 +115,10 @@ def kernels_words(before: DiffKernel | None, after: DiffKernel | None) -> str:
     return f"{kernel_words(before)} → {kernel_words(after)}"
 
 
-def cause_words(group: DiffSlots, position: int, universe: Universe | str) -> str:
+def group_cause_words(group: DiffSlots, position: int, universe: str) -> str:
     """Reason why the slots of a group give another answer: one of its causes, with the registrations."""
     cause = group.causes[position]
-    words = _cause(cause, group, str(universe))
+    words = _cause(cause, group, universe)
     sources = dict.fromkeys(
         _source(operator.because[position]) for operator in group.operators if operator.because[position] is not None
     )
@@ -143,27 +143,11 @@ def _source(kernel: DiffKernel | None) -> str:
 
 
 def _cause(cause: SlotCause, group: DiffSlots, new: str) -> str:
-    match cause.kind:
-        case CauseKind.ADDED:
-            return f"kernel at {cause.key} added"
-        case CauseKind.REMOVED:
-            return f"kernel at {cause.key} removed"
-        case CauseKind.REPLACED:
-            return f"another kernel at {cause.key}"
-        case CauseKind.LEFT_STALE:
-            return f"order of registrations: left stale by the kernel at {cause.key}"
-        case CauseKind.WAS_STALE:
-            return f"order of registrations: no longer left stale by the kernel at {cause.key}"
-        case CauseKind.FALLBACK_ADDED:
-            return "backend fallback added"
-        case CauseKind.FALLBACK_REMOVED:
-            return "backend fallback removed"
-        case CauseKind.FALLBACK_REPLACED:
-            return "another backend fallback"
-        case CauseKind.UNIVERSE if Rule.NOT_KNOWN in (group.before.rule, group.after.rule):
-            return "one of the states does not have all kernels there"
-        case CauseKind.UNIVERSE if cause.key:
-            covers = "covers" if group.after.source == cause.key else "does not cover"
-            return f"{cause.key} {covers} {'it' if len(group.keys) == 1 else 'them'} in {new}"
-        case _:
-            return f"the keys of {new} are related in another way"
+    if cause.kind is not CauseKind.UNIVERSE:
+        return cause_words(cause.kind, cause.key)
+    if Rule.NOT_KNOWN in (group.before.rule, group.after.rule):
+        return "one of the states does not have all kernels there"
+    if not cause.key:
+        return f"the keys of {new} are related in another way"
+    covers = "covers" if group.after.source == cause.key else "does not cover"
+    return f"{cause.key} {covers} {'it' if len(group.keys) == 1 else 'them'} in {new}"

@@ -179,19 +179,16 @@ class Versions:
 
         return renames(self.side(number - 1), self.side(number), name)
 
-    def higher_order(self, number: int) -> dict[str, HigherOrderOperator]:
-        """The higher-order operators of a state, by name."""
-        return self._higher_order[number]
-
     @cached_property
-    def _higher_order(self) -> list[dict[str, HigherOrderOperator]]:
+    def higher_order(self) -> list[dict[str, HigherOrderOperator]]:
+        """The higher-order operators of each state, by name."""
         all_of = (self.base(number).higher_order_operators for number in range(len(self.names)))
         return [{operator.name: operator for operator in operators} for operators in all_of]
 
     def with_operator(self, name: str, higher_order: bool = False) -> tuple[bool, ...]:
         """True for each of the states that has an operator."""
         if higher_order:
-            return tuple(name in operators for operators in self._higher_order)
+            return tuple(name in operators for operators in self.higher_order)
         return tuple(_has(self.base(number).names, name) for number in range(len(self.names)))
 
     def operators(self) -> list[str]:
@@ -200,7 +197,7 @@ class Versions:
 
     def higher_order_operators(self) -> list[str]:
         """The names of all higher-order operators that some state has, sorted."""
-        return sorted({name for operators in self._higher_order for name in operators})
+        return sorted({name for operators in self.higher_order for name in operators})
 
 
 def _has(names: Sequence[str], name: str) -> bool:
@@ -248,7 +245,7 @@ def kernel_row(view: KernelView | None) -> VersionKernel | None:
 
 def _registered_at(versions: Versions, number: int, name: str, higher_order: bool) -> tuple[str, ...]:
     if higher_order:
-        return tuple(impl.name or impl.kind.value for impl in versions.higher_order(number)[name].impls)
+        return tuple(impl.name or impl.kind.value for impl in versions.higher_order[number][name].impls)
     return tuple(versions.view(number, name).kernels)
 
 
@@ -317,7 +314,7 @@ def _cause(cause: SlotCause, views: tuple[OperatorView, OperatorView]) -> CauseR
 def _implementations(versions: Versions, number: int, name: str) -> VersionChanges | None:
     from dispatch_cli.engine.comparison.states import compare_higher_order_operator
 
-    change = compare_higher_order_operator(name, *(versions.higher_order(at)[name] for at in (number - 1, number)))
+    change = compare_higher_order_operator(name, *(versions.higher_order[at][name] for at in (number - 1, number)))
     if change is None:
         return None
     rows = []

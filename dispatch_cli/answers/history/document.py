@@ -15,7 +15,6 @@ from dispatch_cli.answers.history.wording import (
     held_text,
     kernel_text,
     kernels_text,
-    plural_versions,
     renamed,
     short,
     there,
@@ -23,7 +22,7 @@ from dispatch_cli.answers.history.wording import (
 )
 from dispatch_cli.answers.shared.folding import KeyRuns
 from dispatch_cli.engine.comparison.identity import ChangeKind
-from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
+from dispatch_cli.model.schema_part import SchemaPart
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -149,26 +148,11 @@ def _schema(row: SchemaRow, whole: bool) -> Iterator[_Cells]:
     if row.old != row.new and (whole or not row.parts):
         yield "schema", "", row.old or "", row.new or "", ""
     for part in row.parts:
-        yield "schema", _PARTS[part.part], *_part(part, whole), ""
+        yield "schema", _PARTS[part.part], part.before or "", part.after or "", ""
     if row.tags_added or row.tags_removed:
         yield "tags", "", ", ".join(row.tags_removed), ", ".join(row.tags_added), ""
     if row.alias_analysis is not None:
         yield "alias analysis", "", *row.alias_analysis, ""
-
-
-def _part(part: SchemaPartChange, whole: bool) -> tuple[str, str]:
-    """Both sides; of an order only what lies between what both begin and end with."""
-    before, after = part.before or "", part.after or ""
-    if whole or part.part is not SchemaPart.ORDER:
-        return before, after
-    old, new = before.split(", "), after.split(", ")
-    start = next(place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1])
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    sides = (side[start : len(side) - end] for side in (old, new))
-    shown = [", ".join([*["…"][: start > 0], *side, *["…"][: end > 0]]) for side in sides]
-    return shown[0], shown[1]
 
 
 def document(report: HistoryReport) -> Iterator[Block]:
@@ -229,7 +213,7 @@ def picture(report: HistoryReport) -> Iterator[Block]:
         yield TableBlock([*OPERATORS, at_key], report.operators)
     yield Gap()
     first, last = report.versions[0], report.versions[-1]
-    text = f"{plural(len(report.operators), 'operator')} over {plural_versions(len(report.versions))}"
+    text = f"{plural(len(report.operators), 'operator')} over {plural(len(report.versions), 'version')}"
     yield Paragraph(Run(f"{text}, {short(first.name)} to {short(last.name)}", Tone.DIM))
 
 
@@ -329,7 +313,7 @@ def _side(row: ChangeRow, text: str, brief: bool) -> Run:
 
 
 def _because(text: str) -> Run:
-    return Run(f"because {text}", Tone.DIM)
+    return Run(f"cause: {text}", Tone.DIM)
 
 
 def sheet(report: HistoryReport) -> Sheet:

@@ -110,7 +110,7 @@ def _held(versions: Versions, number: int, name: str, key: str, there: bool, hig
 def _higher_order(versions: Versions, number: int, name: str, key: str) -> HeldAtKey:
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
 
-    version, operator = versions.names[number], versions.higher_order(number)[name]
+    version, operator = versions.names[number], versions.higher_order[number][name]
     side = versions.side(number)
     table = HigherOrderTable(side.universe, operator, side.dispatcher.fallback_bits)
     if key not in side.universe.slot:

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
 
 from dispatch_cli.answers.history.changes import CauseRow, VersionAnswer, VersionKernel
-from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory
+from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory, VersionRun
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.debug_text import is_python_without_place
-from dispatch_cli.render.words import plural, short_kernel
+from dispatch_cli.render.words import short_kernel
 
 PYTHON_FUNCTION = "a Python function"
-
-
-class _Ends(Protocol):
-    @property
-    def first(self) -> str: ...
-
-    @property
-    def last(self) -> str: ...
 
 
 def short(version: str) -> str:
@@ -29,12 +20,7 @@ def short(version: str) -> str:
     return version.removeprefix("torch-")
 
 
-def plural_versions(number: int) -> str:
-    """A number of versions."""
-    return plural(number, "version") if number else "no version"
-
-
-def version_runs(runs: Iterable[_Ends]) -> str:
+def version_runs(runs: Iterable[VersionRun | HeldAtKey]) -> str:
     """Versions in runs: ``2.4 to 2.9, 2.11``."""
     ends = ((short(run.first), short(run.last)) for run in runs)
     return ", ".join(first if first == last else f"{first} to {last}" for first, last in ends)
@@ -108,12 +94,14 @@ def held_text(held: HeldAtKey) -> str:
 
 
 _CAUSES = {
-    CauseKind.ADDED: "registered at {key}",
-    CauseKind.REMOVED: "no longer registered at {key}",
+    CauseKind.ADDED: "kernel at {key} added",
+    CauseKind.REMOVED: "kernel at {key} removed",
     CauseKind.REPLACED: "another kernel at {key}",
-    CauseKind.FALLBACK_ADDED: "the key has a backend fallback",
-    CauseKind.FALLBACK_REMOVED: "the key has no backend fallback any more",
-    CauseKind.FALLBACK_REPLACED: "the key has another backend fallback",
+    CauseKind.LEFT_STALE: "order of registrations: left stale by the kernel at {key}",
+    CauseKind.WAS_STALE: "order of registrations: no longer left stale by the kernel at {key}",
+    CauseKind.FALLBACK_ADDED: "backend fallback added",
+    CauseKind.FALLBACK_REMOVED: "backend fallback removed",
+    CauseKind.FALLBACK_REPLACED: "another backend fallback",
 }
 
 
@@ -128,7 +116,12 @@ def _cause_text(cause: CauseRow, source: str | None, slots: int) -> str:
             return "the keys themselves changed"
         covers = "now covers" if cause.key == source else "no longer covers"
         return f"{cause.key} {covers} {'this key' if slots == 1 else 'these keys'}"
-    return _CAUSES[cause.kind].format(key=cause.key)
+    return cause_words(cause.kind, cause.key)
+
+
+def cause_words(kind: CauseKind, key: str) -> str:
+    """Words for a cause that is a registration, a fallback or their order. key: where the kernel is registered."""
+    return _CAUSES[kind].format(key=key)
 
 
 def held_causes(held: HeldAtKey) -> str:
