@@ -44,19 +44,15 @@ def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]
         "answers": answers.values,
         "overview": {
             "title": f"{title(report)}. {meaning(report)}",
-            "matrices": [*headed_matrices(matrices(report, in_viewer=True))],
+            "matrices": [*headed_matrices(matrices(report, most=None))],
         },
     }
 
 
 def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, answers: Pool) -> dict[str, Any]:
-    numbers, kinds = classes.answers(backend)
-    sizes, answered = Counter[int](), Counter[Covered]()
+    kinds, answered = classes.answers(backend), Counter[Covered]()
     for number, operators in classes.sizes.items():
-        sizes[numbers[number]] += operators
-    for number, operators in sizes.items():
         answered[kinds[number]] += operators
-    places = [answers.build(kind, _covered) for kind in kinds]
     sums = coverage_counts(answered)
     overlay = overlay_of(state.dispatcher, backend.key)
     return {
@@ -67,7 +63,7 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         "tables": [*written_blocks(served_blocks(sums, backend.key))],
         "overlay": overlay,
         "not_built": None if overlay is None else not_built_sentence(backend.key, overlay),
-        "answers": [places[number] for number in numbers],
+        "answers": [answers.build(kind, _covered) for kind in kinds],
     }
 
 

@@ -161,24 +161,14 @@ class OperatorClasses:
         self.numbers = [places.setdefault((type(shape).__name__, shape), len(places)) for shape in shapes]
         self.sizes = Counter(self.numbers)
         self._shapes = [shape for _, shape in places]
-        rests: dict[tuple[str, _Shape], int] = {}
-        self._parts: list[tuple[int, int]] = []
-        for shape in self._shapes:
-            bits = shape.registered if isinstance(shape, CoveredShape) else 0
-            rest = shape._replace(registered=0) if isinstance(shape, CoveredShape) else shape
-            self._parts.append((bits, rests.setdefault((type(shape).__name__, rest), len(rests))))
 
-    def answers(self, backend: CoveredBackend) -> tuple[list[int], list[Covered]]:
-        """Number of the answer for each class, and the answers. Most classes differ in keys that do not count."""
+    def answers(self, backend: CoveredBackend) -> list[Covered]:
+        """The answer for each class."""
         classifier = Classifier(self._dispatcher, backend)
-        numbers: dict[tuple[int, int], int] = {}
-        answers: list[Covered] = []
-        parts = [(bits & classifier.bits, rest) for bits, rest in self._parts]
-        for part, shape in zip(parts, self._shapes, strict=True):
-            if part not in numbers:
-                numbers[part] = len(answers)
-                answers.append(classifier.of(shape) if isinstance(shape, OperatorName) else classifier.of_shape(shape))
-        return [numbers[part] for part in parts], answers
+        return [
+            classifier.of(shape) if isinstance(shape, OperatorName) else classifier.of_shape(shape)
+            for shape in self._shapes
+        ]
 
 
 class BackendNeed(Enum):

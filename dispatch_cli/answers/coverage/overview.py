@@ -90,8 +90,7 @@ def overview_report(
     backends = tuple(_backends(state, names))
     cells: dict[_Group, list[GroupCell]] = {group: [] for group in groups}
     for backend in backends:
-        numbers, kinds = classes.answers(backend)
-        answers = [kinds[number] for number in numbers]
+        answers = classes.answers(backend)
         for group, counts in groups.items():
             command = shlex.join(("dispatch-cli", "coverage", backend.key, *arguments, *group[2]))
             cells[group].append(_cell(backend.key, answers, counts, command))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -52,34 +51,29 @@ def document(report: CoverageOverviewReport) -> Iterator[Block]:
     if not report.backends:
         yield Paragraph("No backend has kernels of its own.")
         return
-    yield Paragraph(f"{meaning(report)} `dispatch-cli coverage BACKEND` and the options of a row list them.")
+    yield Paragraph(f"{meaning(report)} `dispatch-cli coverage BACKEND --tag TAG`, or --op 'NAMESPACE::*', lists them.")
     yield from matrices(report)
 
 
-def matrices(report: CoverageOverviewReport, in_viewer: bool = False) -> Iterator[Block]:
+def matrices(report: CoverageOverviewReport, most: int | None = MOST) -> Iterator[Block]:
     """A matrix for each kind of group, under its head.
 
-    in_viewer: with all groups, by their names. The target of a cell: a backend, and the options that choose the group.
+    most: of each kind so many groups; None for all. The target of a cell: a backend, and the options that choose the
+    group.
     """
     counted = {service for group in report.groups for cell in group.cells for service in _counts(cell)}
     used = [service for service in _SIGNS if service in counted]
     for kind, members in groupby(report.groups, key=lambda group: group.kind):
         groups = list(members)
-        shown = groups if in_viewer else groups[:MOST]
+        shown = groups[:most]
         legend = [Mark(_SIGNS[service], SERVICE_TONES[service], SERVICE_NAMES[service]) for service in used]
-        labels = [
-            group.name if in_viewer or kind not in _HEADS else shlex.join(group.chosen_by[-2:]) for group in shown
-        ]
-        rows = [
-            MatrixRow(label, [_shown(cell, group, in_viewer) for cell in group.cells])
-            for label, group in zip(labels, shown, strict=True)
-        ]
+        rows = [MatrixRow(group.name, [_shown(cell, group) for cell in group.cells]) for group in shown]
         yield Gap()
         if kind in _HEADS:
             yield Paragraph(_HEADS[kind], kind=ParagraphKind.SECTION)
         yield Matrix([*map(_head, report.backends)], rows, explained=legend if kind is GroupKind.ALL else ())
         if len(groups) > len(shown):
-            yield Paragraph(Run(f"and {len(groups) - MOST} more; JSON and CSV have all", Tone.DIM))
+            yield Paragraph(Run(f"and {len(groups) - len(shown)} more; JSON and CSV have all", Tone.DIM))
 
 
 def title(report: CoverageOverviewReport) -> str:
@@ -102,13 +96,13 @@ def _head(backend: CoveredBackend) -> MatrixHead:
     return MatrixHead(device or backend.key, group=kind)
 
 
-def _shown(cell: GroupCell, group: CoverageGroup, in_viewer: bool) -> MatrixCell:
+def _shown(cell: GroupCell, group: CoverageGroup) -> MatrixCell:
     parts = [Mark(_SIGNS[service] * size, SERVICE_TONES[service]) for service, size in bar(cell).items()]
     counts = ", ".join(f"{count:,} {SERVICE_NAMES[service]}" for service, count in _counts(cell).items())
     words = f"{cell.backend}: {cell.served:,} of {group.operators:,} served; {counts}"
     target = (cell.backend, group.chosen_by)
     marks = (Mark(f"{percent_word(cell.percent):>3} "), *parts)
-    return MatrixCell(marks, words if in_viewer else f"{words}. {cell.command}", target)
+    return MatrixCell(marks, words, target)
 
 
 def percent_word(percent: float | None) -> str:

@@ -90,7 +90,7 @@ class CoveragePane(ListPane):
         if self.backend is None:
             overview = overview_answer(self.session)
             title = Paragraph(overview_title(overview.report), kind=ParagraphKind.TITLE)
-            pictures = matrices(overview.report, in_viewer=True)
+            pictures = matrices(overview.report, most=None)
             self.overview.show([title, Paragraph(meaning(overview.report)), *pictures], open_cell)
             self.answered(overview)
             self.show_details()
