@@ -83,7 +83,6 @@ class ExploreApp(Going, Trying, FilesApp):
         Binding("o", "operators", "To the list of operators", show=False),
         Binding("escape", "back", "Back to where you were before", show=False),
         Binding("backspace,alt+left", "back", "Back to where you were before", show=False),
-        Binding("alt+right", "forward", "Forward again, after going back", show=False),
         Binding("y", "copy", "Copy", tooltip="Copy the command line at the bottom"),
         Binding("ctrl+z", "suspend_process", "Suspend the program: fg in the shell continues it", show=False),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="Help: keys and marks of the view in front"),

@@ -1,4 +1,4 @@
-"""Navigation: to operators, to views, back and forward."""
+"""Navigation: to operators, to views, and back."""
 
 from __future__ import annotations
 
@@ -32,42 +32,28 @@ class VisitedPlace(NamedTuple):
 
 
 class Visits:
-    """Places of the user: the current one, those before it, and those that the user went back from."""
+    """Places of the user: the current one, and those before it."""
 
     def __init__(self, first: VisitedPlace) -> None:
         self._visits = [first]
-        self._at = 0
 
     @property
     def here(self) -> VisitedPlace:
         """Current place of the user."""
-        return self._visits[self._at]
+        return self._visits[-1]
 
     def go(self, visit: VisitedPlace) -> None:
-        """Go to another place; places that the user went back from are forgotten."""
-        if visit == self.here:
-            return
-        self._visits[self._at + 1 :] = [visit]
-        del self._visits[: max(0, len(self._visits) - MOST)]
-        self._at = len(self._visits) - 1
+        """Go to another place."""
+        if visit != self.here:
+            self._visits = [*self._visits[-MOST:], visit]
 
     def move(self, visit: VisitedPlace) -> None:
         """A step that is not worth going back from, such as the cursor's."""
-        self._visits[self._at] = visit
+        self._visits[-1] = visit
 
-    def back(self) -> VisitedPlace | None:
-        """The place before, where the user is from now on; None where there is none."""
-        return self._step(-1)
-
-    def forward(self) -> VisitedPlace | None:
-        """The place that was last gone back from."""
-        return self._step(1)
-
-    def _step(self, by: int) -> VisitedPlace | None:
-        if not 0 <= self._at + by < len(self._visits):
-            return None
-        self._at += by
-        return self.here
+    def back(self) -> bool:
+        """Go to the place before; true if there was one."""
+        return len(self._visits) > 1 and bool(self._visits.pop())
 
 
 class Going(App[None]):
@@ -139,7 +125,7 @@ class Going(App[None]):
         await self._arrive()
 
     async def _arrive(self) -> None:
-        """Show where the user is, after going there, back or forward."""
+        """Show where the user is, after going there or back."""
         visit = self.visits.here
         self._show_in_list(visit.spot)
         shown = self.stage.shown
@@ -175,16 +161,10 @@ class Going(App[None]):
         self.stage.focus_on(pane)
 
     async def action_back(self) -> None:
-        if self.visits.back() is not None:
+        if self.visits.back():
             await self._arrive()
         else:
             self.action_operators()
-
-    async def action_forward(self) -> None:
-        if self.visits.forward() is not None:
-            await self._arrive()
-        else:
-            self.notify("There is no place to go forward to.")
 
     def action_mark(self, name: str) -> None:
         """List only operators with a mark."""

@@ -54,26 +54,15 @@ def help_blocks(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
 
 
 def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
-    """First the keys of the list, if it has the focus, else those of the view."""
-    in_list = isinstance(app.focused, OperatorList)
-    of_list = [("Keys in the list of operators", key_rows(OperatorList))]
-    own = () if pane is None else key_rows(type(pane))
-    of_view = [(f"Keys in the view “{pane.TITLE}”", own)] if pane is not None and own else []
-    yield from (*of_list, *of_view) if in_list else of_view
+    if pane is not None:
+        keys = dict.fromkeys(row for node in (pane, *pane.query("*")) for row in key_rows(type(node)))
+        yield f"Keys in the view “{pane.TITLE}”", (*keys,)
+        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE, *pane.notes)
     titles = {entry.title for entry in PANES}
     everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
     yield "Keys everywhere", (*dict.fromkeys((*key_rows(FilesApp), *everywhere)), *_OF_TEXTUAL)
-    if pane is not None and pane.notes:
-        yield f"What the view “{pane.TITLE}” shows", (*pane.notes,)
-    if pane is not None:
-        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
-        rows = dict.fromkeys(row for node in pane.query("*") for row in key_rows(type(node)))
-        if rows:
-            yield f"Keys in the parts of the view “{pane.TITLE}”", (*rows,)
-    views = tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
-    yield "Keys of the views", views
-    if not in_list:
-        yield from of_list
+    yield "Keys of the views", tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
+    yield "Keys in the list of operators", key_rows(OperatorList)
     yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))
     yield "Mouse", _MOUSE
 

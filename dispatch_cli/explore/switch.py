@@ -92,19 +92,15 @@ def switched_off(session: Session, spot: Spot) -> tuple[tuple[int, Removal], ...
 
 
 def registration_beside(
-    there: Sequence[NamedRegistration], item: NamedRegistration, by: int, block: bool
+    there: Sequence[NamedRegistration], item: NamedRegistration, by: int
 ) -> NamedRegistration | None:
-    """The next registration of the files, before or after one; for a block, one of another block."""
+    """The next registration of the files, before or after one."""
     declared = [item for item in there if isinstance(item.step, Implement | Fallback)]
     at = next((number for number, other in enumerate(declared) if other.identity == item.identity), None)
     if at is None:
         return None
     others = declared[:at][::-1] if by < 0 else declared[at + 1 :]
-    return next((other for other in others if not block or _block(other) != _block(item)), None)
-
-
-def _block(item: NamedRegistration) -> object:
-    return item.step.block if isinstance(item.step, Implement | Fallback) else None
+    return next(iter(others), None)
 
 
 def change_text(change: Change) -> str:

@@ -146,9 +146,6 @@ def test_a_call_that_is_typed() -> None:
         assert "\u202e" not in pane.shown.text
         await pilot.press("enter")
         await until(pilot, lambda: line.value == "--tensor 'cpu sparse' --tensor cpu" and "!" not in pane.shown.text)
-        await pilot.press("a")
-        message = "aten::add.Tensor takes 2 tensors, and all are there: t changes them."
-        await until(pilot, lambda: any(message in notice.message for notice in app._notifications))
         await pilot.press("t")
         line.value = "--tensor cpu --tensor cpu"
         await pilot.press("enter")

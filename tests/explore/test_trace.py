@@ -17,7 +17,6 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.operators.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import TracePane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.printed import safe
 from dispatch_cli.trace.facts import CallFact
 from tests.cli.test_taint import TAINTS
@@ -103,7 +102,7 @@ def test_a_call_leads_to_the_table_of_its_operator_at_the_slot_of_its_first_kern
         assert "aten::linear: 1 call" not in pane.detail.text
         assert "1 call had tensors cast by autocast" in pane.detail.text
         opened = [pane.detail.choice(number).target for number in range(pane.detail.choices())]
-        assert {type(target) for target in opened} == {Span, Spot}
+        assert {type(target) for target in opened} == {Spot}
         await pilot.press("enter")
         await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == ("aten::linear", "AutocastCPU"))
         assert app.front == "table"

@@ -80,14 +80,6 @@ def first_draft(state: State, spot: Spot, like: Draft | None = None) -> Draft:
     return Draft(tuple("none" if absent else tensor for absent in optional), contexts)
 
 
-def most_tensors(state: State, spot: Spot) -> int | None:
-    """Number of tensors that an operator takes; None for any number, and where that is not known."""
-    schema = schema_of(state, spot)
-    if schema is None or any(is_tensor_list(argument.type) for argument in schema.arguments):
-        return None
-    return sum(is_tensor(argument.type) for argument in schema.arguments)
-
-
 def call_answer(session: Session, spot: Spot, draft: Draft) -> PaneAnswer:
     """The call, simulated in the session's state. Errors: InputError, with everything that is wrong."""
     asked = _request(spot, draft)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.diff.document import WAYS
-from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
+from dispatch_cli.answers.diff.parts import DiffChoice
 from dispatch_cli.answers.diff.report import DiffArguments, DiffReport, diff_report
 from dispatch_cli.answers.diff.rows import DiffSlots
 from dispatch_cli.answers.diff.sections_document import Fold
@@ -64,11 +64,13 @@ class WantedDiff(NamedTuple):
     operators: tuple[OperatorName, ...]
 
     def answer(self, before: State, after: State) -> PaneAnswer:
-        """The comparison of the state without the changes and the one with them."""
-        chosen = DiffChoice(frozenset(map(str, self.operators)), frozenset()) if self.operators else EVERYTHING
+        """The slots that hold something else in the state with the changes."""
+        chosen = DiffChoice(parts=("slots",))
+        if self.operators:
+            chosen = chosen._replace(operators=frozenset(map(str, self.operators)), higher_order=frozenset())
         report = diff_report(before, after, (self.sides.old, self.sides.new), chosen)
         ops = [text for name in self.operators for text in ("--op", exact(name))]
-        return PaneAnswer(report, ("diff", *self.sides.arguments, *ops))
+        return PaneAnswer(report, ("diff", *self.sides.arguments, "--only", "slots", *ops))
 
 
 def registrations_answer(

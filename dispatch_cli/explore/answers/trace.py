@@ -9,7 +9,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.selection import select_names
-from dispatch_cli.answers.trace.call import trace_call_report
 from dispatch_cli.answers.trace.findings.report import TraceFinding
 from dispatch_cli.answers.trace.report import TraceReport, TraceRow, TraceThread, trace_report
 from dispatch_cli.answers.trace.tree_document import ShownLine, thread_title, tree_lines
@@ -98,13 +97,6 @@ def _read(
         if not left and next(thread.rows, None) is not None:
             return threads, True
     return threads, False
-
-
-def explained_answer(session: Session, call: int) -> PaneAnswer | None:
-    """A call as ``resolve`` explains it; None where nothing is known of it."""
-    view = view_of(session)
-    report = trace_call_report(view, call)
-    return None if report is None else PaneAnswer(report, ("trace", _file(view), "--explain", str(call)))
 
 
 def findings_about(report: TraceReport, row: TraceRow) -> Iterator[TraceFinding]:

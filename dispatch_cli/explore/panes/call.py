@@ -20,12 +20,11 @@ from dispatch_cli.explore.answers.call import (
     first_draft,
     key_blocks,
     keys_answer,
-    most_tensors,
     nothing_asked,
     refusal,
     target_of,
 )
-from dispatch_cli.explore.panes.call_line import PARTS, CallLine, call_of, completions, line_of
+from dispatch_cli.explore.panes.call_line import CallLine, call_of, completions, line_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
@@ -33,7 +32,6 @@ from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.words import plural
 
 _LAST_WORD = re.compile(r"[^\s'\"=|,]+$")
 _WORDS = 40
@@ -145,11 +143,7 @@ class CallPane(Pane):
 
     def action_add(self, part: str) -> None:
         """Describe another tensor or context."""
-        most = most_tensors(self.session.state, self.spot)
-        if part == PARTS[0] and most is not None and len(self.draft.tensors) >= most:
-            self.notify(f"{self.spot.operator} takes {plural(most, 'tensor')}, and all are there: t changes them.")
-        else:
-            self.line.begin(part)
+        self.line.begin(part)
 
     def action_type(self) -> None:
         """Type the call."""

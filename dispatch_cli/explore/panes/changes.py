@@ -53,20 +53,6 @@ class ChangesPane(Pane):
             tooltip="Make the registration one earlier",
         ),
         Binding("right_square_bracket", "move(1)", "Later", key_display="]", tooltip="Make the registration one later"),
-        Binding(
-            "left_curly_bracket",
-            "move(-1, True)",
-            "Make its whole block earlier",
-            key_display="{",
-            show=False,
-        ),
-        Binding(
-            "right_curly_bracket",
-            "move(1, True)",
-            "Make its whole block later",
-            key_display="}",
-            show=False,
-        ),
         Binding("b", "fallbacks", "Fallbacks", tooltip="List the backend fallbacks, or the operator's registrations"),
         Binding("e", "edit", "Edit", tooltip="Open the place of the registration in the editor"),
     ]
@@ -210,19 +196,19 @@ class ChangesPane(Pane):
         else:
             self.notify("x is for registrations, and for changes.")
 
-    def action_move(self, by: int, block: bool = False) -> None:
+    def action_move(self, by: int) -> None:
         """Make the registration under the cursor earlier or later than the one beside it."""
         item = self.view.target
         if not isinstance(item, NamedRegistration):
             self.notify("[ and ] are for registrations.")
             return
-        beside = registration_beside(self.there, item, by, block)
+        beside = registration_beside(self.there, item, by)
         if beside is None:
             which = "first" if by < 0 else "last"
             self.notify(f"It is the {which} already of the registrations in your files that can change places.")
             return
         before, after = (beside.name, None) if by < 0 else (None, beside.name)
-        if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, before, after, block))):
+        if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, before, after))):
             self.open(self._spot)
             self.view.move_to(max(0, self.view.cursor + by + 1))
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.answers.trace.call import trace_call_report
 from dispatch_cli.answers.trace.document import findings_blocks
 from dispatch_cli.answers.trace.findings.report import TraceFinding
 from dispatch_cli.answers.trace.findings.wording import finding_text
@@ -14,10 +15,7 @@ from dispatch_cli.answers.trace.report import TraceReport, TraceRow
 from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, ShownLine
 from dispatch_cli.answers.trace.wording import (
     TIMES,
-    forward_calls,
     missing_sentences,
-    place_text,
-    seen_sentence,
     state_sentence,
     unfinished_sentence,
 )
@@ -28,18 +26,16 @@ from dispatch_cli.explore.answers.trace import (
     AskedCalls,
     ShownCalls,
     calls_answer,
-    explained_answer,
     findings_about,
     spot_in,
     spot_of_call,
     view_of,
 )
 from dispatch_cli.explore.background import Background, Step
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.bars import copy_command
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.list_pane import ListPane
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.document import Block, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural
 from dispatch_cli.trace.recording import PythonPlace
 
@@ -53,7 +49,6 @@ class TracePane(ListPane):
         Binding("v", "only", "Only", tooltip="List only calls with something to do about, with the next fact, or all"),
         Binding("t", "this", "Operator", tooltip="List only calls of this operator, or all"),
         Binding("i", "findings", "Findings", tooltip="Show the findings, or the calls"),
-        Binding("Y", "copy_explained", "Copy the command that explains the call", show=False),
     ]
     MARKS = (
         (TIMES + "3", "so many calls in a row that are alike"),
@@ -67,7 +62,6 @@ class TracePane(ListPane):
         self._read_for: AskedCalls | None = None
         self._shown: ShownCalls | None = None
         self._findings = False
-        self._explained: PaneAnswer | None = None
 
     def open(self, spot: Spot) -> None:
         """Show the calls; where others are asked for, they are read in a thread."""
@@ -175,39 +169,33 @@ class TracePane(ListPane):
 
     def details(self, row: Any) -> Iterable[Block]:
         """The call, explained, or the findings; without a call, that there is none."""
-        self._explained, shown = None, self._shown
+        shown = self._shown
         if shown is None:
             return ()
         if self._findings:
             return findings_blocks(shown.report)
         if not isinstance(row, ShownLine):
             return () if self._work.busy else (Paragraph("No call matches."),)
-        if row.row is None:
-            return ()
-        if not self._work.busy and row.row.operator is not None:
-            self._explained = explained_answer(self.session, row.row.number)
-        return self._call(shown.report, row.row)
+        return () if row.row is None else self._call(shown.report, row.row)
 
     def _call(self, report: TraceReport, row: TraceRow) -> Iterator[Block]:
         if row.operator is None:
             yield Paragraph(f"A group of {plural(row.calls, 'call')}, which comes {row.times:,} times in a row.")
             return
         yield Paragraph(Run(f"Call {row.number:,} of {row.operator}", Tone.HEAD))
-        yield Facts([*_facts(report, row)])
         for finding in findings_about(report, row):
             yield Paragraph(Run(f"! {finding_text(finding)}", Tone.WARN), hang=2)
         yield Gap()
-        if self._explained is not None:
-            yield from call_blocks(view_of(self.session).happened.of_call(row.number).state, self._explained.report)
+        view = view_of(self.session)
+        if not self._work.busy and (explained := trace_call_report(view, row.number)) is not None:
+            yield from call_blocks(view.happened.of_call(row.number).state, explained)
         elif row.path is not None and row.path.problem is not None:
             yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
 
     def opens(self, item: Any) -> Any:
-        """The slot of a step or of a finding, or a line of Python."""
+        """The slot of a step or of a finding."""
         if isinstance(item, TraceFinding):
             return spot_in(self.session, item.operator, item.key)
-        if isinstance(item, Fact) and isinstance(item.link, Span):
-            return item.link
         target = target_of(item)
         if isinstance(target, CallTarget):
             name = str(target.operator) if target.operator is not None else _operator_of(self.list.target)
@@ -253,10 +241,6 @@ class TracePane(ListPane):
         self.show_details()
         (self.detail if self._findings else self.list).focus()
 
-    def action_copy_explained(self) -> None:
-        """Copy the command line that explains the call."""
-        copy_command(self.app, self._explained)
-
 
 def _operator_of(line: ShownLine | None) -> str | None:
     """The operator that a line is about."""
@@ -266,21 +250,3 @@ def _operator_of(line: ShownLine | None) -> str | None:
 def _span_of(place: PythonPlace) -> Span:
     """A line of Python as a place that an editor opens."""
     return Span(place.file, max(1, place.line), 1)
-
-
-def _facts(report: TraceReport, row: TraceRow) -> Iterator[Fact]:
-    """Facts about a call; lines of Python open in the editor."""
-    if row.all > 1:
-        yield Fact("Calls like it", f"{row.all:,}")
-    for label, place in (("Python line", row.place), ("Forward line", row.forward_place)):
-        if place is not None:
-            yield Fact(label, Run(place_text(place, report.directory), Tone.PLACE), _span_of(place))
-    if row.forward is not None:
-        yield Fact("Backward of", forward_calls(row))
-    if row.microseconds is not None:
-        yield Fact("Time", f"{row.microseconds / 1000:,.3f} ms")
-    if row.raised:
-        yield Fact("Raised", Run(plural(row.raised, "call"), Tone.BAD))
-    if row.unfinished:
-        yield Fact("Unfinished", Run(plural(row.unfinished, "call"), Tone.WARN))
-    yield Fact("Kernels", seen_sentence(report))
