@@ -13,12 +13,6 @@ from dispatch_cli.audit.lines import same_ends, whole_words
 from dispatch_cli.audit.python_text import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
-_Macro = tuple["str | None", str]
-MAX_MACROS = 1000
-"""Macros whose uses are looked for; others count as used."""
-MAX_CHAIN = 30
-"""Macros that use each other in a row which are followed; each further one takes a look at all files."""
-
 __all__ = ["Unaccounted", "audit"]
 
 
@@ -40,43 +34,18 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
             here = cpp_text.places(file, text, accounted)
             missed += here.direct
             in_macros += here.in_macros
-    used = _UsedMacros({macro for macro, _ in in_macros}, files, read)
-    missed += [place for macro, place in in_macros if used.has(place.at.file, macro)]
+    used = _used({macro for macro, _ in in_macros}, files, read)
+    missed += [place for macro, place in in_macros if macro in used]
     order = {file: number for number, file in enumerate(files)}
     return sorted(missed, key=lambda place: (order[place.at.file], place.at.line))
 
 
-class _UsedMacros:
-    """Macros that are used, by themselves or by other macros, where they can register with the dispatcher.
-
-    A macro is known by its name and the file that defines it: None for all files, where the one that uses it has no
-    definition of its own.
-    """
-
-    def __init__(self, macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> None:
-        self._used: set[_Macro] = set()
-        parts: dict[tuple[str, str], set[_Macro]] = {}
-        seen: set[str] = set()
-        waiting = macros
-        for _ in range(MAX_CHAIN):
-            if not waiting or len(seen) >= MAX_MACROS:
-                break
-            seen |= waiting
-            for file in files:
-                for use in cpp_text.macro_uses(_text(file, read), waiting):
-                    macro = (file if use.is_own else None, use.name)
-                    if use.by is None:
-                        self._used.add(macro)
-                    else:
-                        parts.setdefault((file, use.by), set()).add(macro)
-            waiting = {name for _, name in parts} - seen
-        self._used.update((None, name) for name in waiting)
-        while more := {part for macro in parts if self.has(*macro) for part in parts[macro]} - self._used:
-            self._used |= more
-
-    def has(self, file: str, macro: str) -> bool:
-        """True if the macro of a file is used."""
-        return (file, macro) in self._used or (None, macro) in self._used
+def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> set[str]:
+    """Macros that some file uses, if only in another macro."""
+    used: set[str] = set()
+    for file in files if macros else ():
+        used |= cpp_text.used_macros(_text(file, read), macros - used)
+    return used
 
 
 def _text(file: str, read: Callable[[str], str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Set
 from enum import Enum
 from typing import NamedTuple
 
@@ -13,6 +12,8 @@ from dispatch_cli.audit.python_text import Unaccounted, unaccounted
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DEFINED = re.compile(r"#[ \t]*(?:define|undef|ifn?def)[ \t]+\w+")
 _SKIPPED = re.compile(
     r"//[^\\\n]*(?:\\.[^\\\n]*)*"
     r"|/\*"
@@ -21,13 +22,12 @@ _SKIPPED = re.compile(
     r"|(?<![0-9a-fA-F])'[^'\\\n]*(?:\\.[^'\\\n]*)*'?",
     re.S,
 )
-_TOKENS = (
+_TOKEN = re.compile(
     r"(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)[^\n]*)"
     r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)"
-    r"|(?P<what>\b\w*TORCH_LIBRARY\w*(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))"
+    r"|(?P<what>\b\w*TORCH_LIBRARY\w*(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
+    re.M,
 )
-_TOKEN = re.compile(rf"{_TOKENS}|(?P<name>(?!))", re.M)
-_TOKEN_OR_NAME = re.compile(rf"{_TOKENS}|(?P<name>\b[A-Za-z_]\w*)", re.M)
 _BINDINGS = (
     r"\b(?:py|pybind11|nb|nanobind)\s*::|\bmodule_\s*&|PYBIND11|NB_MODULE"
     r"|TVM_FFI_|\b(?:Object|Global)Def\s*[<(]"
@@ -43,9 +43,10 @@ _MODULE = re.compile(
     r"[^;{}]{0,200}?(?:\b(?:py|pybind11|nb|nanobind)\s*::|\bdef_submodule\b|\bclass_\b)"
 )
 """Variables that one of those owns."""
-_ARGUMENT = re.compile(r"\s*\(\s*(\w+)")
 _WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')
 """The argument of a ``def`` of the dispatcher's: a schema."""
+_PLAIN_NAME = re.compile(r'\s*\((?:"[^"(\n]*"|#[ \t]*\w+|\s|\\\n)+,')
+"""The argument of a ``def`` that has no schema, as in other registries."""
 _RECEIVER = re.compile(r"([A-Za-z_]\w*)\s*$")
 _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
@@ -90,26 +91,12 @@ def may_register(text: str) -> bool:
     return _HINT.search(text) is not None
 
 
-class MacroUse(NamedTuple):
-    """A use of a macro where it can register with the dispatcher.
-
-    by: the macro in whose definition it is; None for none. is_own: the file defines the macro itself.
-    """
-
-    name: str
-    by: str | None
-    is_own: bool
-
-
-def macro_uses(text: str, macros: Set[str]) -> list[MacroUse]:
-    """The uses of these macros in a text, but for those in modules of other registries."""
-    if not any(macro in text for macro in macros):
-        return []
-    code = without_literals(text)
-    scanner = _Scanner(code, text, macros)
-    scanner.run()
-    own = set(_DEFINE.findall(code)) if scanner.uses else set()
-    return [MacroUse(name, by, name in own) for name, by in scanner.uses]
+def used_macros(text: str, macros: set[str]) -> set[str]:
+    """Those of some macros that a text uses, by whatever registry they register."""
+    if macros.isdisjoint(_WORD.findall(text)):
+        return set()
+    code = _DEFINED.sub("#define", without_literals(text))
+    return set(macros.intersection(_WORD.findall(code)))
 
 
 def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPlaces:
@@ -149,12 +136,11 @@ def _constructs(code: str, start: int, is_jit: bool) -> bool:
 class _Scanner:
     """Goes through code without literals and comments once, and keeps the brackets that are open.
 
-    text: with literals and comments. macros: those whose *uses* are looked for.
+    text: with literals and comments.
     """
 
-    def __init__(self, code: str, text: str, macros: Set[str] = frozenset()) -> None:
-        self.code, self.text, self.macros = code, text, macros
-        self.uses: set[tuple[str, str | None]] = set()
+    def __init__(self, code: str, text: str) -> None:
+        self.code, self.text = code, text
         self.has_bindings = _BINDING.search(code) is not None
         self.modules = {first or second for first, second in _MODULE.findall(code)}
         self.others = [match.span() for match in _OTHER_REGISTRIES.finditer(code)]
@@ -173,8 +159,7 @@ class _Scanner:
         macro: str | None = None
         macro_end = 0
         outside = (self.level, self.statement)
-        token_pattern = _TOKEN_OR_NAME if self.macros else _TOKEN
-        while (token := token_pattern.search(code, position)) is not None:
+        while (token := _TOKEN.search(code, position)) is not None:
             position = token.end()
             if macro is not None and token.start() >= macro_end:
                 macro = None
@@ -191,9 +176,6 @@ class _Scanner:
                     self._branch(token["word"])
                     if _BLANKS.fullmatch(code, self.statement, token.start()):
                         self.statement = position
-            elif token["name"] is not None:
-                if token[0] in self.macros and self._is_dispatchers_use(token):
-                    self.uses.add((token[0], macro))
             elif token["what"] is not None:
                 if self._is_candidate(token, macro is not None):
                     candidates.append((token.start(), token[0], macro))
@@ -248,8 +230,8 @@ class _Scanner:
         owner = self._owner()
         if owner is not _Owner.OPEN or not token["what"].startswith((".", "-")):
             return owner is not _Owner.OTHER
-        if in_macro:
-            return True  # its variables are those of the place where it is used
+        if in_macro:  # its variables are those of the place where it is used
+            return not (token["what"].endswith("def") and _PLAIN_NAME.match(self.text, token.end()))
         receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
         if receiver is not None and receiver[1] in self.modules:
             return False
@@ -258,14 +240,6 @@ class _Scanner:
         if receiver is not None and self.dispatchers:
             return True
         return _WITH_SCHEMA.match(self.text, token.end()) is not None
-
-    def _is_dispatchers_use(self, token: re.Match[str]) -> bool:
-        """True if a macro may register with the dispatcher where it is used."""
-        owner = self._owner()
-        if owner is not _Owner.OPEN:
-            return owner is _Owner.DISPATCHER
-        argument = _ARGUMENT.match(self.code, token.end())
-        return argument is None or argument[1] not in self.modules
 
     def _branch(self, word: str) -> None:
         if word.startswith("if"):
