@@ -7,7 +7,6 @@ operators only where it found something. Nothing here takes an operator in from 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.files import Captures, Files, Namespaces
 from dispatch_cli.checks.undecided import UndecidedIndex
+from dispatch_cli.engine.coverage.answers import returns_tensors, takes_tensors
 from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
@@ -29,9 +29,6 @@ from dispatch_cli.model.span import Span
 if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
-
-
-_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 
 
 class Pattern(NamedTuple):
@@ -242,19 +239,12 @@ class View(Files):
         None when there is no schema, or when it is not known.
         """
         text = self.schema_text(name)
-        if text is None or self.is_unknown(name):
-            return None
-        # the text says it, unless an alias annotation has an arrow of its own
-        arguments, _, others = text.partition("->")
-        if "->" not in others:
-            return _TENSOR.search(arguments, text.index("(")) is not None
-        schema = self.schema(name)
-        return schema is not None and any(_TENSOR.search(argument.real_type.text) for argument in schema.arguments)
+        return None if text is None or self.is_unknown(name) else takes_tensors(text)
 
     def returns_tensors(self, name: OperatorName) -> bool | None:
         """True if the operator returns a tensor, or a list of some. None where the schema is not known."""
         text = self.schema_text(name)
-        return None if text is None or self.is_unknown(name) else _TENSOR.search(text, text.rindex(") ->")) is not None
+        return None if text is None or self.is_unknown(name) else returns_tensors(text)
 
     def python_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap.

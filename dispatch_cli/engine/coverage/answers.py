@@ -180,5 +180,16 @@ def schema_kind(schema: str) -> SchemaKind:
         return SchemaKind.MUTABLE if _IN_PLACE.search(head.partition(".")[0]) is None else SchemaKind.INPLACE
     if _ALIAS.search(returns) is not None:
         return SchemaKind.VIEW
-    takes, gives = (_TENSOR.search(part) is not None for part in (arguments, returns))
-    return SchemaKind.FACTORY if gives and not takes else SchemaKind.FUNCTIONAL
+    is_factory = returns_tensors(schema) and not takes_tensors(schema)
+    return SchemaKind.FACTORY if is_factory else SchemaKind.FUNCTIONAL
+
+
+def takes_tensors(schema: str) -> bool:
+    """True if a printed schema has a tensor argument, optional or in a list."""
+    end = schema.rindex(") ->") if ") ->" in schema else len(schema)  # alias annotations can have arrows, too
+    return _TENSOR.search(schema, schema.index("("), end) is not None
+
+
+def returns_tensors(schema: str) -> bool:
+    """True if a printed schema has a tensor among its results, or a list of some."""
+    return _TENSOR.search(schema, schema.rindex(") ->")) is not None

@@ -6,7 +6,6 @@ beyond that is whether they take tensors (`Reach`), and the few kernels of which
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from dispatch_cli.engine.coverage.answers import (
@@ -17,6 +16,7 @@ from dispatch_cli.engine.coverage.answers import (
     Reach,
     Service,
     Training,
+    takes_tensors,
 )
 from dispatch_cli.engine.coverage.kernels import Special, special
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -27,7 +27,6 @@ from dispatch_cli.engine.table.table import Plan, plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import BACKEND_SELECT, META, UNDEFINED
 
-_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 _DECOMPOSES = frozenset({Rule.MATH, Rule.NESTED})
 _COMPOSITE = frozenset({Rule.DEFAULT, Rule.MATH, Rule.NESTED})
 
@@ -72,7 +71,6 @@ class Classifier:
         self.universe = dispatcher.universe
         self.backend = backend
         self._autograd = autograd_keys_of(self.universe, backend.key)
-        self._core = {fallback.key: fallback.debug for fallback in self.universe.fallbacks}
         self._covered: dict[CoveredShape, Covered] = {}
         keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included)
         slots = {self.universe.slot[key] for key in keys if key in self.universe.slot}
@@ -121,7 +119,7 @@ class Classifier:
         return covered._replace(otherwise=_Deciding(self, known, {}, complete).answer().service)
 
     def _reach(self, schema: str, registered: int, skipped: frozenset[str]) -> Reach:
-        if _TENSOR.search(_arguments(schema)) is not None:
+        if takes_tensors(schema):
             return Reach.TENSORS
         has_select = registered & self.dispatcher.layout.registered_bit[BACKEND_SELECT]
         return Reach.DEVICE if has_select and BACKEND_SELECT not in skipped else Reach.NOT
@@ -131,11 +129,6 @@ class Classifier:
             *(Service.NOTHING, Reach.NOT, self.backend.key, Rule.MISSING, None, NoService.NO_SCHEMA),
             *(Training.NO_TENSORS, None, None, None, (), False),
         )
-
-
-def _arguments(schema: str) -> str:
-    """The arguments of a printed schema; in alias annotations, too, there can be an arrow."""
-    return schema[schema.index("(") : schema.rindex(") ->") if ") ->" in schema else len(schema)]
 
 
 class _Deciding:
@@ -176,7 +169,7 @@ class _Deciding:
 
     def is_core(self, key: str) -> bool:
         """True if the backend fallback at a key is PyTorch's own."""
-        return self.by._core.get(key) == self.by.dispatcher.fallbacks[key].kernel.debug
+        return self.universe.own_fallbacks.get(key) == self.by.dispatcher.fallbacks[key].kernel.debug
 
     def answer(self) -> Covered:
         backend = self.slot(self.by.backend.key)

@@ -37,33 +37,26 @@ def special(dispatcher: Dispatcher, name: OperatorName, registered: int) -> Spec
     layout = dispatcher.layout
     is_above = _is_above_only(layout, registered)
     selects = bool(registered & layout.registered_bit.get(BACKEND_SELECT, 0))
-    untouched = dispatcher.is_untouched(name)
-    if untouched and not selects and not is_above and str(name) not in of_operators(RAISES):
+    may_raise = str(name) in of_operators(RAISES)
+    if dispatcher.is_untouched(name) and not (selects or is_above or may_raise):
         return NO_KERNELS
-    kernels_of, active = _declared if not untouched else _captured, dispatcher.active(name)
-    known = kernels_of(active, str(name))
+    active = dispatcher.active(name)
+    known = _known(active, str(name))
     if not is_above:
         return known
     go_on = {key for key, registration in active.items() if _goes_on(registration)}
     return known._replace(computing=known.computing | (_above(layout.universe) - go_on))
 
 
-def _captured(active: Mapping[str, Registration], name: str) -> Special:
-    """The special kernels among PyTorch's own."""
-    keys = (row.key for row in of_operators(RAISES).get(name, ()))
-    raising = [key for key in keys if key in active and _does(active[key], name) == RAISES]
-    select = active.get(BACKEND_SELECT)
-    computes = select is not None and _does(select, name) == "computes"
-    return Special(frozenset(raising), frozenset((BACKEND_SELECT,) if computes else ()))
-
-
-def _declared(active: Mapping[str, Registration], name: str) -> Special:
-    """The special kernels among declared ones and PyTorch's own.
+def _known(active: Mapping[str, Registration], name: str) -> Special:
+    """The special kernels among PyTorch's own, and among declared ones.
 
     What a captured state says of its kernels counts for calls: whether an operator was looked at changes nothing here.
     """
-    known = _captured(active, name)
-    raising, computing = set(known.raising), set(known.computing)
+    keys = (row.key for row in of_operators(RAISES).get(name, ()))
+    raising = {key for key in keys if key in active and _does(active[key], name) == RAISES}
+    select = active.get(BACKEND_SELECT)
+    computing = {BACKEND_SELECT} if select is not None and _does(select, name) == "computes" else set()
     for key, registration in active.items():
         if registration.captured:
             continue

@@ -20,14 +20,8 @@ SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
 """Keys at which PyTorch overrides without a warning: Python meta kernels replace C++ ones, MTIA falls back to CPU."""
 
 
-class _Referable:
-    """Base of what a weak reference can point to; dataclasses with slots have room for one only from Python 3.11."""
-
-    __slots__ = ("__weakref__",)
-
-
 @dataclass(eq=False, slots=True, repr=False)
-class Registration(_Referable):
+class Registration:
     """A kernel in effect, of an operator or as a backend fallback.
 
     operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
