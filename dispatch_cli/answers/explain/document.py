@@ -9,7 +9,6 @@ from dispatch_cli.answers.explain.advice.report import Advice, Manual
 from dispatch_cli.answers.explain.report import (
     AliasExplanation,
     BlockExplanation,
-    Cause,
     ExplainReport,
     SlotExplanation,
 )
@@ -17,15 +16,17 @@ from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, R
 from dispatch_cli.answers.explain.wording import (
     ROLES,
     alias_sentences,
-    around_sentences,
+    base_sentences,
     block_sentences,
+    next_sentences,
     rule_label,
     slot_sentences,
+    stale_sentence,
     state_label,
 )
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.wording import kernel_label, source_label
+from dispatch_cli.answers.table.wording import answer_text, kernel_label, source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
     Block,
@@ -90,7 +91,11 @@ def heading(report: ExplainReport) -> Iterator[Block]:
 
 
 def _slot(report: ExplainReport, what: SlotExplanation, advice: bool) -> Iterator[Block]:
-    yield from headed(slot_sentences(report, what), what.cause)
+    yield from headed(slot_sentences(what.answer))
+    if what.live is not None and what.cause is not None:
+        stale = Run(stale_sentence(what.key, what.live, what.cause), Tone.BAD)
+        yield Paragraph(stale, link=what.cause.span)
+    yield from map(Paragraph, base_sentences(report, what))
     yield from reasons(report, what)
     yield from around(what)
     left = what.advice if advice else tuple(item for item in what.advice if _is_note(item))
@@ -111,26 +116,27 @@ def reasons(report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
 
 
 def around(what: SlotExplanation) -> Iterator[Block]:
-    """Sentences about the next step, then links to the slots above and below."""
-    sentences = [*around_sentences(what)]
-    there = [row for row in (what.above, what.below) if row is not None]
-    links = [*[None] * (len(sentences) - len(there)), *there]
-    if sentences:
+    """The kernels that are next in line, then the slots before and after it in a call."""
+    paragraphs = [*map(Paragraph, next_sentences(what))]
+    if what.above is not None:
+        first = f"Tensors also carry {what.above.key}, which comes first except in inference mode:"
+        paragraphs.append(Paragraph(f"{first} {answer_text(what.above)}", link=what.above))
+    if what.below is not None:
+        below = f"Without the autograd keys, as in inference mode: {answer_text(what.below)}"
+        paragraphs.append(Paragraph(below, link=what.below))
+    if paragraphs:
         yield Gap()
-    yield from (Paragraph(sentence, link=link) for sentence, link in zip(sentences, links, strict=True))
+    yield from paragraphs
 
 
 def _is_note(advice: Advice) -> bool:
     return not advice.changes and advice.manual in (None, Manual.CORRECT_NAME)
 
 
-def headed(sentences: Iterable[str], cause: Cause | None = None) -> Iterator[Paragraph]:
-    """Sentences, the first of which is the answer. cause: of a stale slot, to which the sentence on that leads."""
+def headed(sentences: Iterable[str]) -> Iterator[Paragraph]:
+    """Sentences, the first of which is the answer."""
     for position, sentence in enumerate(sentences):
-        is_stale = sentence.startswith("Stale")
-        tone = Tone.BAD if is_stale else Tone.PLAIN
-        link = cause.span if is_stale and cause is not None else None
-        yield Paragraph(Run(sentence, tone if position else Tone.HEAD), is_verdict=position == 0, link=link)
+        yield Paragraph(Run(sentence, Tone.PLAIN if position else Tone.HEAD), is_verdict=position == 0)
 
 
 def _dim(line: RuleLine) -> Tone:

@@ -67,14 +67,16 @@ def state_label(line: RuleLine) -> str:
             return "not asked"
 
 
-def slot_sentences(report: ExplainReport, what: SlotExplanation) -> Iterator[str]:
-    """The answer, then whether it is stale and what the slot held before."""
-    row = what.answer
+def slot_sentences(row: TableRow) -> Iterator[str]:
+    """The answer, and the meaning of a fallthrough."""
     yield answer_text(row)
     if row.fallthrough:
         yield "It falls through: the dispatcher skips this key and goes on to the next one."
-    if what.live is not None and what.cause is not None:
-        yield stale_sentence(row.key, what.live, what.cause)
+
+
+def base_sentences(report: ExplainReport, what: SlotExplanation) -> Iterator[str]:
+    """Content of the slot in the state below the files."""
+    row = what.answer
     if row.before is not None:
         yield f"In {_below(report)}, {row.key} holds {before_phrase(row.before)}."
     elif what.in_base:
@@ -122,8 +124,8 @@ def python_sentence(row: PythonRow) -> str:
     return f"Here the Python dispatcher (resolve_key) {does}: {chosen}{because}."
 
 
-def around_sentences(what: SlotExplanation) -> Iterator[str]:
-    """The kernel that is next in line for the slot, and the keys before and after it in a call."""
+def next_sentences(what: SlotExplanation) -> Iterator[str]:
+    """The kernel that is next in line for the slot, and the one that Python chooses."""
     row, following = what.answer, what.next
     if following is not None and row.otherwise is None:
         held = kernel_phrase(following)
@@ -144,11 +146,6 @@ def around_sentences(what: SlotExplanation) -> Iterator[str]:
                 yield f"{without} {held}{source}."
     if what.python is not None:
         yield python_sentence(what.python)
-    if what.above is not None:
-        first = f"Tensors also carry {what.above.key}, which comes first except in inference mode:"
-        yield f"{first} {answer_text(what.above)}"
-    if what.below is not None:
-        yield f"Without the autograd keys, as in inference mode: {answer_text(what.below)}"
 
 
 def alias_sentences(what: AliasExplanation) -> Iterator[str]:
