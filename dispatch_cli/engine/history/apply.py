@@ -25,7 +25,7 @@ from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.engine.variants.variants import Variants
-from dispatch_cli.model.captured import StateSource
+from dispatch_cli.model.captured import StateSource, captured_python_kernels
 from dispatch_cli.model.change import ChangeError
 from dispatch_cli.model.debug_text import file_below_aten
 from dispatch_cli.model.declarations import (
@@ -36,15 +36,17 @@ from dispatch_cli.model.declarations import (
     Fallback,
     Implement,
     OpenBlock,
+    PythonKernel,
     RefusedDeclaration,
     Registrant,
     Settle,
     Step,
     has_conditions,
 )
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import META
+from dispatch_cli.model.universe import META, PYTHON
 
 MAX_REFUSALS = 100
 """Refusals that are reported; the rest is counted."""
@@ -252,15 +254,44 @@ def _fresh(
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
     """Refusals of ``py_impl``, for operators and for higher-order ones."""
-    if declarations.python_kernels:
-        from dispatch_cli.engine.python.table import problems_of as of_operators
-
-        yield from of_operators(declarations, source)
+    yield from _refused_kernels(declarations, source)
     if declarations.higher_order_operators:
         from dispatch_cli.engine.python.higher_order import problems_of as of_higher_order
 
         captured = source.higher_order_operators if source is not None else ()
         yield from of_higher_order(declarations.higher_order_operators, captured)
+
+
+def _refused_kernels(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
+    """The declared Python kernels that ``py_impl`` refuses, beside those of a captured state; both places are named."""
+    taken: dict[OperatorName, dict[str, PythonKernel]] = {}
+    for kernel in declarations.python_kernels:
+        name, key = kernel.operator, kernel.dispatch_key
+        if name not in taken:
+            taken[name] = {}
+            if source is not None and str(name) in source.names:
+                captured = captured_python_kernels(source, str(name), declarations.without)
+                taken[name] = {place: PythonKernel(name, place, function) for place, function in captured.items()}
+        earlier = taken[name].get(key)
+        message = _refusal_text(name, key, earlier is not None and not kernel.replaces)
+        if message is not None:
+            place = earlier.span if earlier is not None else None
+            related = (Related("the earlier kernel is here", place),) if place is not None else ()
+            hint = "the state below the files has one already" if earlier is not None and place is None else None
+            yield Problem(Refusal.PYTHON_KERNEL.value, message, kernel.span, hint=hint, related=related)
+        else:
+            taken[name][key] = kernel
+
+
+def _refusal_text(name: OperatorName, key: str, taken: bool) -> str | None:
+    """The reason for which ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
+    if key == PYTHON:
+        return "Please register a mode for the DispatchKey.Python key instead."
+    if taken:
+        from dispatch_cli.engine.python.table import python_key_text
+
+        return f"Trying to override a python impl for {python_key_text(key)} on operator {name}"
+    return None
 
 
 def rerun(state: State, new: Declarations) -> State:

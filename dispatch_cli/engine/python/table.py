@@ -12,16 +12,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import Decision, Rule, RuleStep, decide
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model import printed_texts
-from dispatch_cli.model.captured import StateSource, captured_python_kernels
-from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.universe import PYTHON, Universe
+from dispatch_cli.model.universe import Universe
 
 
 class Reason(Enum):
@@ -166,33 +162,3 @@ def _bits(layout: KeyLayout, keys: Iterable[str]) -> int:
     for key in keys:
         bits |= layout.registered_bit[key]
     return bits
-
-
-def problems_of(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
-    """The declared Python kernels that ``py_impl`` refuses, beside those of a captured state; both places are named."""
-    taken: dict[OperatorName, dict[str, PythonKernel]] = {}
-    for kernel in declarations.python_kernels:
-        name, key = kernel.operator, kernel.dispatch_key
-        if name not in taken:
-            taken[name] = {}
-            if source is not None and str(name) in source.names:
-                captured = captured_python_kernels(source, str(name), declarations.without)
-                taken[name] = {place: PythonKernel(name, place, function) for place, function in captured.items()}
-        earlier = taken[name].get(key)
-        message = _refusal_text(name, key, earlier is not None and not kernel.replaces)
-        if message is not None:
-            place = earlier.span if earlier is not None else None
-            related = (Related("the earlier kernel is here", place),) if place is not None else ()
-            hint = "the state below the files has one already" if earlier is not None and place is None else None
-            yield Problem(Refusal.PYTHON_KERNEL.value, message, kernel.span, hint=hint, related=related)
-        else:
-            taken[name][key] = kernel
-
-
-def _refusal_text(name: OperatorName, key: str, taken: bool) -> str | None:
-    """The reason for which ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
-    if key == PYTHON:
-        return "Please register a mode for the DispatchKey.Python key instead."
-    if taken:
-        return f"Trying to override a python impl for {python_key_text(key)} on operator {name}"
-    return None
