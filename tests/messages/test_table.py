@@ -60,7 +60,7 @@ def test_what_is_not_understood_is_not_answered() -> None:
     """A text that is judged to be about something else is not taken for one that is understood."""
     for row in ROWS:
         if row.judgement in REASONS and row not in IN_PIECES:
-            assert find_errors(sample(row)) == [], sample(row)
+            assert all(MESSAGES[error.kind].general for error in find_errors(sample(row))), sample(row)
 
 
 def test_pieces_are_part_of_a_text_that_is_understood() -> None:
@@ -78,7 +78,8 @@ def _found(row: Row) -> bool:
 
 def test_texts_from_the_sources_are_understood() -> None:
     for text in read_texts():
-        assert text.kind in ({error.kind for error in find_errors(text.text)} or REASONS), text
+        kinds = {error.kind for error in find_errors(text.text)}
+        assert text.kind in kinds or (text.kind in REASONS and all(MESSAGES[kind].general for kind in kinds)), text
 
 
 def test_every_template_is_a_text_of_pytorch() -> None:

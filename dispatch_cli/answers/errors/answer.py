@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,18 +11,9 @@ from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
 from dispatch_cli.answers.errors.conclude import Fact, Proof
-from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OTHER_TEXT, OVERRIDDEN, advice, filled
+from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, advice, filled
+from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
-from dispatch_cli.answers.errors.reading.evidence import (
-    CALL,
-    FRAME,
-    PYTORCHS,
-    RAISER,
-    context_flags,
-    evidence,
-    layers_of,
-)
-from dispatch_cli.answers.errors.reading.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
@@ -31,7 +23,6 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema.arguments import writes
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
 TELL_THE_AUTHOR = (
@@ -39,10 +30,6 @@ TELL_THE_AUTHOR = (
     "PyTorch, or show this text to its authors."
 )
 """The advice to a user who cannot fix the error."""
-NOT_KNOWN = (
-    "The cause is not known here. Look for the sentence in the issues of PyTorch, and of the packages in the traceback."
-)
-"""The advice of an answer that has none."""
 AUTOGRAD_TOO = (
     "Register a kernel that computes the gradient at {key} too, or remove the kernel that displaces the math kernel: "
     "the math kernel calls operators that the backend has, and they have gradients."
@@ -61,6 +48,18 @@ OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
 
+CONTEXTS = {
+    "in_compile": re.compile(
+        r"torch[/\\](?:_dynamo[/\\](?:convert_frame|symbolic_convert)|_?export[/\\])|\btorch\.compile\("
+        r"|torch\._(?:dynamo|inductor)\.exc|backend='\w{1,60}' raised"
+    ),
+    "in_autocast": re.compile(r"torch[/\\](?:cuda[/\\])?amp[/\\]autocast_mode"),
+}
+"""Conditions of advice on the part of PyTorch that a text shows at work."""
+PYTORCHS = ("aten", "prim", "prims", "quantized")
+"""Namespaces of PyTorch's own operators."""
+
+
 class PastedText(NamedTuple):
     """A text, and the errors in it, the one to explain first."""
 
@@ -69,8 +68,8 @@ class PastedText(NamedTuple):
 
 
 def read(text: str) -> PastedText:
-    """Find the errors of a text; where none is known, what its last error proves."""
-    return PastedText(text, tuple(find_errors(text)) or evidence(text))
+    """Find the errors of a text."""
+    return PastedText(text, tuple(find_errors(text)))
 
 
 def bases_of(pasted: PastedText) -> tuple[str, ...]:
@@ -89,8 +88,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
-    context = () if first.kind == OTHER_TEXT else context_flags(layers_of(pasted.text, _begin(pasted.text, first.line)))
-    flags = (*context, *_dtype_flags(dict(first.details)))
+    flags = (*(name for name, sign in CONTEXTS.items() if sign.search(pasted.text)), *_dtype_flags(dict(first.details)))
     is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
     flags = (*flags, "pytorchs" if is_pytorchs else "packages")
     asked = first._replace(details=(*first.details, *((flag, "") for flag in flags)))
@@ -111,15 +109,13 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         says=filled(message.says, *names),
         means=filled(message.means, *names),
         facts=(),
-        user=advice(message.user, *names) or (NOT_KNOWN if first.kind == OTHER_TEXT else TELL_THE_AUTHOR,),
+        user=advice(message.user, *names) or (TELL_THE_AUTHOR,),
         author=advice(message.author, *names),
         version=version,
         reproduced=None,
         explained=None,
         others=other_errors(pasted.errors),
     )
-    if first.kind == OTHER_TEXT:
-        return replace(report, facts=(*_of_text(first), *_of_definition(state, first.operator)))
     if first.kind == NOT_DEFINED and is_pytorchs:
         return replace(report, facts=(_of_versions(first.operator or ""),))
     name = None if first.operator is None else OperatorName.parse(first.operator)
@@ -130,30 +126,6 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     if is_handled(pasted.text, first):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
-
-
-def _of_text(text: ErrorText) -> Iterator[Fact]:
-    """The call and the place in PyTorch that the text itself names."""
-    call, frame, raiser = text.detail(CALL), text.detail(FRAME), text.detail(RAISER)
-    if raiser is not None:
-        yield Fact("raiser", (), Proof.TEXT, f"The error is raised by {raiser}, which is no file of PyTorch.")
-    if call is not None:
-        yield Fact("call", (), Proof.TEXT, f"The traced call that failed is `{call}`.")
-    if frame is not None:
-        yield Fact("frame", (), Proof.TEXT, f"The innermost frame of PyTorch in its traceback is {frame}.")
-
-
-def _of_definition(state: State, named: str | None) -> Iterator[Fact]:
-    """The operator of a name, or its only overload, as it is defined, with the writes, which tracers may refuse."""
-    names = [name for name in state.dispatcher.names() if named in (name, OperatorName.parse(name).name)]
-    exact = named if named in names else names[0] if len(names) == 1 else None
-    definition = None if exact is None else state.dispatcher.operator(OperatorName.parse(exact)).definition
-    schema = None if definition is None else definition.known_schema
-    if schema is not None:
-        written = tuple(argument.name for argument in schema.arguments if writes(argument))
-        changes = f" It writes to {some_of(written)}." if written else ""
-        over = " with ".join(state.over) or "The state here"
-        yield Fact("schema", written, Proof.STATE, f"{over} defines it as {schema}.{changes}")
 
 
 def _of_versions(named: str) -> Fact:
@@ -184,11 +156,6 @@ def _dtype_flags(details: Mapping[str, str]) -> tuple[str, ...]:
     if not dtypes:
         return ()
     return ("castable",) if dtypes <= {"half", "bfloat16", "float"} else ()
-
-
-def _begin(text: str, line: int) -> int:
-    """Offset at which a line begins. line: 1-based."""
-    return sum(len(before) + 1 for before in text.split("\n")[: line - 1])
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:

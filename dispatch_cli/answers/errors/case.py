@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.messages import MESSAGES, NOT_ON_DEVICE
+from dispatch_cli.answers.errors.printed import PrintedTable
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.answers.errors.reading.printed import PrintedTable
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.case import MKLDNN, Case
 from dispatch_cli.answers.errors.messages import NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
-from dispatch_cli.answers.errors.reading.printed import TextVersion
+from dispatch_cli.answers.errors.printed import TextVersion
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
 
@@ -60,8 +60,6 @@ class Fact(NamedTuple):
     kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key, before
     it gets to the second. handled: another error came while this one was handled. versions: the embedded versions that
     define the operator.
-    Of a text that has no known sentence: schema: the definition of the operator; raiser, call, frame: the line that
-    raises the error, the traced call, and the innermost frame of PyTorch.
     """
 
     kind: str

@@ -22,7 +22,6 @@ NOT_ON_DEVICE = "not-on-device"
 AMBIGUOUS = "ambiguous"
 OVERRIDDEN = "overridden"
 NOT_DEFINED = "not-defined"
-OTHER_TEXT = "other-text"
 """The kinds of which an answer says more than their message."""
 
 
@@ -42,6 +41,7 @@ class Message(NamedTuple):
     author: tuple[str, ...]
     rules: tuple[Rule, ...]
     warning: bool
+    general: bool
 
 
 def _messages() -> Iterable[Message]:
@@ -69,6 +69,7 @@ def _messages() -> Iterable[Message]:
             author=tuple(fields.get("author", ())),
             rules=tuple(Rule[name] for name in " ".join(fields.get("rules", ())).split()),
             warning="warning" in fields,
+            general="general" in fields,
         )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
 from dispatch_cli.answers.errors.messages import MESSAGES
-from dispatch_cli.answers.errors.reading.pasted import plain, rejoined, uncoloured
+from dispatch_cli.answers.errors.pasted import plain, rejoined, uncoloured
 from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
 from dispatch_cli.engine.rules import Rule
 
@@ -122,14 +122,17 @@ def find_errors(text: str) -> list[ErrorText]:
             best = reading._replace(
                 errors=[error._replace(line=other.pasted_line(error.line)) for error in reading.errors]
             )
-        if not best.errors:
+        if all(MESSAGES[error.kind].general for error in best.errors):
             # a line behind the name of an exception may be part of its text
             exception = _NAMED.search(text)
             raised = len(text) if exception is None else text.rfind("\n", 0, exception.start()) + 1
             joined = _read(_HARD_BREAK.sub("", NO_ERROR.sub("", text[:raised]) + text[raised:]), NO_GAP)
-            best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
+            if joined.errors:
+                best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
     named = {error.kind for error in best.errors if error.operator is not None}
     errors = [error for error in best.errors if error.operator or error.kind not in named]
+    known = [error for error in errors if not MESSAGES[error.kind].general]
+    errors = errors if all(map(_is_warning, known)) else known
     handled = max(_handled_to(text), _earlier_to(text))
     last = {error.kind for error in errors if error.line > handled and not _is_warning(error)}
     causes = _NOT_LOADED if last == {"not-defined"} else frozenset()

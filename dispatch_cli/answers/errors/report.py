@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.errors.conclude import Fact
-from dispatch_cli.answers.errors.reading.printed import TextVersion
+from dispatch_cli.answers.errors.printed import TextVersion
 from dispatch_cli.answers.explain.report import ExplainReport
 from dispatch_cli.answers.shared.report_parts import StartsFrom
 

@@ -37,6 +37,9 @@ HOLES = {
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
+    # the target of a traced call: an operator, or a function of Python
+    "traced_op": r"(?:<[^\n(]{1,100}|torch\.(?!ops)[\w.]{1,200}"
+    r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)|\w{1,100})",
     "converted_op": r"(?P<op>\w{1,60}\.\w{1,100}(?:\.\w{1,60})?)",
     "aten_dot_op": r"(?P<op>aten\.\w{1,100}(?:\.\w{1,60})?)",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",

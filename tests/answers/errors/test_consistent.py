@@ -11,7 +11,7 @@ from dispatch_cli.answers.errors.answer import answer, bases_of, read
 from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
 from dispatch_cli.answers.errors.conclude import Fact, Proof
 from dispatch_cli.answers.errors.messages import AMBIGUOUS, MESSAGES
-from dispatch_cli.answers.errors.reading.printed import printed_table
+from dispatch_cli.answers.errors.printed import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report
 from dispatch_cli.api import load_state

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.answers.errors.printed import PrintedKey, PrintedTable, printed_table, read_key, version_fits
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
-from dispatch_cli.answers.errors.reading.printed import PrintedKey, PrintedTable, printed_table, read_key, version_fits
 from dispatch_cli.api import load_state, load_universes
 from dispatch_cli.model.universe import META, Universe
 from tests.support import UNIVERSE_OF, slot_errors

@@ -14,13 +14,13 @@ import pytest
 from dispatch_cli.answers.errors.answer import answer, read
 from dispatch_cli.answers.errors.matches import WINDOW
 from dispatch_cli.answers.errors.messages import AMBIGUOUS, NO_KERNEL
+from dispatch_cli.answers.errors.pasted import plain
 from dispatch_cli.answers.errors.read import (
     MAX_ERRORS,
     DumpLine,
     ErrorText,
     find_errors,
 )
-from dispatch_cli.answers.errors.reading.pasted import plain
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule

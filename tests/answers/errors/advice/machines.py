@@ -85,7 +85,7 @@ untried("no-stub", "Pass contiguous tensors, `x.contiguous()`, or turn cuDNN off
 untried("not-built", "It was compiled for another PyTorch than the installed one", OTHER_BUILD)
 untried("no-device-module", "Move the tensor to the device of the group's backend", GPU)
 untried("no-device-module", "is the number of GPUs that this process sees", GPU)
-untried("no-device-module", "A newer PyTorch may have it; else turn autocast off", OTHER_BUILD)
+untried("no-device-module", "A newer PyTorch may have it; else leave autocast out", OTHER_BUILD)
 untried("wrong-gradients", "A tensor that was moved, converted or resized", "several causes")
 untried("undefined-symbol", "is the package's library for the CPU", OTHER_BUILD)
 untried("no-library-file", "The text says for which PyTorch or CUDA the package was built", OTHER_BUILD)

@@ -1,4 +1,4 @@
-"""Texts that have no known sentence: advice by what was under way."""
+"""Texts of torch.compile that have no known sentence, of the backward, and others."""
 
 import contextlib
 import importlib
@@ -7,7 +7,7 @@ import warnings
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.func import functionalize, vmap
+from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
@@ -15,10 +15,8 @@ from tests.answers.errors.advice.gradients import training
 from tests.answers.errors.advice.slots import ONE, define, quantized
 from tests.answers.errors.advice.trial import tries, untried
 
-ALONE = "Run the call alone, on the CPU"
 
-
-@tries("other-text", "`@torch.compiler.disable` on the function", ALONE)
+@tries("other-text", "`@torch.compiler.disable` on the function")
 def fake_implementation_that_raises(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
 
@@ -26,19 +24,8 @@ def fake_implementation_that_raises(advice):
     def fake(x):
         raise NotImplementedError("strides of t::f are not supported")
 
-    call = torch.compiler.disable(op) if "disable" in advice else op
-    f = call if advice == ALONE else torch.compile(lambda x: call(x) * 2, backend="eager", fullgraph=not advice)
-    assert f(ONE).sum() in (8, 16)
-
-
-@tries("other-text", "Call it outside of vmap, with the batch as a dimension", ALONE)
-def data_set_under_vmap(advice):
-    def f(x):
-        y = torch.zeros_like(x)
-        y.data = x
-        return y
-
-    assert (f if advice else vmap(f))(ONE).sum() == 4
+    call = torch.compiler.disable(op) if advice else op
+    assert torch.compile(lambda x: call(x) * 2, backend="eager", fullgraph=not advice)(ONE).sum() == 16
 
 
 class Checked(torch.fx.Tracer):
@@ -53,16 +40,7 @@ def mutable_operation_traced(advice):
     Checked().trace(make_fx(functionalize(f) if "Trace" in advice else f)(ONE))
 
 
-@tries("other-text", "compute the gradient without `create_graph=True`")
-def second_derivative_that_is_no_number(advice):
-    x = torch.zeros(2, requires_grad=True)
-    with torch.autograd.set_detect_anomaly(True):
-        (y,) = torch.autograd.grad(x.tanh().sum(), x, create_graph=not advice)
-        if not advice:
-            torch.autograd.grad(y, x, torch.full((2,), torch.inf))
-
-
-@tries("other-text", "Under torch.compile leave out `fullgraph=True`", "can be traced if it is an operator")
+@tries("other-text", "leave `fullgraph=True` out", "can be traced if it is an operator")
 def function_of_an_extension(advice):
     warnings.simplefilter("ignore")  # of the break in the graph
     f = time.perf_counter
@@ -72,10 +50,7 @@ def function_of_an_extension(advice):
 
 
 untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a diagnosis")
-untried("other-text", "Pass contiguous, dense tensors on the device of the group's backend", "needs a GPU")
-untried("other-text", "Call it outside of the transform", "the texts are faults of PyTorch")
-untried("other-text", "If the call is right: compile and link", "needs two builds")
-untried("other-text", "Run it on local tensors", "tried for the text that an operator has no sharding strategy")
+untried("other-text", "If an extension takes part: build it again", "the texts are faults of PyTorch")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
 untried("other-text", "Give an operator of your own a fake implementation", "tried for texts about its absence")
@@ -116,14 +91,14 @@ def checkpoint_of_frozen_inputs(advice):
     checkpoint(layer, torch.ones(1, 2), use_reentrant=not advice).sum().backward()
 
 
-@tries("other-text", "run the model with tensors that have data", until="2.4")
+@tries("no-device-module", "run the model with tensors that have data", until="2.4")
 def autocast_of_meta_tensors(advice):
     x = torch.ones(2, device="cpu" if advice else "meta")
     with torch.autocast(x.device.type, dtype=torch.bfloat16):
         x + x
 
 
-@tries("other-text", "Convert the tensor before the call: `x.to_dense()`")
+@tries("no-strides", "Convert it before the call: `x.to_dense()`")
 def filled_as_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()
     x = x.to_dense() if advice else x
@@ -136,14 +111,7 @@ def quantized_tensor_made_fake(advice):
     FakeTensorMode().from_tensor(q.dequantize() if advice else q)
 
 
-untried("other-text", "`torch.nested.to_padded_tensor(x, 0)`", "tried for other texts about nested tensors")
-untried("other-text", "Leave autocast out for the call", "tried for operators that have no autocast kernel")
-untried("other-text", "If the exporter lacks an operator", "needs the packages of the exporter")
 untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
-untried("other-text", "names the call whose backward fails", "a diagnosis")
-untried("other-text", "is the registration that is refused", "an explanation")
-untried("other-text", "PyTorch met what it takes for impossible", "the texts are faults of PyTorch")
-untried("other-text", "Call it with plain tensors", "tried for the text that no subclass handles an operator")
 untried("changed-in-place", "set_detect_anomaly(True)", "a diagnosis")
 
 
@@ -176,9 +144,6 @@ def annotation_that_is_a_string(advice):
 
 untried("no-sharding", "If it runs in inference mode", "needs several processes")
 untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++")
-
-
-untried("other-text", "or compile the parts before and after it apart", "tried for texts that name the operator")
 
 
 @tries("backward-call", "Reduce the result to one number", "or pass its gradient")
