@@ -18,7 +18,6 @@ from dispatch_cli.answers.explain.wording import slot_sentences
 from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, registrations_report
 from dispatch_cli.answers.table.report import table_report
-from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
@@ -108,7 +107,7 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
     for key in keys:
         backend = backend_of(state.dispatcher.universe, key)
-        report = coverage_report(state, backend, names, overlay=overlay_of(state.dispatcher, backend.key))
+        report = coverage_report(state, backend, names)
         expected, shown = report_data(report)["operators"], script.ask("coverage", key)
         written = [[words(row), trains(row)] for row in report.operators]
         yield from differing(f"words of coverage {key}", written, [row["words"] for row in shown])

@@ -102,7 +102,6 @@ def command(
     warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
     from dispatch_cli.answers.coverage.report import coverage_report
-    from dispatch_cli.answers.table.slot_notes import overlay_of
     from dispatch_cli.engine.coverage.answers import Service
 
     report = coverage_report(
@@ -112,7 +111,6 @@ def command(
         tags,
         served_by=tuple(Service(service) for service in dict.fromkeys(served_by)),
         against=against,
-        overlay=overlay_of(state.dispatcher, backend.key),
     )
     show(report, out)
     if out.file is not None:
@@ -152,7 +150,7 @@ def _gate(report: CoverageReport, wanted: float) -> int:
     """The exit code; standard error says why it is 1, and what it leaves out."""
     from dispatch_cli.answers.coverage.wording import served_by, served_share
 
-    is_under = report.is_under(wanted)
+    is_under = 100 * report.served < wanted * (report.chosen - report.not_known)
     if is_under:
         how = served_by(report)
         say(f"{report.backend.key}: {served_share(report)}, which is under {wanted:g} %{f': {how}' if how else ''}\n")

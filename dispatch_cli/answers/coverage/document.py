@@ -11,7 +11,6 @@ from dispatch_cli.answers.coverage.wording import (
     GRADIENTS_MEAN,
     LACKS_MEAN,
     NEEDS,
-    NEEDS_COUNTED,
     SERVED_MEANS,
     SERVICE_NAMES,
     SERVICE_TONES,
@@ -101,7 +100,7 @@ def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
     older = ", ".join(against)
     if not report.needs:
         return f"nothing is needed that {older} did not need"
-    kinds = ", ".join(f"{need.operators:,} {NEEDS_COUNTED[need.need]}" for need in report.needs)
+    kinds = ", ".join(f"{need.operators:,} {NEEDS[need.need]}" for need in report.needs)
     if report.served_by:
         return f"needed since {older}: {kinds}; {plural(len(report.operators), 'operator')} of these listed"
     verb = "needs" if len(report.operators) == 1 else "need"

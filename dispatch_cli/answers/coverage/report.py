@@ -19,6 +19,7 @@ from dispatch_cli.answers.coverage.counts import (
     need_counts,
 )
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
+from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, schema_kind
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.history.state import State
@@ -77,10 +78,6 @@ class CoverageReport(StartsFrom):
     served_by: tuple[Service, ...]
     operators: tuple[CoverageRow, ...]
 
-    def is_under(self, wanted: float) -> bool:
-        """True if fewer percent of the operators are served; those of which it is not known do not count."""
-        return 100 * self.served < wanted * (self.chosen - self.not_known)
-
 
 def coverage_report(
     state: State,
@@ -90,7 +87,6 @@ def coverage_report(
     *,
     served_by: tuple[Service, ...] = (),
     against: State | None = None,
-    overlay: str | None = None,
 ) -> CoverageReport:
     """Services of *names* on a backend.
 
@@ -113,7 +109,7 @@ def coverage_report(
         **counts._asdict(),
         against=None if against is None else against.over,
         needs=need_counts(covered, needed),
-        overlay=overlay,
+        overlay=overlay_of(state.dispatcher, backend.key),
         served_by=served_by,
         operators=tuple(_row(state, name, answer, needed.get(name, NOTHING_NEEDED)) for name, answer in listed),
     )

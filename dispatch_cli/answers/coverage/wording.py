@@ -119,12 +119,6 @@ GRADIENTS_MEAN = {
     Gradient.DROPPED: "the gradient of the operators that the kernel calls, if any, without a warning",
 }
 NEEDS = {
-    BackendNeed.NEW: "new operator",
-    BackendNeed.SCHEMA: "schema changed",
-    BackendNeed.SERVICE: "service lost",
-    BackendNeed.TRAINING: "training lost",
-}
-NEEDS_COUNTED = {
     BackendNeed.NEW: "new",
     BackendNeed.SCHEMA: "with another schema",
     BackendNeed.SERVICE: "no longer served",

@@ -149,7 +149,6 @@ def command(
     does not update the slot (check stale-live-table). Text groups what differs; --op shows each; JSON and CSV have
     everything. Exits with 1 if there is a difference.
     """
-    from dispatch_cli.answers.diff.parts import PARTS as EVERY_PART
     from dispatch_cli.answers.diff.parts import DiffChoice
     from dispatch_cli.answers.diff.report import diff_report
 
@@ -159,7 +158,7 @@ def command(
     if absent is not None:
         states.insert(named.index((absent,)), state_without(absent, states[0]))
     operators, higher_order = _operators(states, ops)
-    chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or EVERY_PART)
+    chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or PARTS)
     report = diff_report(states[0], states[1], ((sides[0], *further_old), (sides[1], *further_new)), chosen)
     for state in states:
         note_conditions(state, state.own_operators(), out.color)

@@ -15,15 +15,6 @@ from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
 """Values of --only: those of `dispatch_cli.trace.facts.CallFact`, which is not imported for it."""
-_OF_A_RUN = {
-    "python": "--python",
-    "save": "--save",
-    "max_size": "--max-size",
-    "no_lines": "--no-lines",
-    "no_state": "--no-state",
-    "verify": "--verify",
-}
-"""Parameters that say how a program is run, and their options."""
 
 
 class _TraceCommand(Command):
@@ -194,8 +185,10 @@ def command(
         run = RunAsked(program, is_module, python, save, max_size, no_lines, no_state, verify)
         trace_run.run_program(run, asked, out)
         return
-    if given := [option for name, option in _OF_A_RUN.items() if context.params[name]]:
-        raise click.UsageError(f"{given[0]} says how a program is run, and {recording} is a recording.")
+    of_a_run = [name for name in RunAsked._fields if name not in ("program", "is_module") and context.params[name]]
+    if of_a_run:
+        option = f"--{of_a_run[0].replace('_', '-')}"
+        raise click.UsageError(f"{option} says how a program is run, and {recording} is a recording.")
     if len(program) > 1:
         raise click.UsageError(f"Give one recording; {program[1]} is too much.")
     trace_answer.show_trace(trace_answer.trace_view(recording), asked, out)

@@ -236,13 +236,6 @@ def _row(view: TraceView, item: Item) -> TraceRow:
     )
 
 
-class HeaviestLines(NamedTuple):
-    """The lines of each thread, in order, and those that they are inside of. lines: that all trees have."""
-
-    threads: tuple[TraceThread, ...]
-    lines: int
-
-
 class _Line(NamedTuple):
     """A line in its tree. number: of all lines. parent: the one that it is inside of."""
 
@@ -252,11 +245,11 @@ class _Line(NamedTuple):
     parent: _Line | None
 
 
-def heaviest_lines(threads: Iterable[TraceThread], most: int) -> HeaviestLines:
-    """The *most* lines of calls that took longest, with the calls inside of them.
+def heaviest_lines(threads: Iterable[TraceThread], most: int) -> tuple[tuple[TraceThread, ...], int]:
+    """The *most* lines of calls that took longest, in the threads that have some, and the number of all lines.
 
-    Calls whose end is not recorded come first: the program was in them when it was killed. A repeated group has no time
-    of its own: it is there with what is inside of it.
+    Each is there with the lines that it is inside of. Calls whose end is not recorded come first: the program was in
+    them when it was killed. A repeated group has no time of its own: it is there with what is inside of it.
     """
     numbers = count()
     lines = (line for thread in threads for line in _lines(thread, numbers) if line.row.operator is not None)
@@ -271,7 +264,7 @@ def heaviest_lines(threads: Iterable[TraceThread], most: int) -> HeaviestLines:
         thread._replace(rows=iter([line.row for line in of_thread]))
         for thread, of_thread in groupby(in_order, key=lambda line: line.thread)
     )
-    return HeaviestLines(tuple(shown_threads), next(numbers))
+    return tuple(shown_threads), next(numbers)
 
 
 def _lines(thread: TraceThread, numbers: Iterator[int]) -> Iterator[_Line]:

@@ -22,7 +22,6 @@ from dispatch_cli.answers.coverage.overview_document import title as overview_ti
 from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow, coverage_report, with_tags
 from dispatch_cli.answers.coverage.wording import served_by, served_share
 from dispatch_cli.answers.shared.selection import select_names
-from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
@@ -218,7 +217,7 @@ def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> 
     by_name = select_names(all_names, group[1]) if group[:1] == ("--op",) else all_names
     names, tags = [OperatorName.parse(name) for name in by_name], group[1:] if group[:1] == ("--tag",) else ()
     names = with_tags(state, names, tags) if tags else names
-    report = coverage_report(state, backend, names, tags, overlay=overlay_of(state.dispatcher, backend.key))
+    report = coverage_report(state, backend, names, tags)
     return PaneAnswer(report, session.command("coverage", *group, before=(key,)))
 
 
