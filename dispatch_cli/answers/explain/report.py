@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -11,7 +10,7 @@ from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
-from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow
+from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
 from dispatch_cli.answers.table.differences import python_row
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below
@@ -73,9 +72,9 @@ def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanat
         key=alias,
         registered=_registered(state, name, alias),
         fills=runs_of((key for key in covered if key in fills), universe.slot),
-        lost=alike((row for row in rows if row.key not in fills), _answer),
+        lost=alike((row for row in rows if row.key not in fills), answer_of),
         uncovered=runs_of((key for key in universe.slots if key not in covered), universe.slot),
-        stale=alike((row for row in rows if row.stale), _answer),
+        stale=alike((row for row in rows if row.stale), answer_of),
     )
 
 
@@ -83,7 +82,7 @@ def explain_block(state: State, name: OperatorName, functionality: str) -> Block
     """Explain a functionality that is not a runtime key itself. Errors: Refused for an unknown operator."""
     keys = state.dispatcher.universe.per_backend[functionality]
     rows = _rows(state, name, keys)
-    return BlockExplanation(functionality, _registered(state, name, functionality), alike(rows, _answer))
+    return BlockExplanation(functionality, _registered(state, name, functionality), alike(rows, answer_of))
 
 
 def _covered(universe: Universe, alias: str) -> tuple[str, ...]:
@@ -105,13 +104,6 @@ def _rows(state: State, name: OperatorName, keys: tuple[str, ...]) -> tuple[Tabl
     stale = dispatcher.stale_slots(name)
     before = changed_slots(state, name)
     return tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in keys)
-
-
-def _answer(row: TableRow) -> Hashable:
-    """PyTorch's own fallbacks are one answer."""
-    kernel = None if row.core_fallback else (row.kernel, row.span)
-    live = row.stale, row.live_kernel if row.stale else None
-    return row.rule, kernel, row.fallthrough, live, row.before, row.blockers
 
 
 class Cause(NamedTuple):
