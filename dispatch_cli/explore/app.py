@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -144,6 +145,8 @@ class ExploreApp(Going, Trying, FilesApp):
             self.call_after_refresh(self.stage.focus_on, self.front)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
+        if not self.is_headless:  # a terminal that goes without SIGHUP ends the program, too
+            self.set_interval(1, lambda: None if os.isatty(0) else self.exit())
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE

@@ -66,19 +66,6 @@ def filling(session: Session, spot: Spot) -> Concerned | None:
     return next((row for row in concerned if row.role in roles), None)
 
 
-def switch_at(session: Session, spot: Spot) -> bool:
-    """Leave out on trial the last registration at a key without a slot (an alias key, a functionality), or take that
-    back. True if there was something to do. Errors: Refused.
-    """
-    there = [item for item in session.whatif.registrations(spot.operator) if item.name.key == spot.key]
-    off = [number for number, removal in switched_off(session, spot) if removal.which.key == spot.key]
-    if there:
-        session.whatif.apply(Removal(there[-1].name))
-    elif off:
-        session.whatif.take_back(off[-1])
-    return bool(there or off)
-
-
 def switched_off(session: Session, spot: Spot) -> tuple[tuple[int, Removal], ...]:
     """The registrations of the operator, and the backend fallbacks at the key, that are left out on trial."""
     if not session.has_tried:

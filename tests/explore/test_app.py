@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -141,6 +144,26 @@ def test_messages_are_no_markup() -> None:
         assert not first.markup and not second.markup
 
     drive(session(), steps)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_the_program_ends_with_its_terminal() -> None:
+    """Also where no signal says so, as when the window of a remote shell goes."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "dispatch_cli", "explore", "examples/stale.yaml"]
+    ignored = "import os, sys; from signal import *; signal(SIGHUP, SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", ignored, *command], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    ) as run:
+        os.close(theirs)
+        try:
+            while b"stale::" not in os.read(ours, 1 << 16):
+                pass
+            os.close(ours)
+            assert run.wait(timeout=60) == 0
+        finally:
+            run.kill()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from dispatch_cli import api
 from dispatch_cli.answers.explain.rule_steps import Concerned
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.explore.answers.slot import slot_answer
-from dispatch_cli.explore.answers.table import Resolver, TableOptions, table_answer
+from dispatch_cli.explore.answers.table import TableOptions, table_answer
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
@@ -64,7 +64,6 @@ def test_what_is_shown_is_what_the_command_prints(name: str) -> None:
         options = TableOptions(
             grid=chance.random() < 0.5,
             every=chance.random() < 0.5,
-            resolver=chance.choice([*Resolver]),
             keys=chance.choice(("", "cuda", "*Meta")),
         )
         assert_prints(table_answer(session, spot, options))
@@ -76,7 +75,7 @@ def test_keys_without_a_slot_and_higher_order_operators() -> None:
     for key in ("CompositeImplicitAutograd", "Sparse", "AutogradFunctionality"):
         assert_prints(slot_answer(session, ADD._replace(key=key)))
     assert slot_answer(session, ADD._replace(key="Nothing")) is None
-    assert_prints(table_answer(session, Spot(higher_order="cond"), TableOptions(True, False, Resolver.DIFFERENCES)))
+    assert_prints(table_answer(session, Spot(higher_order="cond"), TableOptions(True, False)))
     for key in ("CUDA", "Autograd", "FakeTensorMode", "transform=Vmap"):
         assert_prints(slot_answer(session, Spot(None, key, "cond")))
 
@@ -155,7 +154,7 @@ def test_names_of_kernels_are_data(tmp_path: Path) -> None:
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(Spot(OperatorName.parse("my::op"), "CPU"), "table")
-        for key in ("v", "p", "p", "x"):
+        for key in ("v", "v", "x"):
             await pilot.press(key)
             await pilot.pause(0.2)
             assert all(sign.isprintable() or sign == "\n" for sign in screen_text(app))
@@ -184,6 +183,6 @@ def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch
             shown[type(pane.view.target)] = notice.message
         (span,) = (row.span for row in pane.answer.report.what.registrations if row.kernel == "norm_math")  # type: ignore[union-attr]
         assert f"The place is {span}." in shown[Concerned]
-        assert "There is no place in a file here." in shown.values()
+        assert any("There is no place in a file here" in text for text in shown.values())
 
     drive(Session(api.load_state((file,)), (file,)), steps)

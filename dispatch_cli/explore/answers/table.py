@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,13 +24,6 @@ DEFAULT_KEY = "CPU"
 Report = TypeVar("Report")
 
 
-class Resolver(Enum):
-    """Choices that a table shows; the value is the one of ``--resolver``."""
-
-    CPP = "cpp"
-    DIFFERENCES = "differences"
-
-
 class TableOptions(NamedTuple):
     """Display options of a table.
 
@@ -41,7 +33,6 @@ class TableOptions(NamedTuple):
 
     grid: bool = False
     every: bool = False
-    resolver: Resolver = Resolver.CPP
     keys: str = ""
 
     @property
@@ -66,35 +57,23 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
             return None
         from dispatch_cli.answers.table.higher_order.report import slots_of
 
-        resolver = Resolver.CPP
-        report: object = whole(table_report(state, (), keys, slots_of(state, (operator,), keys)))
+        report = table_report(state, (), keys, slots_of(state, (operator,), keys))
     else:
-        name, resolver = spot.operator, options.resolver
-        if name is None or name not in state.dispatcher:
+        if spot.operator is None or spot.operator not in state.dispatcher:
             return None
-        report = _report(state, name, resolver, keys)
-    return PaneAnswer(report, session.command("table", *_arguments(session, spot, options, resolver)))
+        report = table_report(state, (spot.operator,), keys)
+    return PaneAnswer(whole(report), session.command("table", *_arguments(session, spot, options)))
 
 
-def _report(state: State, name: OperatorName, resolver: Resolver, keys: frozenset[str] | None) -> object:
-    if resolver is Resolver.CPP:
-        return whole(table_report(state, (name,), keys))
-    from dispatch_cli.answers.table.differences import differences_report
-
-    return whole(differences_report(state, (name,), keys))
-
-
-def _arguments(session: Session, spot: Spot, options: TableOptions, resolver: Resolver) -> tuple[str, ...]:
+def _arguments(session: Session, spot: Spot, options: TableOptions) -> tuple[str, ...]:
     chosen = ["--op", operator_glob(session, spot)]
     if options.glob:
         chosen += ["--key", options.glob]
-    if resolver is not Resolver.CPP:
-        chosen += ["--resolver", resolver.value]
-    if options.grid and resolver is Resolver.CPP and spot.higher_order is None:
+    if options.grid and spot.higher_order is None:
         chosen += ["--view", "grid"]
-    elif options.every and resolver is not Resolver.DIFFERENCES:
+    elif options.every:
         chosen.append("--full")
-    elif not options.glob and resolver is Resolver.CPP and spot.higher_order is None:
+    elif not options.glob and spot.higher_order is None:
         chosen += ["--view", "rows"]
     return tuple(chosen)
 
@@ -149,7 +128,7 @@ class ShownKeys(NamedTuple):
     row: Any
 
 
-def place_of(item: object) -> ShownKeys | None:
+def place_of(item: Any) -> ShownKeys | None:
     """Place that a row or a cell of a table leads to."""
     if isinstance(item, MatrixCell):
         item = item.target
@@ -159,28 +138,15 @@ def place_of(item: object) -> ShownKeys | None:
         return ShownKeys((item.key,), item)
     if isinstance(item, Fact) and isinstance(item.link, list):
         return ShownKeys(tuple(row.key for row in item.link), item.link[0])
-    return _other_place_of(item) if type(item) in (list, tuple) else None
-
-
-def _other_place_of(item: Any) -> ShownKeys | None:
-    """The same in tables of higher-order operators, and of what Python chooses."""
-    # what the first frame does not need is imported when it is asked for
-    from dispatch_cli.answers.shared.divergences import DivergenceGroup
-    from dispatch_cli.answers.table.higher_order.report import ImplRow
-
-    row = item[0]
-    if isinstance(row, ImplRow):
-        # as ``explain`` names it
+    if isinstance(item, list) and item and hasattr(item[0], "registered_at"):
+        # implementations of a higher-order operator, as ``explain`` names them
+        row = item[0]
         return ShownKeys((f"{row.kind.value}={row.name}",) if row.name else tuple(row.registered_at), row)
-    return ShownKeys(item[1].keys.keys, item[1]) if isinstance(item[-1], DivergenceGroup) else None
+    return None
 
 
 def table_blocks(report: Any, universe: Universe, options: TableOptions) -> Iterator[Block]:
     """The document of a table's report."""
-    if report.REPORT == "python-differences":
-        from dispatch_cli.answers.table import differences_document
-
-        return differences_document.document(report, universe=universe)
     if options.grid and report.operators:
         from dispatch_cli.answers.table import grid_document
 

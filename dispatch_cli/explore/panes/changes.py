@@ -171,18 +171,8 @@ class ChangesPane(Pane):
         place = item.span if isinstance(item, NamedRegistration) else item
         if isinstance(place, Span):
             self.post_message(self.OpenPlace(place))
-        elif isinstance(item, NamedRegistration):
-            self.say_no_file(", ".join(self.session.original.over))
-        elif isinstance(item, MadeChange):
-            self._say_where_changes_are()
         else:
             self.say_no_place()
-
-    def _say_where_changes_are(self) -> None:
-        if self.session.unsaved:
-            self.notify("A change on trial is in no file yet: w writes it.")
-        else:
-            self.notify(f"The changes on trial are in {self.session.whatif.path}.")
 
     # changes
 

@@ -28,7 +28,7 @@ from dispatch_cli.explore.answers.slot import (
 )
 from dispatch_cli.explore.answers.table import with_key
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.switch import filling, switch_at, switched_off
+from dispatch_cli.explore.switch import filling, switched_off
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.span import Span
@@ -163,15 +163,8 @@ class SlotPane(Pane):
         registration = target if isinstance(target, Concerned) else filling(self.session, self._spot)
         if registration is not None:
             self.switch_off(self._spot, registration)
-        elif self._spot.key in self.session.state.dispatcher.universe.slot:
-            self.notify(f"No registration fills {self._spot.key}: there is none to switch off.")
-        elif self._spot.operator is not None:
-            self.try_out(self._switch_at)
-
-    def _switch_at(self) -> None:
-        """Switch off, or on again, what is at a key without a slot."""
-        if not switch_at(self.session, self._spot):
-            self.notify(f"Nothing is registered at {self._spot.key}: there is nothing to switch off.")
+        else:
+            self.notify(f"No registration fills {self._spot.key}: 4 lists all that can be switched off.")
 
     def action_edit(self) -> None:
         """See the place under the cursor in the editor; of the rule that fired, that of what fills the slot."""
@@ -181,7 +174,5 @@ class SlotPane(Pane):
         span = target.span if isinstance(target, Concerned) else target
         if isinstance(span, Span):
             self.post_message(self.OpenPlace(span))
-        elif isinstance(target, Concerned):
-            self.say_no_file(target.origin.state)
         else:
             self.say_no_place()

@@ -13,7 +13,6 @@ from textual.widgets import Static
 
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import (
-    Resolver,
     ShownKeys,
     TableOptions,
     place_of,
@@ -28,7 +27,6 @@ from dispatch_cli.explore.views.pane import SWITCHES_OFF, Pane
 from dispatch_cli.render.document import Block, Paragraph
 from dispatch_cli.render.printed import safe
 
-_NEXT = {Resolver.CPP: Resolver.DIFFERENCES, Resolver.DIFFERENCES: Resolver.CPP}
 NARROW = 60
 """Columns below which a sentence needs more lines."""
 
@@ -56,7 +54,6 @@ class TablePane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "toggle_grid", "Grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
-        Binding("p", "next_resolver", "Python", tooltip="The C++ table, or the slots where Python chooses otherwise"),
         Binding("f", "filter", "Filter", tooltip="Show only some keys: a part of their names, or a glob"),
         Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
         Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
@@ -161,24 +158,18 @@ class TablePane(Pane):
         span = getattr(row, "span", None)
         if span is not None:
             self.post_message(self.OpenPlace(span))
-        elif getattr(row, "kernel", None) is None:
-            self.notify("There is no place to open here: nothing is registered.")
         else:
-            self.say_no_file(", ".join(self.session.original.over))
+            self.say_no_place()
 
     # what is shown
 
     def action_toggle_grid(self) -> None:
-        """Rows, or a grid of the C++ table."""
-        self._change(self.options._replace(grid=not self.options.grid, resolver=Resolver.CPP))
+        """Rows, or a grid."""
+        self._change(self.options._replace(grid=not self.options.grid))
 
     def action_toggle_every(self) -> None:
         """A row for each slot, or one for adjacent slots with the same answer."""
         self._change(self.options._replace(every=not self.options.every, grid=False))
-
-    def action_next_resolver(self) -> None:
-        """Show the C++ table, or the slots where Python chooses otherwise."""
-        self._change(self.options._replace(resolver=_NEXT[self.options.resolver], grid=False))
 
     def action_filter(self) -> None:
         """Ask for a part of the names of keys."""

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Key
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
@@ -19,7 +18,7 @@ from dispatch_cli.answers.shared.selection import has_words
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks, Rows
 from dispatch_cli.explore.views.lines_view import LinesView
-from dispatch_cli.explore.views.pane import LOW, SOON, Pane
+from dispatch_cli.explore.views.pane import SOON, Pane
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, TableBlock
 from dispatch_cli.render.printed import safe
@@ -39,9 +38,6 @@ class ListPane(Pane):
     ListPane Input:focus { background: $boost; }
     ListPane > Rows { height: auto; max-height: 50%; min-height: 4; }
     ListPane > #detail { height: 1fr; border-top: solid $panel; }
-    ListPane.-low .head { max-height: 1; }
-    ListPane.-low > Rows { height: 1fr; max-height: 100%; min-height: 2; }
-    ListPane.-low > #detail { height: 40%; min-height: 1; border-top: none; }
     ListPane.-no-list > #detail { height: 1fr; }
     ListPane.-no-list > Rows, ListPane.-no-list Filter { display: none; }
     """
@@ -67,10 +63,6 @@ class ListPane(Pane):
         with Vertical(classes="top"):
             yield self.head
             yield self.filter
-
-    def on_resize(self) -> None:
-        """In few lines the list comes before all else."""
-        self.set_class(self.size.height < LOW, "-low")
 
     # what a view defines
 
@@ -212,15 +204,6 @@ class ListPane(Pane):
             self.say_no_place()
         else:
             self.post_message(self.OpenPlace(place))
-
-    def on_key(self, event: Key) -> None:
-        """From the first row, up goes to the filter, and down from there to the list."""
-        if event.key == "down" and self.filter.has_focus:
-            self.list.focus()
-            event.stop()
-        if event.key == "up" and self.list.has_focus and self.list.cursor == 0 and self.list.scroll_offset.y == 0:
-            self.filter.focus()
-            event.stop()
 
 
 def _safe(text: str) -> str:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 SOON = 0.04
 """Seconds for which a cursor rests until views follow it."""
-LOW = 14
-"""Lines of a view below which there is room only for the most important."""
 SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"
 """Description of the key for that, for help."""
 
@@ -123,14 +121,9 @@ class Pane(Vertical):
         if self.try_out(lambda: switch.take_advice(self.session, edits)):
             self.notify(f"The change is on trial: 4 shows what it leads to, u takes it back.{more}")
 
-    def say_no_file(self, state: str | None) -> None:
-        """Say why the place of a registration cannot be opened. state: the embedded state that it is part of."""
-        whole = f"It is part of {state or 'PyTorch itself'}."
-        self.notify(f"This registration is in no file that can be opened. {whole}")
-
     def say_no_place(self) -> None:
         """Say that what the cursor is on is in no file."""
-        self.notify("There is no place in a file here.")
+        self.notify("There is no place in a file here: embedded states, and changes that are not written, are in none.")
 
     def answered(self, answer: PaneAnswer | None) -> None:
         """Note what is shown, and tell the application, which shows the command line."""
