@@ -69,7 +69,7 @@ The checks of `dispatch-cli check-invariants`: why each exists, bad and good exa
 CHECKS_TAIL = """
 ## What the checks find in PyTorch itself
 
-`dispatch-cli check-invariants --base torch-2.15 --view summary` shows it.
+`dispatch-cli check-invariants --base torch-2.15 --full` shows it, a row per check at the end.
 
 In the 3,624 operators of 2.15 no slot is stale, no AutogradOther is ambiguous and no composite kernel is displaced. The
 findings in 2.15 and 2.4 are:

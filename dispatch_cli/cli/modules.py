@@ -41,7 +41,6 @@ DOCUMENTS = {
     "explain": "dispatch_cli.answers.explain.document",
     "explain-higher-order": "dispatch_cli.answers.explain.higher_order.document",
     "findings": "dispatch_cli.answers.findings.document",
-    "findings-summary": "dispatch_cli.answers.findings.summary_document",
     "grid": "dispatch_cli.answers.table.grid_document",
     "guards": "dispatch_cli.answers.findings.guards.document",
     "history": "dispatch_cli.answers.history.document",
@@ -96,6 +95,7 @@ _SHEETS = (
 _VMAP = "leave it out: a vmap always runs before a capture"
 _CONTEXTS = "write `dispatch-cli support FILE --context NAME`, which says what becomes of such calls"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
+_SUMMARY = "write --full, whose text ends with a row per check; `summary` in JSON has the same"
 REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
     ("--against", ("keys",), "write `dispatch-cli diff A B`, which names the keys that only one of two states has"),
@@ -137,11 +137,12 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
         tuple(source for source in _SOURCES if source not in _STRICT),
         "use it with `extract` or `check-invariants`",
     ),
-    ("--summary", ("check-invariants",), "write --view summary"),
+    ("--summary", ("check-invariants",), _SUMMARY),
     ("--theme", ("explore",), "set the variable TEXTUAL_THEME"),
     ("--timeout", ("extract", "capture", "crossref"), "set the variable DISPATCH_CLI_TIMEOUT to the seconds"),
     ("--timestamp", ("page",), "leave it out: the file has a date"),
     ("--to", ("history",), _VERSIONS),
+    ("--view", ("check-invariants",), _SUMMARY),
     ("--view", ("crossref",), "leave it out: what only one side has is a finding"),
     ("--trace", ("page",), "write `dispatch-cli trace RECORDING --full --format html -o FILE`"),
     ("--vmap", ("capture",), _VMAP),

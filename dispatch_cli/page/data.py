@@ -13,7 +13,7 @@ from dispatch_cli.answers.diff.wording import outcome
 from dispatch_cli.answers.explain.advice.document import fragment
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
-from dispatch_cli.answers.findings.report import FindingsReport, summary_of
+from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
 from dispatch_cli.answers.findings.summary_document import document as findings_document
 from dispatch_cli.answers.findings.summary_document import outcome as findings_outcome
@@ -80,7 +80,7 @@ def page_data(
     pools = Pools(keys)
     keys_report, fallbacks = universe_report(universe), backend_fallbacks_report(state)
     names = [OperatorName.parse(name) for name in dispatcher.names()]
-    outcomes, summary = Outcomes(dispatcher, pools), summary_of(findings)
+    outcomes = Outcomes(dispatcher, pools)
     progress("page: the tables of all operators")
     operators = OperatorColumns(state, outcomes, pools).data(names)
     progress("page: coverage, support and advice")
@@ -125,8 +125,8 @@ def page_data(
         "written": {
             "keys": [*written_blocks(keys_document(keys_report, universe=universe))],
             "fallbacks": [*written_blocks(fallbacks_document(fallbacks))],
-            "findings": [*written_blocks(findings_document(summary))],
-            "outcome": findings_outcome(summary).text,
+            "findings": [*written_blocks(findings_document(findings))],
+            "outcome": findings_outcome(findings).text,
         },
         "coverage": coverage_data(state, names),
         "support": support_data(state),

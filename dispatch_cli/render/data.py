@@ -32,7 +32,7 @@ _OF_CPP = frozenset({"before", "blockers", "live_kernel", "origin", "otherwise",
 _OF_PYTHON = frozenset({"chosen_key", "differs", "python"})
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
-    "FindingsReport": frozenset({"affected", "summary"}),
+    "FindingsReport": frozenset({"affected"}),
     "Finding": frozenset({"mark_follows", "shared", "slots"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderRow": _OF_CPP | _OF_PYTHON | {"core_fallback", "fallthrough"},

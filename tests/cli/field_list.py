@@ -27,7 +27,6 @@ FIELDS = Path(__file__).parent / "fields" / "fields.txt"
 SHEETS = """
 bases
 check-invariants examples/stale.yaml
-check-invariants examples/stale.yaml --view summary
 checks
 coverage MPS --base torch-2.15 --op 'aten::*softmax*'
 coverage examples/out_of_tree_backend.yaml

@@ -51,12 +51,6 @@ if TYPE_CHECKING:
 @filter_option(OWN_OR_ALL)
 @check_options
 @click.option(
-    "--view",
-    type=click.Choice(("findings", "summary")),
-    default="findings",
-    help="summary: a row per check. It has those that found something.",
-)
-@click.option(
     "--severity",
     type=click.Choice(SEVERITIES),
     help="Show findings from here on. Default, of text alone: warning, or what --fail-on says. Other formats show all.",
@@ -69,7 +63,6 @@ def command(
     source: SourceOptions,
     ops: tuple[str, ...],
     options: CheckOptions,
-    view: str,
     severity: str | None,
     full: bool,
     strict: bool,
@@ -84,9 +77,6 @@ def command(
     The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then
     every machine-readable format contains the problems.
     """
-    summary = view == "summary"
-    if summary and out.format in (*FOR_CI, "raw"):
-        raise click.UsageError("--view summary works with --format text, json, csv, markdown or html.")
     settings, project = load_settings(options, source.allow_outside)
     if source.keys and options.guards:
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
@@ -95,7 +85,7 @@ def command(
     names, higher_order = _chosen(state, ops, bool(source.files))
     entries, baseline = read_known(options, project, source.allow_outside)
     from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
-    from dispatch_cli.answers.findings.report import findings_report, summary_of
+    from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.model.severity import Severity
@@ -136,10 +126,8 @@ def command(
 
         write(raw_findings(state.dispatcher, report), out.file)
     else:
-        how: dict[str, Any] = {"lowest": lowest} if out.format == "text" else {}
-        if how and not summary:
-            how["full"] = full
-        show(summary_of(report) if summary else report, out, **how)
+        how: dict[str, Any] = {"lowest": lowest, "full": full} if out.format == "text" else {}
+        show(report, out, **how)
     say_outcome(report, out, lowest)
     failed = report.failed and options.fail_on != NEVER
     not_understood = strict and NOT_UNDERSTOOD in click.get_current_context().meta

@@ -205,11 +205,10 @@ def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = N
     lowest: the mildest severity that text shows; None for all.
     """
     if out.file is not None:
-        from dispatch_cli.answers.findings.report import summary_of
         from dispatch_cli.answers.findings.summary_document import outcome
         from dispatch_cli.model.severity import Severity
 
-        say_written(out.file, outcome(summary_of(report), lowest or Severity.INFO).text)
+        say_written(out.file, outcome(report, lowest or Severity.INFO).text)
 
 
 def check_line(check: Check, before: int, count: int) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.findings import summary_document as findings_summary
 from dispatch_cli.answers.findings.ci.places_wording import common_details, common_related
-from dispatch_cli.answers.findings.report import CODES, FindingsReport, UnlistedFindings, grouped, summary_of
+from dispatch_cli.answers.findings.report import CODES, FindingsReport, UnlistedFindings, grouped
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, severity_run, unlisted_sentence
 from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -54,7 +54,7 @@ def document(report: FindingsReport, *, lowest: Severity = Severity.INFO, full: 
     for rest in unlisted:
         yield Paragraph((severity_run(rest.severity), Run(f"[{rest.check}]: {unlisted_sentence(rest)}")), hang=4)
         yield Gap()
-    yield from findings_summary.document(summary_of(report), counts=full and len(report.summary) > 1, lowest=lowest)
+    yield from findings_summary.document(report, counts=full and len(report.summary) > 1, lowest=lowest)
 
 
 class _Entry(NamedTuple):

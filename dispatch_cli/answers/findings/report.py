@@ -1,10 +1,10 @@
-"""Report on the findings of the checks; and its summary."""
+"""Report on the findings of the checks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -103,9 +103,20 @@ class UnlistedFindings(NamedTuple):
     findings: int
 
 
+class CheckSummary(NamedTuple):
+    """A check that found something: the worst severity of its findings, their number, and that of their operators."""
+
+    code: str
+    check: str
+    severity: Severity
+    findings: int
+    operators: int
+    title: str
+
+
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """Scope and result of a run of the checks.
+class FindingsReport:
+    """Scope and result of a run of the checks; the findings by place, then check, operator and key.
 
     over_assumed: as in `StartsFrom`. operators: how many were looked at: the user's own, those
     that the changes of files concern, and those of guards that found something.
@@ -116,7 +127,13 @@ class Checked:
     conditions: what was looked at where registrations have conditions. unknown_schemas: the operators of which what
     depends on the schema was not checked. undecided: registrations in sources of which something is not known.
     not_understood: statements in sources that may register something.
+    suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
+    summary: the checks that found something, with the numbers of all findings.
+    affected: how many findings each operator has of each severity, listed or not.
+    unlisted: what is not in *findings*, where there is very much.
     """
+
+    REPORT: ClassVar[str] = "findings"
 
     universe: str
     over_assumed: bool
@@ -132,6 +149,12 @@ class Checked:
     unknown_schemas: tuple[str, ...]
     undecided: int
     not_understood: int
+    suppressed_count: int
+    suppressed: tuple[SuppressedFinding, ...]
+    summary: tuple[CheckSummary, ...]
+    affected: Mapping[str, Mapping[Severity, int]]
+    unlisted: tuple[UnlistedFindings, ...]
+    findings: tuple[ReportedFinding, ...]
 
     @property
     def is_nothing_checked(self) -> bool:
@@ -141,48 +164,6 @@ class Checked:
     def fails(self, finding: Finding) -> bool:
         """True if one finding is bad enough to fail the run."""
         return finding.severity.rank <= self.fail_on.rank
-
-
-class CheckSummary(NamedTuple):
-    """A check that found something: the worst severity of its findings, their number, and that of their operators."""
-
-    code: str
-    check: str
-    severity: Severity
-    findings: int
-    operators: int
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class FindingsReport(Checked):
-    """Findings of a run of the checks, by place, then check, operator and key.
-
-    suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
-    summary: the checks that found something, with the numbers of all findings.
-    affected: how many findings each operator has of each severity, listed or not.
-    unlisted: what is not in *findings*, where there is very much.
-    """
-
-    REPORT: ClassVar[str] = "findings"
-
-    suppressed_count: int
-    suppressed: tuple[SuppressedFinding, ...]
-    summary: tuple[CheckSummary, ...]
-    affected: Mapping[str, Mapping[Severity, int]]
-    unlisted: tuple[UnlistedFindings, ...]
-    findings: tuple[ReportedFinding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FindingsSummaryReport(Checked):
-    """The findings in numbers. affected_operators: of how many operators they are."""
-
-    REPORT: ClassVar[str] = "findings-summary"
-
-    affected_operators: int
-    suppressed_count: int
-    summary: tuple[CheckSummary, ...]
 
 
 def findings_report(
@@ -311,16 +292,6 @@ def reported(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
     return tuple(
         ReportedFinding(CODES[finding.check], finding, fingerprint)
         for finding, fingerprint in zip(findings, fingerprints(findings), strict=True)
-    )
-
-
-def summary_of(report: FindingsReport) -> FindingsSummaryReport:
-    """A report in numbers."""
-    return FindingsSummaryReport(
-        **{field.name: getattr(report, field.name) for field in fields(Checked)},
-        affected_operators=len(report.affected),
-        suppressed_count=report.suppressed_count,
-        summary=report.summary,
     )
 
 

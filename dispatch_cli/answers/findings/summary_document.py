@@ -9,14 +9,13 @@ from dispatch_cli.answers.findings.report import (
     CheckedConditions,
     CheckSummary,
     ChosenCheck,
-    FindingsSummaryReport,
+    FindingsReport,
     UnlistedFindings,
 )
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants.units import MOST_CASES
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
-from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
 
 SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
@@ -40,7 +39,7 @@ COLUMNS: list[Column[CheckSummary]] = [
 
 
 def document(
-    report: FindingsSummaryReport,
+    report: FindingsReport,
     *,
     counts: bool = True,
     lowest: Severity = Severity.INFO,
@@ -64,7 +63,7 @@ def document(
     yield Paragraph(outcome(report, lowest))
 
 
-def outcome(report: FindingsSummaryReport, lowest: Severity = Severity.INFO) -> Run:
+def outcome(report: FindingsReport, lowest: Severity = Severity.INFO) -> Run:
     """The end of a run of the checks, in one sentence. lowest: the mildest severity that is shown."""
     checks = sum(check.lacks is not Need.BUILT for check in report.checks)
     if report.checks and not checks:
@@ -83,13 +82,13 @@ def outcome(report: FindingsSummaryReport, lowest: Severity = Severity.INFO) -> 
         counts += f" (--severity {mildest.value} shows {'it' if hidden == 1 else 'all'})"
     if hidden == sum(report.counts.values()) and not report.failed:
         return Run(f"All checks passed but for {counts}: {checked}", Tone.KERNEL)
-    affected = report.affected_operators
+    affected = len(report.affected)
     where = f" in {plural(affected, 'operator')}" if affected else ""
     rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
     return Run(f"{counts}{where}; checked: {checked}{rest}", Tone.BAD if report.failed else Tone.WARN)
 
 
-def _unread(report: FindingsSummaryReport) -> str:
+def _unread(report: FindingsReport) -> str:
     """Counts of registrations that are not decided, and of statements that are not understood."""
     undecided = plural(report.undecided, "registration")
     statements = plural(report.not_understood, "statement")
@@ -100,14 +99,9 @@ def _unread(report: FindingsSummaryReport) -> str:
     return " and ".join(parts)
 
 
-def _where(report: FindingsSummaryReport) -> str:
+def _where(report: FindingsReport) -> str:
     """Name of what was checked: the library that declarations were compared with, or else the universe."""
     return report.universe if report.built is None else report.built.source
-
-
-def sheet(report: FindingsSummaryReport) -> Sheet:
-    """A row for each check that found something."""
-    return Sheet(CheckSummary._fields, report.summary)
 
 
 def severity_run(severity: Severity) -> Run:
@@ -126,7 +120,7 @@ MAX_NAMED = 3
 """Number of operators that are named."""
 
 
-def schema_sentences(report: FindingsSummaryReport) -> Iterator[str]:
+def schema_sentences(report: FindingsReport) -> Iterator[str]:
     """Sentence about operators of which not everything could be checked."""
     if names := report.unknown_schemas:
         yield f"the schema of {_names(names)} is not known; what depends on it was not checked"
@@ -170,7 +164,7 @@ def _operators(count: int, which: str) -> str:
     return f"{plural(count, 'operator')} {which} {'was' if count == 1 else 'were'}"
 
 
-def _left_out(report: FindingsSummaryReport) -> Iterator[str]:
+def _left_out(report: FindingsReport) -> Iterator[str]:
     if report.suppressed_count:
         yield f"{report.suppressed_count} suppressed"
     if report.baseline is not None:

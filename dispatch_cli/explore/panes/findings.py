@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.answers.findings.report import FindingsReport, summary_of
+from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.findings.summary_document import document as summary_document
 from dispatch_cli.answers.findings.summary_document import not_checked_sentences, outcome
 from dispatch_cli.checks.check import Check
@@ -97,12 +97,12 @@ class FindingsPane(ListPane):
         """Outcome of the run, and the choice of its findings."""
         if self._report is None:
             return
-        summary = summary_of(self._report)
-        if summary.operators or summary.summary:
-            yield (outcome(summary).text, "bold")
+        report = self._report
+        if report.operators or report.summary:
+            yield (outcome(report).text, "bold")
         else:
             yield ("No operator was checked", "bold")
-            yield "".join(f"; {sentence}" for sentence in not_checked_sentences(summary.not_checked))
+            yield "".join(f"; {sentence}" for sentence in not_checked_sentences(report.not_checked))
         if shown != len(self._rows):
             yield "\n"
             yield f"{shown:,} of {len(self._rows):,} rows are listed"
@@ -117,7 +117,7 @@ class FindingsPane(ListPane):
             return finding_detail(row)
         if self._report is None:
             return ()
-        return (Paragraph("No finding is like that."),) if self._rows else summary_document(summary_of(self._report))
+        return (Paragraph("No finding is like that."),) if self._rows else summary_document(self._report)
 
     def opens(self, item: Any) -> Any:
         """Target of a part of a finding."""

@@ -18,7 +18,7 @@ from dispatch_cli.answers.findings.ci.places_wording import (
     text_lines,
     worst,
 )
-from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, by_place, summary_of
+from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, by_place
 from dispatch_cli.answers.findings.summary_document import severity_run, unlisted_sentence
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.severity import Severity
@@ -73,7 +73,7 @@ def _property(text: str) -> str:
 def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Iterator[Block]:
     """Step summary: the result of the run, a row for each check that found something, and a row for each place."""
     yield Paragraph(title, kind=ParagraphKind.TITLE)
-    yield from findings_summary.document(summary_of(report))
+    yield from findings_summary.document(report)
     places = sorted(by_place(report.findings), key=lambda group: _worst(group).rank)
     columns: list[Column[list[ReportedFinding]]] = [
         Column("Severity", lambda group, _: severity_run(_worst(group))),
