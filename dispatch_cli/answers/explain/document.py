@@ -26,7 +26,7 @@ from dispatch_cli.answers.explain.wording import (
 )
 from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.wording import answer_text, kernel_label, source_label
+from dispatch_cli.answers.table.wording import answer_text, held_label, kernel_label, source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
     Block,
@@ -211,13 +211,6 @@ def _block(what: BlockExplanation) -> Iterator[Block]:
     yield TableBlock(ANSWERS, what.slots)
 
 
-def _held(run: Folded[TableRow], short: bool) -> Inline:
-    row = run.answer
-    if row.kernel is None:
-        return "-"
-    return "PyTorch's own" if row.core_fallback and len(run.keys) > 1 else kernel_label(row, short)
-
-
 def _decided(run: Folded[TableRow], short: bool) -> Inline:
     row = run.answer
     if row.rule is Rule.NOT_KNOWN:
@@ -229,7 +222,7 @@ def _decided(run: Folded[TableRow], short: bool) -> Inline:
 
 ANSWERS: list[Column[Folded[TableRow]]] = [
     Column("Key", lambda run, short: keys_label(run.keys, short)),
-    Column("Kernel", _held),
+    Column("Kernel", lambda run, short: held_label(run.answer, short)),
     Column("Rule", _decided),
     Column("From", lambda run, _: source_label(run.answer)),
     Column("Declared at", lambda run, _: place_cell(run.answer.span, run.answer.origin), Narrow.BELOW, optional=True),

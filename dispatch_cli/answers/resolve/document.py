@@ -22,7 +22,6 @@ from dispatch_cli.answers.resolve.wording import (
     end_sentence,
     excluded_sentences,
     from_label,
-    held_label,
     left_out_sentence,
     mask_label,
     option_labels,
@@ -37,7 +36,7 @@ from dispatch_cli.answers.resolve.wording import (
     unwrapped_sentence,
 )
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.wording import note_text
+from dispatch_cli.answers.table.wording import held_label, note_text
 from dispatch_cli.checks.support_words import help_words
 from dispatch_cli.engine.call.trace import Does, MaskKind
 from dispatch_cli.render.document import (

@@ -11,7 +11,7 @@ from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveRepor
 from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, step_kernel
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
-from dispatch_cli.answers.table.wording import kernel_label, kernel_phrase, otherwise_text, source_label
+from dispatch_cli.answers.table.wording import held_label, kernel_phrase, otherwise_text, source_label
 from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.call.simulate import Unwrapped
 from dispatch_cli.engine.call.trace import (
@@ -94,13 +94,6 @@ def outcome_kernel_label(outcome: KeyOutcome[TableRow], last: StepReport | None,
             return f"{python.kernel} (Python)"
         row = last.entry
     return held_label(row, short)
-
-
-def held_label(row: TableRow, short: bool) -> str:
-    """A kernel in a table of keys: a dash for none, and PyTorch's own fallbacks as such."""
-    if row.kernel is None:
-        return "-"
-    return "PyTorch's own" if row.core_fallback and (short or row.fallthrough) else kernel_label(row, short)
 
 
 def outcome_rule(outcome: KeyOutcome[TableRow], last: StepReport | None) -> tuple[Rule, str]:

@@ -48,6 +48,13 @@ def kernel_label(row: HasKernel, short: bool = False) -> str:
     return f"fallthrough {kernel}" if fallthrough_text(row.kernel, row.span) else "fallthrough"
 
 
+def held_label(row: TableRow, short: bool) -> str:
+    """A kernel in a table of keys: a dash for none, and PyTorch's own fallbacks as such."""
+    if row.kernel is None:
+        return "-"
+    return "PyTorch's own" if row.core_fallback and (short or row.fallthrough) else kernel_label(row, short)
+
+
 def kernel_phrase(row: TableRow) -> str:
     """A kernel inside a sentence."""
     if row.kernel is None:
