@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
-from typing import NamedTuple
 
+from dispatch_cli.answers.explain.advice.report import HigherOrderAdvice, ImplChange, ManualForMode
 from dispatch_cli.checks.catalogue import guard, higher_order_autograd
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
@@ -39,36 +38,9 @@ _TRANSFORMS = {"Vmap": "vmap", "Grad": "grad", "Jvp": "jvp", FUNCTIONALIZE: "fun
 """Each transform that a call can be in, and the context."""
 
 
-class ManualForMode(Enum):
-    """Advice that is no registration; the value is the name in machine formats."""
-
-    SUPPORT = "support-higher-order-operators"
-    """The mode handles higher-order operators in its ``__torch_dispatch__``."""
-    UNWRAP = "unwrap-functional-tensors"
-    """An implementation for functionalization takes the wrapper off before it calls the operator again."""
-    NOTHING = "nothing"
-    """No implementation that is registered there makes a call work."""
-
-
-class ImplChange(NamedTuple):
-    """Implementations that help. edits: in order. also_changes: the other slots with another answer then."""
-
-    edits: tuple[ImplEdit, ...]
-    also_changes: tuple[str, ...] = ()
-
-
-class HigherOrderAdvice(NamedTuple):
-    """Advice for a place. changes: the best one first. manual: help that is no registration."""
-
-    changes: tuple[ImplChange, ...] = ()
-    manual: ManualForMode | None = None
-
-
-def advice_for(state: State, operator: HigherOrderOperator, place: ImplPlace) -> HigherOrderAdvice | None:
-    """Advice where a call fails at a place; None where it does not fail there."""
+def advice_for(state: State, operator: HigherOrderOperator, place: ImplPlace) -> HigherOrderAdvice:
+    """Advice for a place where a call fails."""
     table = state.higher_order_table(operator)
-    if answer_at(table, place, state.modes).found is not AtPlace.ERROR:
-        return None
     if place == (ImplKind.SUBCLASS, FUNCTIONAL_CLASS):
         return HigherOrderAdvice(manual=ManualForMode.UNWRAP)
     if place.name == UNDEFINED:  # no implementation can be declared there

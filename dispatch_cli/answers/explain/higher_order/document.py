@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, ImplChange, ManualForMode
+from dispatch_cli.answers.explain.advice.report import HigherOrderAdvice, ImplChange, ManualForMode
 from dispatch_cli.answers.explain.document import RULES, headed
 from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState

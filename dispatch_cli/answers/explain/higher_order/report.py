@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.explain.advice.higher_order import HigherOrderAdvice, advice_for
+from dispatch_cli.answers.explain.advice.report import HigherOrderAdvice
 from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
@@ -142,8 +142,19 @@ def explain_higher_order(
         rules=tuple(_rules(state, table, place.name)) if asks_rules else (),
         slots=slots,
         impls=impls.impls,
-        advice=None if answer is None else advice_for(state, operator, place),
+        advice=_advice(state, operator, place, answer),
     )
+
+
+def _advice(
+    state: State, operator: HigherOrderOperator, place: ImplPlace, answer: PlaceAnswer | None
+) -> HigherOrderAdvice | None:
+    """Advice where a call fails; otherwise nothing is imported to try changes."""
+    if answer is None or answer.found is not AtPlace.ERROR:
+        return None
+    from dispatch_cli.answers.explain.advice.higher_order import advice_for
+
+    return advice_for(state, operator, place)
 
 
 def _row(answer: PlaceAnswer) -> PlaceRow:
