@@ -11,8 +11,9 @@ from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.declarations.source import read
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Tone
+from dispatch_cli.render.document import Excerpt, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.problems import snippet
+from dispatch_cli.render.text import Style, text
 
 LINE = "{CPU: op_cpu, XLA: b, CPU2: c, CPU: d}"
 
@@ -97,3 +98,25 @@ def test_an_expression_is_named_by_its_place(
     Path("a.py").write_text(SOURCE, encoding="utf-8")
     read("a.py")
     assert when_words(when, Span("a.py", 6, 9)) == words
+
+
+@pytest.mark.parametrize("width", [40, 80, None])
+@pytest.mark.parametrize("before", [0, 50, 150, 400])
+def test_a_line_is_cut_around_what_is_underlined(before: int, width: int | None) -> None:
+    line = f"{'a' * before}MEANT{'b' * 300}"
+    excerpt = Excerpt(123, line, before, 5, Tone.BAD, indent=4)
+    shown, marks = "".join(text([excerpt], Style(width))).splitlines()
+    assert max(len(shown), len(marks)) <= (width or 160 + len("    123 | "))
+    assert [shown[at] for at, sign in enumerate(marks) if sign == "^"] == [*"MEANT"]
+    assert shown.startswith("    123 | ") and ("…" in shown[:12]) == (not shown[10:].startswith(line[:5]))
+
+
+def test_code_that_hangs_goes_on_further_in() -> None:
+    code = Paragraph(
+        Run(f"  dispatch: {{{', '.join(f'KEY{number}: kernel' for number in range(9))}}}"), 4, 4, ParagraphKind.CODE
+    )
+    (whole,) = "".join(text([code], Style(None))).splitlines()
+    first, *others = "".join(text([code], Style(60))).splitlines()
+    assert " ".join(row.strip() for row in (first, *others)) == whole.strip()
+    assert first.startswith(" " * 6 + "dispatch") and all(len(row) - len(row.lstrip()) == 10 for row in others)
+    assert max(map(len, (first, *others))) <= 60

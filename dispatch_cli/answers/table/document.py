@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import partial
@@ -94,13 +94,12 @@ def document(report: TableReport, *, universe: Universe, rows: Rows = Rows.FOLDE
             yield Gap()
         between = True
         yield from heading(table)
-        yield from (
-            _rows_by_kind(table, autograd_keys)
-            if rows is Rows.BY_KIND
-            else _rows(
-                table, unfolded(table.entries) if rows is Rows.EVERY_SLOT else fold_table(table.entries, autograd_keys)
-            )
-        )
+        if rows is Rows.BY_KIND:
+            yield from _rows_by_kind(table, fold_kinds(table.entries, autograd_keys))
+        elif rows is Rows.FOLDED:
+            yield from _rows(table, fold_table(table.entries, autograd_keys))
+        else:
+            yield from _rows(table, unfolded(table.entries))
         yield from stale_note(table)
         inherited |= dict.fromkeys(origins_of(table, *table.entries))
     if not between and not report.higher_order_operators:
@@ -123,9 +122,8 @@ def _rows(table: OperatorTable, folding: Folding[TableRow]) -> Iterator[Block]:
     yield from aside_lines((title, folding.aside.get(aside)) for aside, title in titles(folding).items())
 
 
-def _rows_by_kind(table: OperatorTable, autograd_keys: Container[str]) -> Iterator[Block]:
+def _rows_by_kind(table: OperatorTable, folding: Folding[TableRow]) -> Iterator[Block]:
     """The rows on one screen, the number of slots without a row, and the notes."""
-    folding = fold_kinds(table.entries, autograd_keys)
     spans = {row.key: row.span for row in table.entries}
     named = Folding(tuple(run for run in folding.rows if _file(run) != f"Register{run.answer.source}"), {})
     yield TableBlock(_columns_by_kind(folding, spans), folding.rows, narrow_note=sources(named))
