@@ -130,7 +130,7 @@ def page_data(
         },
         "coverage": coverage_data(state, names),
         "support": support_data(state),
-        "findings": {part: data_of(getattr(findings, part)) for part in ("counts", "findings", "unlisted")},
+        "findings": {part: data_of(getattr(findings, part)) for part in ("findings", "unlisted")},
         "fixes": {
             row.fingerprint: text for row in findings.findings if (text := fragment(row.finding.fix)) is not None
         },

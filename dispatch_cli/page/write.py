@@ -8,18 +8,13 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from html import escape
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 _POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 _ENDS = re.compile(r"</script|</style|<!--", re.IGNORECASE)
 _LINE = 1 << 16
 """Characters of the data in a line."""
-_NO_FILES = ("texts", "places", "words", "keys", "key_names", "coverage", "plans", "decisions", "listed")
-"""Parts of the data that name no file, or only by number."""
-_DECLARED = ("kernel", "operator", "name", "schema", "when", "tags", "kernels", "plan", "marks", "called")
-"""Fields of what files declare, which stays as it is, and of numbers."""
 
 
 def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
@@ -47,49 +42,18 @@ def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
 
 def _packed(data: dict[str, Any], folders: tuple[str, ...]) -> str:
     if folders:
-        data = _without_folders(data, folders)
+        data = _cut(data, re.compile(rf"(?<![\w./~-])(?:{'|'.join(map(re.escape, folders))})/"))
     text = json.dumps(data, separators=(",", ":"), check_circular=False)
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
 
 
-class _Above(NamedTuple):
-    """Folders above files: anywhere in a text, and in the place that ends a kernel's name, as in ``f at x.cpp:3``."""
-
-    anywhere: re.Pattern[str]
-    of_kernel: re.Pattern[str]
-
-
-def _without_folders(data: dict[str, Any], folders: tuple[str, ...]) -> dict[str, Any]:
-    """The data with the names of files cut: of places, in sentences, in the places of kernels. Other names stay."""
-    folders = tuple(dict.fromkeys(name for folder in folders for name in (folder, escape(folder))))
-    names = rf"(?:{'|'.join(map(re.escape, folders))})/"
-    above = _Above(re.compile(rf"(?<![\w./~-]){names}"), re.compile(rf"(?<= at ){names}(?=.*:\d+$)"))
-    places = {file for file, _, _ in data["places"]}
-    return {
-        **{name: part if name in _NO_FILES else _cut(part, above, _DECLARED) for name, part in data.items()},
-        "about": _cut(data["about"], above, ()),
-        "texts": [
-            (above.anywhere if number in places else above.of_kernel).sub("", text)
-            for number, text in enumerate(data["texts"])
-        ],
-    }
-
-
-def _cut(value: Any, above: _Above, declared: tuple[str, ...]) -> Any:
+def _cut(value: Any, above: re.Pattern[str]) -> Any:
+    """The data without the folders above files, wherever they are named."""
     if isinstance(value, str):
-        return above.anywhere.sub("", value)
+        return above.sub("", value)
     if isinstance(value, dict):
-        return {
-            name: _kept(item, above) if name in declared else _cut(item, above, declared)
-            for name, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_cut(item, above, declared) for item in value]
-    return value
-
-
-def _kept(value: Any, above: _Above) -> Any:
-    return above.of_kernel.sub("", value) if isinstance(value, str) else value
+        return {name: _cut(item, above) for name, item in value.items()}
+    return [_cut(item, above) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _digest(text: str) -> str:

@@ -14,7 +14,7 @@ from dispatch_cli.answers.coverage.report import coverage_report
 from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
-from dispatch_cli.answers.explain.wording import slot_sentences
+from dispatch_cli.answers.explain.wording import stale_sentence
 from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, registrations_report
 from dispatch_cli.answers.table.report import table_report
@@ -140,9 +140,10 @@ def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> 
         *(state.operator_origin(name), state.base is not None and name not in state.base, what),
     )
     expected = {field: value for field, value in data_of(report).items() if field not in _NOT_IN_PAGE}
-    stale = [sentence for sentence in slot_sentences(report, what) if sentence.startswith("Stale")]
+    is_stale = what.live is not None and what.cause is not None
+    stale = stale_sentence(key, what.live, what.cause) if is_stale else None
     advice = _advised(state, name, key) if has_advice else None
-    return expected | {"stale": stale[0] if stale else None, "advice": advice}
+    return expected | {"stale": stale, "advice": advice}
 
 
 def _advised(state: State, name: OperatorName, key: str) -> Any:

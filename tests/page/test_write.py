@@ -76,7 +76,6 @@ def test_no_text_of_a_file_is_in_the_markup() -> None:
 
 @pytest.mark.slow
 def test_a_page_says_what_it_was_made_from_and_names_no_folder_of_the_machine(tmp_path: Path) -> None:
-    """A kernel that is named as a folder keeps its name."""
     universe = tmp_path / "secret" / "u.json"
     universe.parent.mkdir()
     universe.write_bytes((ROOT / "dispatch_cli/universes/torch-2.13.json").read_bytes())
@@ -92,8 +91,7 @@ def test_a_page_says_what_it_was_made_from_and_names_no_folder_of_the_machine(tm
     assert data["about"]["arguments"] == ["own.yaml", "--universe", "u.json"]
     digest = hashlib.sha256(own.read_bytes()).hexdigest()
     assert {"name": "own.yaml", "sha256": digest} in data["about"]["files"]
-    assert kernel in data["texts"]
-    assert str(tmp_path) not in json.dumps(data).replace(kernel, "")
+    assert str(tmp_path) not in json.dumps(data)
     assert str(ROOT) not in json.dumps(data_of(printed(str(ROOT / "examples/extension"))))
 
 

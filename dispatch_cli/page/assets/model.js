@@ -31,12 +31,6 @@ class Page {
     const every = this.listed();
     this.entries = data.listed.map((number) => every[number]);
     this.byName = new Map(this.entries.map((entry) => [entry.name, entry]));
-    this.changes = {
-      has_base: data.about.has_base,
-      operators: every
-        .filter((entry) => !entry.higher_order && (entry.changed || entry.new))
-        .map((entry) => ({ operator: entry.name, new: entry.new, slots: entry.changed })),
-    };
     this.backends = data.coverage.backends.map((backend) => backend.backend);
     this.about.counts = this.counted();
   }
@@ -64,16 +58,11 @@ class Page {
   }
 
   counted() {
-    const sum = (of) => this.entries.reduce((total, entry) => total + of(entry), 0);
     return {
       operators: this.numbers.size,
       higher_order_operators: this.higherOrders.size,
       slots: this.numbers.size * this.slots.length,
-      findings: this.findings.counts,
-      changed_operators: sum((entry) => (entry.changed ? 1 : 0)),
-      changed_slots: sum((entry) => entry.changed),
-      new_operators: sum((entry) => (entry.new ? 1 : 0)),
-      stale_slots: sum((entry) => entry.stale),
+      stale_slots: this.entries.reduce((total, entry) => total + entry.stale, 0),
     };
   }
 

@@ -7,8 +7,7 @@ function coverageView(argument) {
     return { title: "No such backend", parts: [paragraph("Coverage is asked for a backend; ", make("code", {}, argument), " is none."), backendChoice(keys, "", "")] };
   }
   const key = argument;
-  const all = overviewGroups(key);
-  const { group, title } = all.find((item) => item.group === chosenIn("group")) ?? { group: "" };
+  const group = chosenIn("group") ?? "";
   const row = page.data.coverage.backends.find((backend) => backend.backend.key === key);
   const operators = page.coverage(key).filter((operator) => page.isIn(operator.operator, group));
   const [line, body] = [make("div", {}), make("div", {})];
@@ -30,8 +29,7 @@ function coverageView(argument) {
     parts: [
       line,
       backendChoice(keys, key, group),
-      all.length > 0 && selection("group", "Group of operators", [["", "all"], ...all.map((item) => [item.group, item.group])], group, (chosen) => { location.hash = coverageLink(key, chosen, chosenIn("served")); }),
-      make("p", { class: "lead" }, title ?? share),
+      make("p", { class: "lead" }, group ? plural(operators.length, "operator") : share),
       !group && servedBy && paragraph(`${capital(servedBy)}.`),
       page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
       facts([
@@ -65,13 +63,6 @@ function overviewParts(short) {
 /** The group that options of the command choose; nothing for all operators. */
 function groupOf(options) {
   return options.at(-1) ?? "";
-}
-
-/** The groups of the picture, with what it says of each on a backend. */
-function overviewGroups(key) {
-  const rows = page.data.coverage.overview.matrices.flatMap((drawn) => drawn.rows);
-  const cells = rows.flatMap(([, ...all]) => all.filter(([, , [backend]]) => backend === key));
-  return cells.map(([, title, [, options]]) => ({ group: groupOf(options), title })).filter(({ group }) => group);
 }
 
 function coverageLink(key, group, served) {

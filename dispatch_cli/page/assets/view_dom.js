@@ -112,15 +112,7 @@ async function copied(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = make("textarea", { class: "unseen", "aria-hidden": "true" });
-    area.value = text;
-    const focused = document.activeElement;
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    focused?.focus();
-    return done;
+    return false;
   }
 }
 

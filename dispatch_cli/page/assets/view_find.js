@@ -136,7 +136,7 @@ function entryMarks(entry) {
   const marks = [];
   if (entry.findings > 0) marks.push([entry.worst[0].toUpperCase(), plural(entry.findings, "finding"), page.words.severity_tones[entry.worst]]);
   if (entry.stale > 0) marks.push(["!", plural(entry.stale, "stale slot"), "bad"]);
-  if (entry.own && page.changes.has_base) marks.push(["+", ownText(entry), "alias"]);
+  if (entry.own && page.about.has_base) marks.push(["+", ownText(entry), "alias"]);
   if (entry.higher_order) marks.push(["h", "higher-order operator", "dim"]);
   return marks;
 }

@@ -78,7 +78,6 @@ function operatorParts(operatorTable) {
     slotsSection(operatorTable),
     entry.findings > 0 && section("Findings", findings.length > 0 && findingCards(findings, 10), unlistedNote(operatorTable.operator)),
     registrationsSection(operatorTable.operator, registered),
-    elsewhereSection(operatorTable),
   ];
 }
 
@@ -99,15 +98,6 @@ function slotsSection(operatorTable) {
   draw(wantedSlotsAs());
   part.append(body);
   return part;
-}
-
-/** Answers that a page of one state does not have, with their commands. */
-function elsewhereSection({ operator, new: isNew }) {
-  return section("What this page does not have",
-    paragraph("Slots for which Python (", make("code", {}, "torch._ops.resolve_key"), ") chooses another key, as under a mode and in torch.compile:"), commandLine(page.command("python", operator)),
-    paragraph("A simulated call, of any tensors and contexts:"), commandLine(page.command("resolve", operator)),
-    page.about.over.length > 0 && !isNew && [paragraph("The operator in all versions of PyTorch:"), commandLine(page.command("history", operator))],
-    paragraph("Changes that are tried out, with what they lead to, in the terminal:"), commandLine(page.command("explore")));
 }
 
 /** The key of the slot that is shown, if it is one of that operator. */

@@ -28,7 +28,7 @@ function startView() {
 
 /** True if there is a state below the files that they can be compared with. */
 function hasChanges() {
-  return page.changes.has_base && page.about.names.length > 0;
+  return page.about.has_base && page.about.names.length > 0;
 }
 
 function stateText() {
@@ -62,26 +62,25 @@ function entriesTable(entries) {
   return table(plural(entries.length, "operator"), columns, entries);
 }
 
-/** Size of the changes, in the words of the command; of a state that `diff` cannot compare, the slots alone. */
+/** Operators that differ from what they are below the files. */
+function changedOperators() {
+  return page.entries.filter((entry) => entry.changed > 0 || entry.new);
+}
+
+/** Size of the changes, in the words of the command; of a state that `diff` cannot compare, the number of operators. */
 function changesText() {
-  if (page.about.diff !== null) return page.about.diff.outcome;
-  const changed = page.changes.operators.filter((change) => !change.new);
-  const slots = changed.reduce((sum, change) => sum + change.slots, 0);
-  const added = page.changes.operators.length - changed.length;
-  const parts = [changed.length > 0 && `${plural(slots, "slot")} of ${plural(changed.length, "operator")}`, added > 0 && plural(added, "new operator")];
-  return parts.filter(Boolean).join(", ") || "nothing";
+  return page.about.diff?.outcome ?? plural(changedOperators().length, "operator");
 }
 
 function changesView() {
-  const changed = page.entries.filter((entry) => entry.changed > 0 || entry.new);
   return {
     title: "What the files change",
     command: page.command("changes"),
     parts: [
-      page.about.diff !== null ? writtenParts(page.about.diff.blocks) : make("p", { class: "lead" }, page.changes.has_base
+      page.about.diff !== null ? writtenParts(page.about.diff.blocks) : make("p", { class: "lead" }, page.about.has_base
         ? `Compared with ${page.about.below}: ${changesText()}.`
         : "There is no state below the files to compare with: everything is theirs."),
-      section("Operators that change", entriesTable(changed)),
+      section("Operators that change", entriesTable(changedOperators())),
     ],
   };
 }
