@@ -367,8 +367,8 @@ def test_a_page_without_findings_or_for_bad_input() -> None:
     code, page = summarized(GUARDED.partition("guards:")[0])
     assert (code, "All checks passed: 1 operator, 1 check (torch-2.15)\n\n" in page) == (0, True)
     code, page = summarized(GUARDED.replace("CPU", "CPPU"))
-    assert (code, "Nothing was checked: 1 error in the input\n\n" in page) == (2, True)
-    assert "| a.yaml:4:16 | could not parse dispatch key: CPPU | did you mean CPU? |\n" in page
+    assert (code, "1 error; nothing was done.\n\n" in page) == (2, True)
+    assert "could not parse dispatch key: CPPU" in page and "did you mean CPU?" in page
 
 
 def test_a_page_is_short() -> None:

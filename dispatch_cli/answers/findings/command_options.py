@@ -234,7 +234,7 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
             if file is not None:
                 from dispatch_cli.answers.findings.ci.github_document import problems_step_summary
 
-                _append(problems_step_summary(error.problems, _title(), Path.cwd()), file)
+                _append(problems_step_summary(error.problems, _title()), file)
             raise
 
     return click.option(

@@ -23,8 +23,9 @@ from dispatch_cli.answers.findings.summary_document import severity_run, unliste
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, Run, TableBlock, Tone
+from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, TableBlock
 from dispatch_cli.render.printed import safe, safe_lines
+from dispatch_cli.render.problems import problems
 from dispatch_cli.render.words import plural
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -43,9 +44,9 @@ def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
         yield _command(_COMMANDS[rest.severity], rest.span, rest.check, unlisted_sentence(rest), root)
 
 
-def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
+def problems_github(listed: Iterable[Problem], root: Path) -> Iterator[str]:
     """A command for each problem of the input."""
-    for problem in problems:
+    for problem in listed:
         lines = [problem.message]
         lines += (f"note: {note.message} ({note.span})" for note in problem.related)
         if problem.hint:
@@ -88,19 +89,10 @@ def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Ite
         yield Paragraph(f"and {plural(sum(others.values()), 'finding')} more, not listed here: {counts}")
 
 
-def problems_step_summary(problems: Sequence[Problem], title: str, root: Path) -> Iterator[Block]:
-    """Step summary of a run that checked nothing: a row for each problem of the input."""
+def problems_step_summary(listed: Sequence[Problem], title: str) -> Iterator[Block]:
+    """Step summary of a run that checked nothing: each problem of the input."""
     yield Paragraph(title, kind=ParagraphKind.TITLE)
-    count = plural(len(problems), "error")
-    yield Paragraph(Run(f"Nothing was checked: {count} in the input", Tone.BAD))
-    columns: list[Column[Problem]] = [
-        Column("Place", lambda problem, _: _place(problem.span, root)),
-        Column("Error", lambda problem, _: _cut(problem.message)),
-        Column("Help", lambda problem, _: _cut(problem.hint or "")),
-    ]
-    yield TableBlock(columns, problems[:MAX_SHOWN])
-    if len(problems) > MAX_SHOWN:
-        yield Paragraph(f"and {plural(len(problems) - MAX_SHOWN, 'error')} more")
+    yield from problems(listed)
 
 
 def _worst(group: Sequence[ReportedFinding]) -> Severity:
