@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -48,14 +48,11 @@ OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
 
-CONTEXTS = {
-    "in_compile": re.compile(
-        r"torch[/\\](?:_dynamo[/\\](?:convert_frame|symbolic_convert)|_?export[/\\])|\btorch\.compile\("
-        r"|torch\._(?:dynamo|inductor)\.exc|backend='\w{1,60}' raised"
-    ),
-    "in_autocast": re.compile(r"torch[/\\](?:cuda[/\\])?amp[/\\]autocast_mode"),
-}
-"""Conditions of advice on the part of PyTorch that a text shows at work."""
+COMPILED = re.compile(
+    r"torch[/\\](?:_dynamo[/\\](?:convert_frame|symbolic_convert)|_?export[/\\])|\btorch\.compile\("
+    r"|torch\._(?:dynamo|inductor)\.exc|backend='\w{1,60}' raised"
+)
+"""In the traceback of a program that torch.compile or torch.export runs."""
 PYTORCHS = ("aten", "prim", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
 
@@ -88,7 +85,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
-    flags = (*(name for name, sign in CONTEXTS.items() if sign.search(pasted.text)), *_dtype_flags(dict(first.details)))
+    flags = (*(("in_compile",) if COMPILED.search(pasted.text) else ()), *_dtype_flags(dict(first.details)))
     is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
     flags = (*flags, "pytorchs" if is_pytorchs else "packages")
     asked = first._replace(details=(*first.details, *((flag, "") for flag in flags)))
@@ -150,12 +147,19 @@ def _of_versions(named: str) -> Fact:
     return Fact("versions", defining, Proof.STATE, text)
 
 
-def _dtype_flags(details: Mapping[str, str]) -> tuple[str, ...]:
-    """Conditions of advice on autocast, which converts these dtypes only."""
+def _dtype_flags(details: Mapping[str, str]) -> Iterator[str]:
+    """Conditions of advice on the dtypes that a text names, and on the device in the name of a kernel."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in ("dtype", "other_dtype") if name in details}
-    if not dtypes:
-        return ()
-    return ("castable",) if dtypes <= {"half", "bfloat16", "float"} else ()
+    if dtypes and dtypes <= {"half", "bfloat16", "float"}:
+        yield "castable"  # by autocast
+    if dtypes & {"float", "double"}:
+        yield "floating"
+    if dtypes & {"complexhalf", "complexdouble"}:
+        yield "wider"
+    if any(dtype.startswith("complex") for dtype in dtypes):
+        yield "in_complex"
+    if "cuda" in details.get("function", ""):
+        yield "on_gpu"
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:

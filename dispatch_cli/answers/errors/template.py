@@ -72,7 +72,7 @@ HOLES = {
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
-    r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Bool|Undefined))(?:Tensor)?\b",
+    r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "type": r"(?P<type>[^'\n]{1,80})",
     "given": r"(?P<given>[^'\n.]{1,80})",
@@ -115,17 +115,14 @@ HOLES = {
     "c_symbol": r"(?P<symbol>(?!_Z)\w{1,100})",
     "other_torch_dtype": r"(?P<other_dtype>(?:b?float|complex|u?int)\d{1,3})",
     "acl_dtype": r"DT_(?P<dtype>[A-Z][A-Z0-9]{2,12})",
+    "bool_dtype": r"(?P<dtype>bool)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
-    "cuda_function": r"(?P<function>\w{0,100}cuda\w{0,100})",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
-    "other_complex": r"(?P<dtype>Complex(?:Half|Double))",
-    "wide_float": r"(?P<dtype>Float|Double)",
     "half_dtype": r"(?P<dtype>Half)\b",
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",
     "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
-    "complex_dtype": r"(?P<dtype>Complex(?:Half|Float|Double))",
     "no_dtype": r"(?<![\w.])(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100}",
     "argument": r"(?P<argument>\w{1,100})",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
@@ -142,7 +139,7 @@ HOLES = {
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
-    "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}7__cxx11)(?P<symbol>{_OF_PYTORCH})",
+    "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}(?:7__cxx11|B5cxx11))(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     # of CUDA and ROCm
     "gpu_symbol": r"(?P<symbol>(?:hip|cuda|cu(?:blas|sparse|solver|rand|fft|dnn|pti)|nv(?:rtc|tx|Jit)|__nv|nccl|"

@@ -165,13 +165,17 @@ def test_the_error_that_ended_the_program_is_explained_or_its_cause(between: str
     assert (report.kind, [error.kind for error in report.others]) == (explained, [other])
 
 
-def test_advice_of_a_known_text_depends_on_the_layer_at_work() -> None:
-    text = "RuntimeError: expected scalar type Half but found Float"
-    frame = '  File "/lib/torch/cuda/amp/autocast_mode.py", line 233, in decorate_bwd\n    return bwd(*args)\n'
-    assert not any("custom_fwd" in step for step in answered(text).user)
-    # only "\n" ends a line
-    assert any("custom_fwd" in step for step in answered("10%\r20%\r\f30%\x0b\n" * 9 + frame + text).user)
-    assert any("custom_fwd" in step for step in answered(frame + text).user)
+def test_advice_of_a_known_text_depends_on_what_runs_the_program() -> None:
+    text = "TypeError: no implementation found for 'torch.add' on types that implement __torch_function__: [MyTensor]"
+    frame = '  File "/lib/torch/_dynamo/symbolic_convert.py", line 233, in step\n    return f(x)\n'
+    assert not any("torch.compile" in step for step in answered(text).user)
+    assert any("torch.compile" in step for step in answered(frame + text).user)
+
+
+def test_autocast_is_advised_for_the_dtypes_that_it_converts() -> None:
+    text = "RuntimeError: expected scalar type {} but found Float"
+    assert any("custom_fwd" in step for step in answered(text.format("Half")).user)
+    assert not any("custom_fwd" in step for step in answered(text.format("Double")).user)
 
 
 HANDLING = "\n\nDuring handling of the above exception, another exception occurred:\n\n"

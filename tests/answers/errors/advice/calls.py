@@ -64,15 +64,15 @@ def floats_added_to_integers(advice):
         y += x.long() if advice else x
 
 
-@tries("mixed-dtypes", "In a torch.autograd.Function under autocast")
+@tries("mixed-dtypes", "convert their arguments, `x.float()`", "In a torch.autograd.Function: put")
 def function_under_autocast(advice):
-    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if advice else {})
+    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "put" in advice else {})
 
     class Written(torch.autograd.Function):
         @staticmethod
         @torch.amp.custom_fwd(**options)
         def forward(ctx, x):
-            return x.clone().index_put((torch.tensor([0]),), torch.zeros(1, 2))
+            return (x.float() if advice else x.clone()).index_put((torch.tensor([0]),), torch.zeros(1, 2))
 
     with torch.autocast("cpu"):
         Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))

@@ -39,6 +39,26 @@ def integers_that_require_a_gradient(advice):
         (x.float() if advice else x).requires_grad_()
 
 
+@tries("no-dtype", "Invert a mask by `~x`", "compare two by `x ^ y`", "convert to numbers before, `x.int()`")
+def bool_subtracted(advice):
+    x, y = torch.tensor([True]), torch.tensor([False])
+    if "Invert" in advice:
+        assert not (~x).any()
+    elif "compare" in advice:
+        assert (x ^ y).all()
+    else:
+        assert (x.int() - y.int() if advice else x - y) == 1
+
+
+@tries("changed-in-place", "Take `x = x.detach()`", "or call `detach_()` on the whole tensor before")
+def view_detached(advice):
+    x = training(1.0, 2.0) * 2
+    if "whole" in advice:
+        x.detach_()
+    part = x[:1] if "whole" in advice else x.unbind()[0]
+    part.detach() if advice else part.detach_()
+
+
 @tries("changed-in-place", "write to `x.clone()`")
 def expanded_tensor_changed(advice):
     x = torch.zeros(1).expand(3)
@@ -100,6 +120,7 @@ def checkpoint_under_grad(advice):
     assert torch.func.grad(f)(torch.zeros(2)).sum() == 2
 
 
+untried("no-library-file", "finds them in the folder `lib` of PyTorch or libtorch", "needs a program in C++")
 untried("gpu-failure", "Start processes by `spawn`", GPU)
 untried("backward-call", "Call `train()` on the RNN before its forward", GPU)
 untried("no-stub", "is that of the GPU; float8 as e4m3 needs", GPU)
