@@ -55,11 +55,6 @@ def _has(bits: KeyBits, wanted: KeyBits) -> bool:
     return (bits & wanted).bits == wanted.bits
 
 
-def _undone(state: ThreadState, now: KeyBits, before: KeyBits, guarded: KeyBits) -> KeyBits:
-    """A set at the end of a guard of keys. before: the set at its beginning."""
-    return now - (guarded - before) if state.space.universe.guards_remove else before
-
-
 def _with(bits: KeyBits, key: KeyBits, wanted: bool) -> KeyBits:
     if _has(bits, key) == wanted:
         return bits
@@ -110,22 +105,33 @@ class AtOnce(KeySetGuard):
         """Change nothing: it has begun."""
 
 
-class ExcludeDispatchKeyGuard(KeySetGuard):
-    """Excludes the keys of a set, too. In the end what is excluded is as it was before, whatever was changed since.
+class _Adds(KeySetGuard):
+    """Adds keys to a set. In the end that is as it was before, whatever was changed since.
 
     In a universe whose guards remove what they added, other keys that were changed since stay as they are.
     """
 
-    @takes("torch._C._ExcludeDispatchKeyGuard(arg0: torch._C.DispatchKeySet)")
-    def __init__(self, keyset: BoundKeySet, /) -> None:
-        self._keyset = KeyBits(self.state.space.layout, keyset.raw_repr())
+    _set: ClassVar[str]
+    _keys: KeyBits
 
     def _change(self) -> None:
-        self._before = self.state.excluded
-        self.state.excluded |= self._keyset
+        self._before: KeyBits = getattr(self.state, self._set)
+        setattr(self.state, self._set, self._before | self._keys)
 
     def _undo(self) -> None:
-        self.state.excluded = _undone(self.state, self.state.excluded, self._before, self._keyset)
+        now: KeyBits = getattr(self.state, self._set)
+        removes = self._space.universe.guards_remove
+        setattr(self.state, self._set, now - (self._keys - self._before) if removes else self._before)
+
+
+class ExcludeDispatchKeyGuard(_Adds):
+    """Excludes the keys of a set, too."""
+
+    _set = "excluded"
+
+    @takes("torch._C._ExcludeDispatchKeyGuard(arg0: torch._C.DispatchKeySet)")
+    def __init__(self, keyset: BoundKeySet, /) -> None:
+        self._keys = KeyBits(self._space.layout, keyset.raw_repr())
 
 
 class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
@@ -143,26 +149,18 @@ class DisableTorchDispatch(AtOnce, ExcludeDispatchKeyGuard):
     @takes("torch._C._DisableTorchDispatch()")
     def __init__(self) -> None:
         universe = self.state.space.universe
-        self._keyset = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
+        self._keys = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
         self._begin()
 
 
-class IncludeDispatchKeyGuard(KeySetGuard):
-    """Includes a key, too. In the end what is included is as it was before, whatever was changed since.
+class IncludeDispatchKeyGuard(_Adds):
+    """Includes a key, too."""
 
-    In a universe whose guards remove what they added, other keys that were changed since stay as they are.
-    """
+    _set = "included"
 
     @takes("torch._C._IncludeDispatchKeyGuard(arg0: torch._C.DispatchKey)")
     def __init__(self, key: DispatchKey, /) -> None:
-        self._key = self.state.space.bits(key)
-
-    def _change(self) -> None:
-        self._before = self.state.included
-        self.state.included |= self._key
-
-    def _undo(self) -> None:
-        self.state.included = _undone(self.state, self.state.included, self._before, self._key)
+        self._keys = self._space.bits(key)
 
 
 class EnablePreDispatch(IncludeDispatchKeyGuard):
@@ -173,34 +171,37 @@ class EnablePreDispatch(IncludeDispatchKeyGuard):
         super().__init__(PRE_DISPATCH)
 
 
-class EnablePythonDispatcher(AtOnce):
-    """Turns the Python dispatcher on, and in the end makes it as it was."""
+class _SwitchesPythonDispatcher(KeySetGuard):
+    """Turns the Python dispatcher on or off, and in the end makes it as it was."""
+
+    _on: ClassVar[bool]
+
+    def _change(self) -> None:
+        self._before = self.state.python_dispatcher
+        self.state.set_python_dispatcher(self._on)
+
+    def _undo(self) -> None:
+        self.state.set_python_dispatcher(self._before)
+
+
+class EnablePythonDispatcher(AtOnce, _SwitchesPythonDispatcher):
+    """Turns the Python dispatcher on."""
+
+    _on = True
 
     @takes("torch._C._EnablePythonDispatcher()")
     def __init__(self) -> None:
         self._begin()
 
-    def _change(self) -> None:
-        self._before = self.state.python_dispatcher
-        self.state.set_python_dispatcher(True)
 
-    def _undo(self) -> None:
-        self.state.set_python_dispatcher(self._before)
+class DisablePythonDispatcher(_SwitchesPythonDispatcher):
+    """Turns the Python dispatcher off."""
 
-
-class DisablePythonDispatcher(KeySetGuard):
-    """Turns the Python dispatcher off, and in the end makes it as it was."""
+    _on = False
 
     @takes("torch._C._DisablePythonDispatcher()")
     def __init__(self) -> None:
         super().__init__()
-
-    def _change(self) -> None:
-        self._before = self.state.python_dispatcher
-        self.state.set_python_dispatcher(False)
-
-    def _undo(self) -> None:
-        self.state.set_python_dispatcher(self._before)
 
 
 class _SavesBoth(KeySetGuard):
@@ -256,7 +257,7 @@ class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
 
     @takes("torch._C._AutoDispatchBelowAutograd()")
     def __init__(self) -> None:
-        self._keyset = _autograd(self.state.space)
+        self._keys = _autograd(self.state.space)
         self._begin()
 
 
@@ -265,7 +266,7 @@ class AutoDispatchBelowADInplaceOrView(ExcludeDispatchKeyGuard):
 
     @takes("torch._C._AutoDispatchBelowADInplaceOrView()")
     def __init__(self) -> None:
-        self._keyset = _autograd(self.state.space).add(AD_INPLACE_OR_VIEW)
+        self._keys = _autograd(self.state.space).add(AD_INPLACE_OR_VIEW)
 
 
 def _autograd(space: KeySpace) -> KeyBits:

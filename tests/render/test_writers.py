@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,7 +22,6 @@ from dispatch_cli.render.document import (
     Fact,
     Facts,
     Gap,
-    Inline,
     Paragraph,
     ParagraphKind,
     Run,
@@ -211,8 +210,24 @@ def shown(columns: list[Column[Any]], rows: list[Any], width: int | None = None)
     return "".join(text([TableBlock(columns, rows)], Style(width)))
 
 
-def cell(position: int) -> Callable[[tuple[str, ...], bool], Inline]:
-    return lambda row, short: f"{row[position][:3] if short else row[position]}"
+def test_all_lines_of_a_cell_that_stands_below_another_are_indented() -> None:
+    columns: list[Column[str]] = [
+        Column("Key", lambda row, _: row),
+        Column("Kernel", lambda _, __: lines("first kernel", "second kernel"), Under("Key")),
+    ]
+    assert shown(columns, ["AutogradCPU"], 20) == "Key / Kernel\nAutogradCPU\n  first kernel\n  second kernel\n"
+
+
+def test_a_heading_takes_the_room_of_the_columns_behind_it() -> None:
+    columns: list[Column[tuple[str, str]]] = [
+        Column("Call", lambda row, _: row[0], wraps=False, overflows=True),
+        Column("Kernels", lambda row, _: row[1]),
+    ]
+    rows = [("a heading that is wide", ""), ("add", "AutogradCPU and CPU in turn")]
+    whole = "Call  Kernels\na heading that is wide\nadd   AutogradCPU and CPU in turn\n"
+    assert shown(columns, rows) == shown(columns, rows, 40) == whole
+    narrow = ["Call  Kernels", "a heading that is wide", "add   AutogradCPU and", "      CPU in turn"]
+    assert shown(columns, rows, 24).splitlines() == narrow
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
