@@ -84,13 +84,12 @@ def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, Tra
 
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
     """The state of files as they are now. Errors: CannotRead."""
-    from dispatch_cli.cli.output import BadInput
     from dispatch_cli.explore.session import CannotRead
     from dispatch_cli.model.problem import InputError
 
     try:
         return load_state(source), check_setup(source) if may_have_settings() else None
-    except (BadInput, InputError) as error:
+    except InputError as error:
         raise CannotRead(str(error), error.problems) from None
     except click.ClickException as error:
         raise CannotRead(error.format_message()) from None
@@ -99,7 +98,7 @@ def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
 def check_setup(source: SourceOptions) -> CheckSetup:
     """The project's settings for runs of the checks, as ``check-invariants`` reads them.
 
-    Errors: BadInput, InputError.
+    Errors: InputError.
     """
     from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, guards_of, load_settings, read_known

@@ -18,7 +18,7 @@ from dispatch_cli.cli.completion import (
     complete_runtime_keys,
     complete_universes,
 )
-from dispatch_cli.cli.output import BadInput, say, warn
+from dispatch_cli.cli.output import say, warn
 from dispatch_cli.cli.source_reading import NO_READING, ReadingOptions, reading_options
 
 if TYPE_CHECKING:
@@ -189,22 +189,20 @@ def source_options(
     return call
 
 
-def load_state(
-    source: SourceOptions, color: str = "auto", guards: Sequence[str] = (), ops: Sequence[str] = ()
-) -> State:
-    """Load and run what the source options name; exits with 2 and every problem when that fails.
+def load_state(source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[str] = ()) -> State:
+    """Load and run what the source options name.
 
     guards: files that say what must hold, and register nothing. ops: the operators that are asked for; where nothing is
-    named to load, they are those of the newest embedded state, and standard error says so.
+    named to load, they are those of the newest embedded state, and standard error says so. Errors: InputError.
     """
     if source.files or source.keys or source.bases:
-        return _load(source, color, guards)
+        return _load(source, guards)
     if not ops:
         raise click.UsageError(
             "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB "
             "for PyTorch's own operators."
         )
-    state = _newest(source, color, guards)
+    state = _newest(source, guards)
     if state.over_assumed:
         from dispatch_cli.render.words import assumed_label
 
@@ -212,24 +210,24 @@ def load_state(
     return state
 
 
-def state_or_newest(source: SourceOptions, color: str) -> State:
+def state_or_newest(source: SourceOptions) -> State:
     """The state; the answer says so if it is over an embedded one that no option or file named."""
     if source.files or source.keys or source.bases:
-        return _load(source, color)
-    return _newest(source, color)
+        return _load(source)
+    return _newest(source)
 
 
-def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:
+def _newest(source: SourceOptions, guards: Sequence[str] = ()) -> State:
     """The newest embedded state, or that of the universe which is asked for."""
     from dispatch_cli import bases
 
     base = bases.newest_for(source.universe)
-    state = _load(source._replace(bases=(base,), universe=None), color, guards)
+    state = _load(source._replace(bases=(base,), universe=None), guards)
     state.over_assumed = base != source.universe
     return state
 
 
-def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:
+def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
     from dispatch_cli.model.problem import InputError
 
     if source.keys and (source.files or source.bases):
@@ -237,7 +235,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
     from dispatch_cli import api
 
     if source.files:
-        source = opened_files(source, color)
+        source = opened_files(source)
     backend = None
     try:
         project = project_defaults(source.files) if source.project is None else source.project
@@ -254,7 +252,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
 
             if not source.bases and not source.without_base:
                 assumed = assumed_base(source.files, source.universe, None if project is None else project.base)
-            documents = _documents(source, color, name, None if assumed is None else assumed.name)
+            documents = _documents(source, name, None if assumed is None else assumed.name)
         state = api.load_state(
             documents,
             universe=source.universe,
@@ -273,32 +271,28 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         if source.files or any(not base.startswith("torch-") for base in source.bases):
             say_name_notes(state)
     except InputError as error:
-        raise BadInput(at_setting(error, backend), color) from None
+        raise at_setting(error, backend) from None
     return state
 
 
-def opened_files(source: SourceOptions, color: str) -> SourceOptions:
+def opened_files(source: SourceOptions) -> SourceOptions:
     """Options with the files at a revision that are among the files; their project's settings are read there."""
-    files = opened(source.files, color)
+    files = opened(source.files)
     return source._replace(files=files, project=None if is_at_revision(files) else source.project)
 
 
-def opened(files: Sequence[str], color: str, must_exist: bool = True) -> tuple[str, ...]:
+def opened(files: Sequence[str], must_exist: bool = True) -> tuple[str, ...]:
     """The names under which files can be read until the command ends.
 
-    must_exist: as for `resolve`. Errors: BadInput.
+    must_exist: as for `resolve`. Errors: InputError.
     """
     if not any(":" in file for file in files):
         return tuple(files)
     from dispatch_cli.files.asked import resolve
     from dispatch_cli.files.paths import close_trees
-    from dispatch_cli.model.problem import InputError
 
     click.get_current_context().call_on_close(close_trees)
-    try:
-        return resolve(files, must_exist)
-    except InputError as error:
-        raise BadInput(error, color) from None
+    return resolve(files, must_exist)
 
 
 def is_at_revision(files: Sequence[str]) -> bool:
@@ -322,15 +316,13 @@ def choices(when: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _documents(
-    source: SourceOptions, color: str, backend: str | None, base: str | None
-) -> Sequence[str | ExtractedDocument]:
+def _documents(source: SourceOptions, backend: str | None, base: str | None) -> Sequence[str | ExtractedDocument]:
     """The files with documents of the sources. backend: the name at PrivateUse1, if known. base: the assumed one."""
     from dispatch_cli.cli.source_reading import with_documents
 
     settings = None if source.project is None else source.project.extract
     bases = source.bases or (() if base is None else (base,))
-    return with_documents(source.files, source.reading, settings, source.allow_outside, color, bases, backend)
+    return with_documents(source.files, source.reading, settings, source.allow_outside, bases, backend)
 
 
 def at_setting(error: InputError, backend: Named | None) -> InputError:

@@ -99,7 +99,7 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
 def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]:
     """The state, and what check-invariants finds in it.
 
-    Errors: CannotWrite where the page would take the place of a file of the state; BadInput, InputError.
+    Errors: CannotWrite where the page would take the place of a file of the state; InputError.
     """
     from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.checked import checked_operators
@@ -110,7 +110,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]
     settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
     guards = () if source.keys else guards_of(project, source.allow_outside)
     source = source._replace(project=project)
-    state = load_state(source, out.color, guards)
+    state = load_state(source, guards)
     if out.file is not None:
         refuse_input(out.file)  # before the work
     refuse_bad_settings(state, settings)

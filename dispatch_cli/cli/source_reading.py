@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.output import BadInput, progress_on, say
+from dispatch_cli.cli.output import progress_on, say
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
@@ -169,7 +169,6 @@ def with_documents(
     reading: ReadingOptions,
     project: SourceSettings | None,
     allow_outside: bool,
-    color: str,
     bases: Sequence[str] = (),
     backend: str | None = None,
 ) -> Sequence[str | ExtractedDocument]:
@@ -177,12 +176,12 @@ def with_documents(
 
     project: settings for sources in the project file; None to look for it. bases: the embedded states to start from.
     backend: the name at PrivateUse1 that options or settings give; it counts more than what the sources say.
-    Errors: BadInput.
+    Errors: InputError.
     """
     sources = [file for file in files if is_source(file)]
     if not sources:
         return files
-    run = read_sources(sources, reading, project, allow_outside, color, bases)
+    run = read_sources(sources, reading, project, allow_outside, bases)
     from dispatch_cli.declarations.tree import ExtractedDocument
 
     say_notes(run)
@@ -223,32 +222,27 @@ def read_sources(
     reading: ReadingOptions,
     project: SourceSettings | None,
     allow_outside: bool,
-    color: str,
     bases: Sequence[str] = (),
 ) -> SourceRun:
-    """Read sources as the project and the options say. Errors: BadInput, UsageError."""
+    """Read sources as the project and the options say. Errors: InputError, UsageError."""
     from dispatch_cli.bases import names
     from dispatch_cli.extract.cache import default_folder
     from dispatch_cli.extract.run import PyTorchOperators, run
     from dispatch_cli.files import paths
-    from dispatch_cli.model.problem import InputError
 
     own = own_settings(reading, paths.here(files[0]))
-    try:
-        settings = (
-            settings_of_project(allow_outside, paths.here(files[0])) if project is None else project,
-            *_settings_of_files(files, allow_outside),
-            own,
+    settings = (
+        settings_of_project(allow_outside, paths.here(files[0])) if project is None else project,
+        *_settings_of_files(files, allow_outside),
+        own,
+    )
+    known = names()
+    base = next((base for base in bases if base in known), known[0])
+    pytorch = PyTorchOperators(base, lambda: operators_of(base))
+    with progress_on(sys.stderr, file_line, OFTEN) as progress:
+        return run(
+            files, settings, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
         )
-        with progress_on(sys.stderr, file_line, OFTEN) as progress:
-            known = names()
-            base = next((base for base in bases if base in known), known[0])
-            pytorch = PyTorchOperators(base, lambda: operators_of(base))
-            return run(
-                files, settings, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
-            )
-    except InputError as error:
-        raise BadInput(error, color) from None
 
 
 def operators_of(base: str) -> Iterator[str]:

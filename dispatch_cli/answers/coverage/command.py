@@ -95,12 +95,12 @@ def command(
     if out.format == "svg":
         raise click.UsageError("--format svg draws the picture of all backends: leave BACKEND out.")
     text, *files = source.files
-    state = state_or_newest(source._replace(files=tuple(files)), out.color)
+    state = state_or_newest(source._replace(files=tuple(files)))
     backend = _backend(state, text)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
-    against = None if older is None else _older(state, source._replace(files=tuple(files)), older, out.color)
+    against = None if older is None else _older(state, source._replace(files=tuple(files)), older)
     from dispatch_cli.answers.coverage.report import coverage_report
     from dispatch_cli.engine.coverage.answers import Service
 
@@ -132,7 +132,7 @@ def _is_file(text: str) -> bool:
 def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...], out: Output) -> int:
     from dispatch_cli.answers.coverage.overview import overview_report
 
-    state = state_or_newest(source, out.color)
+    state = state_or_newest(source)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
@@ -175,9 +175,9 @@ def _backend(state: State, text: str) -> CoveredBackend:
     raise click.BadParameter(f"{text[:200]!r} is no backend of {universe.name}.{hint}", param_hint="'BACKEND'")
 
 
-def _older(state: State, source: SourceOptions, name: str, color: str) -> State:
+def _older(state: State, source: SourceOptions, name: str) -> State:
     """The older embedded state, with the files over it; exits with 2 for what is no embedded state."""
-    older = load_state(source._replace(bases=(name,), universe=None, keys=()), color)
+    older = load_state(source._replace(bases=(name,), universe=None, keys=()))
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
         raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
     return older

@@ -33,36 +33,34 @@ _VERSION = re.compile(r"torch-[\w.+-]*")
 PARTS = ("registrations", "slots", "schemas", "cells")
 
 
-def side_state(argument: str, further: Sequence[str], source: SourceOptions, color: str) -> State:
+def side_state(argument: str, further: Sequence[str], source: SourceOptions) -> State:
     """The state that an argument names: an embedded one, a file of declarations, a source or a directory of sources.
 
     An overlay stands for itself over its embedded state.
     further: files that are applied after it. source: the other options; --base and --universe count for files alone.
     ``torch-2.9.1`` means torch-2.9. An embedded state comes before a file of that name, which can be written as
-    ``./NAME``. Errors: BadInput.
+    ``./NAME``. Errors: InputError.
     """
     name = embedded_name(argument)
     if name is not None:
         source = source._replace(files=tuple(further), bases=with_base(resolved_name(name)), universe=None)
     else:
         source = source._replace(files=(argument, *further))
-    return load_state(source, color)
+    return load_state(source)
 
 
-def opened_sides(
-    old: Sequence[str], new: Sequence[str], color: str
-) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
+def opened_sides(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
     """The names under which the files of two sides can be read, and the one of them that is absent, if any.
 
     Absent is the file of a side if the other side is the same path and has it: it was added or deleted since a
-    revision. Errors: BadInput.
+    revision. Errors: InputError.
     """
     missing = None
     if len(old) == len(new) == 1 and ":" in old[0] + new[0]:
         from dispatch_cli.files.asked import absent
 
-        missing = absent(*opened([*old, *new], color, must_exist=False))
-    names = opened([*old, *new], color, must_exist=missing is None)
+        missing = absent(*opened([*old, *new], must_exist=False))
+    names = opened([*old, *new], must_exist=missing is None)
     return names[: len(old)], names[len(old) :], missing
 
 
@@ -153,8 +151,8 @@ def command(
     from dispatch_cli.answers.diff.report import diff_report
 
     sides = _sides(source)
-    *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new), out.color)
-    states = [side_state(side[0], side[1:], source, out.color) for side in named if side != (absent,)]
+    *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new))
+    states = [side_state(side[0], side[1:], source) for side in named if side != (absent,)]
     if absent is not None:
         states.insert(named.index((absent,)), state_without(absent, states[0]))
     operators, higher_order = _operators(states, ops)

@@ -49,12 +49,12 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
-        state = state_or_newest(source._replace(files=tuple(files)), out.color)
+        state = state_or_newest(source._replace(files=tuple(files)))
         show(_answer(state, operator, key), out)
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} cannot be both the error text and a declaration file.")
-        show(_from_error(source, error_file, out.color), out)
+        show(_from_error(source, error_file), out)
 
 
 def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def _pasted(file: str, allow_outside: bool) -> PastedText:
     )
 
 
-def _from_error(source: SourceOptions, file: str, color: str) -> ErrorReport:
+def _from_error(source: SourceOptions, file: str) -> ErrorReport:
     """The answer to the text in a file, held against the state that the options name, or its own PyTorch version."""
     from dispatch_cli.answers.errors.answer import answer, bases_of
     from dispatch_cli.model.names import OperatorName
@@ -133,19 +133,19 @@ def _from_error(source: SourceOptions, file: str, color: str) -> ErrorReport:
     pasted = _pasted(file, source.allow_outside)
     own = source._replace(files=(), keys=(), universe=None, bases=bases_of(pasted))
     if not (source.files or source.keys or source.bases or source.universe or source.without_base):
-        return answer(pasted, _assumed(own, color), file)
-    state = state_or_newest(source, color)
+        return answer(pasted, _assumed(own), file)
+    state = state_or_newest(source)
     named = pasted.errors[0].operator
     if named is not None and not state.declarations.bases and not _has(state, OperatorName.parse(named)):
-        pytorchs = _assumed(own, "never")
+        pytorchs = _assumed(own)
         if _has(pytorchs, OperatorName.parse(named)):  # PyTorch's own, which the files do not declare
             state = pytorchs
     return answer(pasted, state, file)
 
 
-def _assumed(own: SourceOptions, color: str) -> State:
+def _assumed(own: SourceOptions) -> State:
     """The state of the PyTorch version that printed a text, which no option names."""
-    state = state_or_newest(own, color)
+    state = state_or_newest(own)
     state.over_assumed = True
     return state
 

@@ -81,7 +81,7 @@ def command(
     if source.keys and options.guards:
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
     guards = () if source.keys else (*guards_of(project, source.allow_outside), *options.guards)
-    state = load_state(source._replace(project=project), out.color, guards, ops)
+    state = load_state(source._replace(project=project), guards, ops)
     names, higher_order = _chosen(state, ops, bool(source.files))
     entries, baseline = read_known(options, project, source.allow_outside)
     from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter

@@ -12,7 +12,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_checks, complete_files
 from dispatch_cli.cli.options import as_sentence
-from dispatch_cli.cli.output import BadInput, Output, refuse_input, say_written
+from dispatch_cli.cli.output import Output, refuse_input, say_written
 from dispatch_cli.cli.source_reading import NO_CONFIG
 from dispatch_cli.cli.system import CannotWrite
 
@@ -230,7 +230,7 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
         try:
             return command(*args, step_summary=file, **others)
-        except (BadInput, InputError) as error:
+        except InputError as error:
             if file is not None:
                 from dispatch_cli.answers.findings.ci.github_document import problems_step_summary
 

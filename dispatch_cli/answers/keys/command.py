@@ -10,7 +10,7 @@ from dispatch_cli.answers.resolve.command import context_option, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
-from dispatch_cli.cli.output import BadInput, Output, output_options, show
+from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
@@ -66,7 +66,7 @@ def command(
         is_call = bool(tensors or contexts)
         report, how = _keys_of_call(chosen, tensors, contexts) if is_call else _keys(chosen, expression)
     except InputError as error:
-        raise BadInput(at_setting(error, named), out.color) from None
+        raise at_setting(error, named) from None
     show(report, out, **how)
 
 

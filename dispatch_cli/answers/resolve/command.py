@@ -119,7 +119,7 @@ def command(
     from dispatch_cli.answers.resolve.report import ResolveReport
     from dispatch_cli.model.names import OperatorName
 
-    state = state_or_newest(source, out.color)
+    state = state_or_newest(source)
     report = call_report(state, CallRequest(operator, tensors, options, keyset, contexts))
     if isinstance(report, ResolveReport):
         note_conditions(state, [OperatorName.parse(report.operator)])

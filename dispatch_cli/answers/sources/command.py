@@ -61,8 +61,8 @@ def extract_command(
     from dispatch_cli.capture.write import json_text, yaml_text
     from dispatch_cli.cli.source_summary import summary
 
-    paths = opened(paths, out.color)
-    run = read_sources(paths, reading, _settings(config, allow_outside), allow_outside, out.color)
+    paths = opened(paths)
+    run = read_sources(paths, reading, _settings(config, allow_outside), allow_outside)
     write((json_text if out.format == "json" else yaml_text)(run.document), out.file, kind="data")
     warn(summary(run), out.color)
     raise click.exceptions.Exit(1 if strict and not is_understood(run) else 0)

@@ -83,7 +83,7 @@ def command(
             "--record writes promises; it takes no --format, --tensor or --full, and no --context but "
             f"{', '.join(context.value for context in PROMISED)}."
         )
-    state = load_state(source, out.color, ops=ops)
+    state = load_state(source, ops=ops)
     names = chosen_operators(state, ops, own=True)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)

@@ -75,7 +75,7 @@ def command(
     A higher-order operator has no C++ table. Its table shows which of its Python implementations resolve_key chooses.
     """
     _check(view, resolver, out.format, bool(key_globs))
-    state = load_state(source, out.color, ops=ops)
+    state = load_state(source, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher.universe, key_globs)
     note_conditions(state, names, out.color)

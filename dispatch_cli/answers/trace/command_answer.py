@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from dispatch_cli.cli.options import SourceOptions, at_setting, matching_names, project_defaults
-from dispatch_cli.cli.output import BadInput, Output, show
+from dispatch_cli.cli.output import Output, show
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from dispatch_cli.trace.selected import Wanted
 
 
-def declared_steps(files: Sequence[str], base: str, color: str) -> tuple[Step, ...]:
-    """Registrations of files over an embedded state, each by itself: several may say the same. Exits with 2."""
+def declared_steps(files: Sequence[str], base: str) -> tuple[Step, ...]:
+    """Registrations of files over an embedded state, each by itself: several may say the same. Errors: InputError."""
     from dispatch_cli.cli.options import opened_files
     from dispatch_cli.cli.source_reading import with_documents
     from dispatch_cli.declarations.loader import load
@@ -29,11 +29,11 @@ def declared_steps(files: Sequence[str], base: str, color: str) -> tuple[Step, .
         project = project_defaults(files)
         named = None if project is None else project.privateuse1
         backend = None if named is None else named.text
-        source = opened_files(SourceOptions(tuple(files), (), None, (base,)), color)
-        documents = with_documents(source.files, source.reading, None, source.allow_outside, color, source.bases)
+        source = opened_files(SourceOptions(tuple(files), (), None, (base,)))
+        documents = with_documents(source.files, source.reading, None, source.allow_outside, source.bases)
         loaded = [load([document], bases=(base,), privateuse1=backend) for document in documents]
     except InputError as error:
-        raise BadInput(at_setting(error, named), color) from None
+        raise at_setting(error, named) from None
     return tuple(step for declarations in loaded for step in declarations.own_steps)
 
 
@@ -81,7 +81,7 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.answers.trace.report import trace_report
 
     wanted = _wanted(view, asked)
-    own = declared_steps(asked.kernels, view.known.base, out.color) if asked.kernels else None
+    own = declared_steps(asked.kernels, view.known.base) if asked.kernels else None
     report = trace_report(view, wanted, asked.depth, own)
     limit = None if asked.full else asked.limit or None
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit}))

@@ -155,8 +155,6 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
             return False
         except InputError as error:
             BadInput(error, out.color).show()
-        except BadInput as error:
-            error.show()
         except click.ClickException as error:
             say_note(error.format_message())
         except Exception as error:  # the program has ended as it has

@@ -215,7 +215,7 @@ def command(
         raise click.UsageError(f"Nothing to compare: give declarations or sources, or --against {LIVE}.")
     check_modules(modules)
     asked = Asked(python, modules, patience())
-    documents = with_documents(files, reading, None, allow_outside, out.color)
+    documents = with_documents(files, reading, None, allow_outside)
     state = _read(documents, not is_asked, allow_outside)
     if not live and state is not None and _is_capture(state):
         raise click.UsageError(f"{files[0]} is a state of PyTorch: `dispatch-cli diff` compares it with another one.")

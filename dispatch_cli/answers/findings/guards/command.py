@@ -58,7 +58,7 @@ def command(
         raise click.UsageError("--record writes a declaration file; it takes no --format.")
     if record and guards:
         raise click.UsageError("--record and --guards exclude each other; give one of them.")
-    state = load_state(source, out.color, guards, ops)
+    state = load_state(source, guards, ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     if record:
         from dispatch_cli.answers.findings.guards.recorded import OtherStates, recorded_guards

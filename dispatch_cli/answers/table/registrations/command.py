@@ -58,7 +58,7 @@ def command(
     """
     fallbacks, in_order = view == "fallbacks", view == "order"
     _check_options(ops, key_globs, fallbacks, in_order, out)
-    state = load_state(source, out.color, ops=ops if source.files else ops or key_globs or ("*",) * fallbacks)
+    state = load_state(source, ops=ops if source.files else ops or key_globs or ("*",) * fallbacks)
     if fallbacks:
         _show_fallbacks(state, key_globs, out)
         return
