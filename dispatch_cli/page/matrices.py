@@ -61,7 +61,6 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         "share": served_share(sums),
         "served_by": served_by(sums),
         "tables": [*written_blocks(served_blocks(sums, backend.key))],
-        "overlay": overlay,
         "not_built": None if overlay is None else not_built_sentence(backend.key, overlay),
         "answers": [answers.build(kind, _covered) for kind in kinds],
     }

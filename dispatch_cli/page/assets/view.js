@@ -107,7 +107,6 @@ function show() {
 /** Show the place of the reader: in the window's title, in the list of views, for styles and for those who listen. */
 function arrive(target, title) {
   shownTarget = target;
-  takeQuery();
   history.replaceState(true, "");
   document.title = page.safe(`${title} - dispatch-cli`);
   document.body.dataset.address = location.hash;
@@ -149,10 +148,7 @@ function chooseByKey(key) {
 function start(loaded) {
   page = loaded;
   const { about } = page;
-  const files = about.names;
-  const state = [...files.slice(0, 2), files.length > 2 ? "…" : "", ...about.over].filter(Boolean).join(", ");
-  byId("state").replaceChildren(...nodes([state]));
-  byId("state").title = page.safe(state);
+  byId("state").replaceChildren(...nodes([stateText()]));
   byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
   byId("changes").hidden = !hasChanges();
   startSearch();

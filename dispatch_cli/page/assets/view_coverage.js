@@ -1,7 +1,7 @@
 /* Coverage: groups of operators on all backends as a picture, and each operator on one backend. */
 
 function coverageView(argument) {
-  if (argument === null) return { title: "What serves the operators", command: page.command("overview"), parts: overviewParts(false) };
+  if (argument === null) return { title: "What serves the operators", command: page.command("overview"), parts: overviewParts() };
   const keys = page.backends.map((backend) => backend.key);
   if (!keys.includes(argument)) {
     return { title: "No such backend", parts: [paragraph("Coverage is asked for a backend; ", make("code", {}, argument), " is none."), backendChoice(keys, "", "")] };
@@ -45,18 +45,16 @@ function coverageView(argument) {
   };
 }
 
-/** The groups of operators on all backends: each cell opens the list of its operators. short: the first groups alone. */
-function overviewParts(short) {
+/** The groups of operators on all backends: each cell opens the list of its operators. */
+function overviewParts() {
   const { title, matrices } = page.data.coverage.overview;
   const choice = backendChoice(page.backends.map((backend) => backend.key), "", "");
   if (matrices.length === 0) return [paragraph("No backend has kernels of its own."), choice];
-  const shownMatrices = short ? matrices.slice(0, 2).map(({ rows, ...drawn }) => ({ ...drawn, rows: rows.slice(0, 8) })) : matrices;
   return [
     make("p", { class: "lead" }, title),
-    !short && choice,
+    choice,
     legend(matrices[0].legend),
-    shownMatrices.map((drawn) => blockMatrix(drawn.head || "All operators", drawn, ([key, options]) => coverageLink(key, groupOf(options)))),
-    short && paragraph(make("a", { href: page.linkTo("coverage") }, "All groups, by namespace, tag and kind of schema")),
+    matrices.map((drawn) => blockMatrix(drawn.head || "All operators", drawn, ([key, options]) => coverageLink(key, groupOf(options)))),
   ];
 }
 

@@ -18,16 +18,6 @@ function startSearch() {
     const row = event.target.closest(".hit");
     if (row) openHit(Number(row.dataset.at));
   });
-  query.value = chosenIn("q") ?? "";
-  search();
-}
-
-/** Find what the address asks for. */
-function takeQuery() {
-  const text = chosenOn("q", byId("query").value) ?? "";
-  keepChoice("q", text || null);
-  if (text === byId("query").value) return;
-  byId("query").value = text;
   search();
 }
 
@@ -38,7 +28,6 @@ function closeHits() {
 
 function search() {
   const text = byId("query").value;
-  keepChoice("q", text || null);
   const entries = page.search(text);
   Object.assign(hits, { entries: entries.slice(0, MOST_HITS), at: text && entries.length > 0 ? 0 : -1 });
   byId("found").textContent = countText(text, entries);
@@ -70,12 +59,9 @@ function focusSearch() {
 
 function searchKey(event) {
   const last = hits.entries.length - 1;
-  const inSight = Math.max(1, Math.floor(byId("hits").clientHeight / (byId("hits").firstChild?.offsetHeight || 1)) - 1);
   const to = {
     ArrowDown: Math.min(last, hits.at + 1),
     ArrowUp: Math.max(0, hits.at - 1),
-    PageDown: Math.min(last, Math.max(0, hits.at) + inSight),
-    PageUp: Math.max(0, hits.at - inSight),
   }[event.key];
   if (to !== undefined) chooseHit(to);
   else if (event.key === "Enter") openHit(Math.max(0, hits.at));

@@ -7,20 +7,15 @@ function startView() {
     parts: [
       make("p", { class: "lead" }, `${plural(counts.operators, "operator")} with ${plural(counts.slots, "slot")}, and ${plural(counts.higher_order_operators, "higher-order operator")}: ${stateText()}.`),
       paragraph("An operator has a slot for each dispatch key: what a call runs there, such as on CPU, or for gradients on CUDA. PyTorch fills it by ten rules; open a slot to see which, and why."),
-      paragraph("Start with ", firstOperators().map((name, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)]), "."),
+      paragraph("Start with ", page.entries.slice(0, 3).map(({ name }, at) => [at > 0 ? ", " : "", make("a", { href: page.link(name) }, name)]), "."),
       facts([
         ["Changed by the files", hasChanges() && make("a", { href: "#!changes" }, changesText())],
         ["Findings", make("a", { href: "#!findings" }, page.data.written.outcome)],
         ["Stale slots", counts.stale_slots > 0 && counts.stale_slots.toLocaleString("en-US")],
       ]),
       page.data.support !== null && section("Where the operators work", commandLine(page.command("support")), writtenParts(page.data.support.blocks)),
-      page.data.support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts(true)),
-      section("Start here",
-        list([
-          [make("kbd", {}, "/"), " finds an operator by any letters of its name; open one to see its slots, and a slot to see why it holds what it holds."],
-          [make("a", { href: "#!coverage" }, "Coverage"), " says what serves each operator on a backend, and whether it trains there."],
-          ["Each view shows the command that prints the same. To try changes out, use ", make("code", {}, "dispatch-cli explore"), "; this page shows one state as it is."],
-        ])),
+      page.data.support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts()),
+      paragraph(make("kbd", {}, "/"), " finds an operator by parts of its name. Each view shows the command that prints the same. To try changes out, use ", make("code", {}, "dispatch-cli explore"), "; this page shows one state as it is."),
       ownOperators(),
     ],
   };
@@ -41,13 +36,6 @@ function stateText() {
 function ownOperators() {
   const own = page.entries.filter((entry) => entry.own);
   return own.length > 0 && section("Operators of these files", entriesTable(own));
-}
-
-/** Three to begin with: of the files, those with findings first; else well-known ones. */
-function firstOperators() {
-  const own = page.entries.filter((entry) => entry.own && !entry.higher_order).sort((entry, other) => other.findings - entry.findings);
-  const known = ["aten::add.Tensor", "aten::linear", "aten::to.dtype"].map((name) => page.entry(name)).filter(Boolean);
-  return [...new Set([...own, ...known, ...page.entries].map((entry) => entry.name))].slice(0, 3);
 }
 
 function entriesTable(entries) {
