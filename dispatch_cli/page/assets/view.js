@@ -138,11 +138,8 @@ function keyAction(key) {
   if (key === "y") return () => document.querySelector("main .command button")?.click();
   if (key === "u" && shownTarget?.key) return () => { location.hash = page.link(shownTarget.name); };
   if (/^[1-9]$/.test(key)) return () => document.querySelectorAll(".views li:not([hidden]) a")[Number(key) - 1]?.click();
-  return document.querySelector(`main button[data-key="${CSS.escape(key)}"]`) && (() => chooseByKey(key));
-}
-
-function chooseByKey(key) {
-  document.querySelector(`main button[data-key="${CSS.escape(key)}"]`).click();
+  const button = document.querySelector(`main button[data-key="${CSS.escape(key)}"]`);
+  return button && (() => button.click());
 }
 
 function start(loaded) {

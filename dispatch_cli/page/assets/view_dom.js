@@ -63,10 +63,6 @@ function paragraph(...children) {
   return make("p", {}, ...children);
 }
 
-function list(items) {
-  return make("ul", { class: "list" }, items.map((item) => make("li", {}, item)));
-}
-
 /** Labels and what there is to say of each; those with nothing are left out. */
 function facts(rows) {
   const kept = rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);

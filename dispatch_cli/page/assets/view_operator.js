@@ -88,7 +88,7 @@ function slotsSection(operatorTable) {
     keepSlotsAs(chosen);
     const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"]], slotsAs, redraw);
     const command = page.command(slotsAs, operatorTable.operator);
-    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable), noteLines(operatorTable)]));
+    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable), operatorTable.notes.map((note) => make("p", { class: "note" }, note.text))]));
     markSlot(body, shownSlotOf(operatorTable.operator));
   };
   const redraw = (chosen) => {
@@ -104,10 +104,6 @@ function slotsSection(operatorTable) {
 function shownSlotOf(name) {
   const target = wanted();
   return target.name === name ? target.key : null;
-}
-
-function noteLines(operatorTable) {
-  return operatorTable.notes.map((note) => make("p", { class: "note" }, note.text));
 }
 
 /** Mark the slot that is shown, in the grid or the rows. */
