@@ -30,11 +30,6 @@ TELL_THE_AUTHOR = (
     "PyTorch, or show this text to its authors."
 )
 """The advice to a user who cannot fix the error."""
-AUTOGRAD_TOO = (
-    "Register a kernel that computes the gradient at {key} too, or remove the kernel that displaces the math kernel: "
-    "the math kernel calls operators that the backend has, and they have gradients."
-)
-"""Advice for the author of a kernel that displaces a math kernel at an autograd key."""
 UNNAMED_OPERATOR = OperatorName("the operator")
 """In place of the name in a text that names a key alone."""
 TO_CPU = "Move the tensors to the CPU for this call: `x.to('cpu')`."
@@ -178,7 +173,6 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
     facts = tuple(conclude.facts(case))
     newer = _first_with_kernel(state, name, case, report.version)
-    displaced = (AUTOGRAD_TOO.format(key=key),) if case.displacing and case.here else ()
     not_built = any(fact.kind == conclude.NOT_BUILT for fact in facts)
     return replace(
         report,
@@ -191,7 +185,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
             *advice(MESSAGES[text.kind].user, str(name), key, text.details),
         )
         or (TELL_THE_AUTHOR,),
-        author=() if not_built else (*report.author, *displaced),
+        author=() if not_built else report.author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
     )

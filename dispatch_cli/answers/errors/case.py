@@ -12,7 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, EXPLICIT, META, NON_FUNCTIONAL, UNDEFINED, Universe
+from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED, Universe
 
 EMPTY = OperatorName("aten::empty", "memory_format")
 FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})
@@ -32,10 +32,9 @@ class Case(NamedTuple):
     partial: of other backend keys it is not known whether they have one. meta: a kernel at Meta is possible. autograd:
     the text shows a kernel at autograd keys. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
     state; None where the state lacks the operator. by_out: the kernel there makes the functional form from the out=
-    form, so it fails where that does. declared: a file of the user has that kernel. displacing: the keys whose kernels
-    would displace it. built: the state is of a build with that backend. factory: every backend has the operator.
-    makes: the call is told where its result is to be. lists: the operator's arguments that are lists of tensors.
-    takes_tensors: others are tensors. tags: its tags.
+    form, so it fails where that does. declared: a file of the user has that kernel. built: the state is of a build with
+    that backend. factory: every backend has the operator. makes: the call is told where its result is to be. tags: its
+    tags.
     """
 
     universe: Universe
@@ -55,12 +54,9 @@ class Case(NamedTuple):
     rule: Rule | None
     by_out: bool
     declared: bool
-    displacing: tuple[str, ...]
     built: bool
     factory: bool
     makes: bool
-    lists: tuple[str, ...]
-    takes_tensors: bool
     tags: tuple[str, ...]
 
     @property
@@ -109,8 +105,6 @@ def case_of(
         filled = (slot for slot in universe.runtime if table[slot].rule not in NO_KERNEL_RULES)
         kernels = tuple(slot for slot in filled if autograd_key_of(universe, slot) is not None)
     declared = entry is not None and (not state.over or (entry.kernel is not None and entry.kernel.span is not None))
-    schema = None if definition is None else definition.known_schema
-    types = {} if schema is None else {argument.name: str(argument.type) for argument in schema.arguments}
     return Case(
         universe=universe,
         text=text,
@@ -129,12 +123,9 @@ def case_of(
         rule=rule,
         by_out=entry is not None and entry.decision.source == NON_FUNCTIONAL,
         declared=declared,
-        displacing=_displacing(universe, key) if rule is Rule.MATH and not declared else (),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
         makes=table is not None and BACKEND_SELECT in table.active,
-        lists=tuple(argument for argument, type_ in types.items() if type_.startswith("Tensor") and "[" in type_),
-        takes_tensors=not {"Tensor", "Tensor?"}.isdisjoint(types.values()),
         tags=() if definition is None else definition.tags,
     )
 
@@ -150,12 +141,6 @@ def built_backends(dispatcher: Dispatcher) -> tuple[str, ...]:
         return ()
     table = dispatcher.table(EMPTY)
     return tuple(backend for backend in dispatcher.universe.backends if table[backend].rule is Rule.KERNEL)
-
-
-def _displacing(universe: Universe, key: str) -> tuple[str, ...]:
-    """The keys whose kernels would take an autograd key from the math kernel that fills it."""
-    backends = universe.autograd_backends.get(key, ())
-    return (*backends, EXPLICIT) if backends else ()
 
 
 def _is_pytorchs(state: State, name: OperatorName) -> bool:

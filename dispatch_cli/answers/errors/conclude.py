@@ -56,10 +56,9 @@ class Fact(NamedTuple):
     operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
     missing. not-loaded: nothing has registered this backend. left-out: the build has selected operators. not-written:
     nobody wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data:
-    the operator reads data, which these tensors lack. displaced: a kernel at one of these keys would displace the math
-    kernel that the state has. here: the state has a kernel there. not-reached: the call ends at the first key, before
-    it gets to the second. handled: another error came while this one was handled. versions: the embedded versions that
-    define the operator.
+    the operator reads data, which these tensors lack. here: the state has a kernel there. not-reached: the call ends at
+    the first key, before it gets to the second. handled: another error came while this one was handled. versions: the
+    embedded versions that define the operator.
     """
 
     kind: str
@@ -95,17 +94,11 @@ def facts(case: Case) -> Iterator[Fact]:
 
 
 def _no_tensors(case: Case) -> Fact:
-    empty = (
-        "a list of tensors was empty, all tensors were undefined (None), or they were in a list of lists, where the "
-        "dispatcher does not look for them"
+    why = (
+        "a list of tensors was empty, all tensors were undefined (None), they were in a list of lists, where the "
+        f"dispatcher does not look for them, or {case.operator} takes no tensor"
     )
-    if case.lists:
-        why = f"{_and(case.lists)}, {empty}"
-    elif case.takes_tensors:
-        why = "all tensors were undefined (None), such as a gradient that was not computed"
-    else:
-        why = f"{empty}, or {case.operator} takes no tensor"
-    return Fact("no-tensors", case.lists, Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
+    return Fact("no-tensors", (), Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
 
 
 def _kernels(case: Case) -> Fact:
@@ -210,12 +203,6 @@ def _likely(case: Case, kind: str) -> Fact:
 
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
-    if case.displacing:
-        text = (
-            f"Probably a backend or another package registered a kernel for {case.operator} at {_or(case.displacing)}. "
-            f"It displaces the math kernel (CompositeImplicitAutograd), which fills {case.key} in {case.over}."
-        )
-        return Fact("displaced", case.displacing, Proof.LIKELY, text)
     what = "batching rule" if "Batched" in case.key else "kernel"
     text = "The files that are given declare a kernel there." if case.declared else f"{case.over} has a {what} there."
     return Fact("here", (case.key,), Proof.STATE, text)
@@ -232,7 +219,7 @@ def steps(case: Case, shown: Sequence[Fact], newer: str | None, version: TextVer
 
 def _steps(case: Case, kinds: Sequence[str], newer: str | None, is_older: bool) -> Iterator[str]:
     if "no-tensors" in kinds:
-        yield _for_no_tensors(case)
+        yield "Find out which list of tensors is empty, or which tensor is undefined, and skip the call in this case."
     if "here" in kinds and case.declared:
         yield (
             "Before the call, load the library that the files describe, in the same version: it registers the missing "
@@ -271,24 +258,11 @@ def _steps(case: Case, kinds: Sequence[str], newer: str | None, is_older: bool) 
     elif upgrade is None and case.pytorchs and not case.built and "not-written" in kinds:
         yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
     yield from _around(case)
-    if "displaced" in kinds:
-        yield (
-            "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, "
-            "then `dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
-        )
     if case.kernels is None and case.text.kind == NO_KERNEL and case.is_backend and case.key != META:
         yield (
             "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
             "backends' shows which backends have a kernel."
         )
-
-
-def _for_no_tensors(case: Case) -> str:
-    if case.lists:
-        return f"Find out why {_and(case.lists)} is empty, and skip the call in this case."
-    if case.takes_tensors:
-        return "Find out which tensor is undefined, and skip the call in this case."
-    return "If the argument is an empty list of tensors, skip the call in this case."
 
 
 def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
@@ -299,8 +273,6 @@ def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
         match kind:
             case "pytorch-not-built" if "MPS" in case.devices(DENSE):
                 yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
-            case "pytorch-not-built" if backend == "HIP":
-                yield "PyTorch's builds for AMD GPUs (ROCm) have them as the device 'cuda': use that name."
             case "pytorch-not-built":
                 only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
                 yield f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
@@ -336,8 +308,6 @@ def _of_layout(case: Case) -> Iterator[str]:
     if case.makes:
         pass
     elif case.functionality in (SPARSE, CSR, MKLDNN):
-        if case.functionality == CSR and SPARSE in there:
-            yield TO_SPARSE
         if DENSE in there:
             yield "Make the tensor dense before the call: `x.to_dense()`."
     elif case.functionality == QUANTIZED and DENSE in there:
@@ -353,13 +323,8 @@ def _of_layout(case: Case) -> Iterator[str]:
             "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`; in a module, with a QuantStub "
             "before this layer. Or use a layer that is not quantized."
         )
-    elif case.functionality == DENSE and SPARSE in there:
-        yield TO_SPARSE
     if case.functionality == SPARSE:
         yield "If it is the gradient of an embedding, create the embedding with `sparse=False`."
-
-
-TO_SPARSE = "Convert the tensor to the layout COO before the call: `x.to_sparse()`."
 
 
 def _of_device(case: Case) -> Iterator[str]:

@@ -63,7 +63,6 @@ untried("mixed-devices", "Move the tensors, and the module's parameters, to one 
 untried("mixed-devices", "create it in `__init__`, in a ModuleList or ModuleDict", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
 untried("no-kernel", "In a C++ program with a libtorch for CUDA", OTHER_BUILD)
-untried("no-kernel", "PyTorch's builds for AMD GPUs (ROCm)", OTHER_BUILD)
 untried("mixed-devices", "Under FakeTensorMode `module.to(device)` may leave", SECOND)
 
 

@@ -47,14 +47,6 @@ def tensor_of_mkldnn(advice):
     assert x.cumsum(0).sum() == 6
 
 
-@tries("no-kernel", "Convert the tensor to the layout COO before the call: `x.to_sparse()`")
-def compressed_tensor(advice):
-    x = torch.eye(2).to_sparse_csr()
-    op = define("t::f", "(Tensor x) -> Tensor", SparseCPU=lambda x: x.coalesce().values())
-    x = x.to_sparse() if advice else x
-    assert op(x).sum() == 2
-
-
 @tries("no-kernel", "Dequantize the tensor before the call: `x.dequantize()`")
 def quantized_tensor(advice):
     x = quantized()
@@ -224,27 +216,6 @@ class Foreign(torch.Tensor):
         return NotImplemented
 
 
-@tries(
-    "no-kernel",
-    "Register a kernel that computes the gradient at",
-    "or remove the kernel that displaces the math kernel",
-    "or at an alias key that covers it",
-)
-def math_kernel_displaced(advice):
-    math_kernel_displaced.kept = library = torch.library.Library("aten", "IMPL")
-    library.impl("abs", lambda x: x, "IPU")
-    if "remove" not in advice:
-        library.impl("absolute", lambda x: x, "IPU")
-    if "gradient" in advice:
-        library.impl("absolute", lambda x: x, "AutogradIPU")
-    elif "alias" in advice:
-        library.impl("absolute", lambda x: x, "Autograd")
-    x = torch.Tensor._make_wrapper_subclass(Foreign, (2, 2), device="ipu")
-    key, key_set = torch._C.DispatchKey, torch._C.DispatchKeySet
-    with torch._C._ExcludeDispatchKeyGuard(key_set(key.Python) | key_set(key.PythonTLSSnapshot)):
-        torch.absolute(x)
-
-
 MPS = "needs a build with MPS or XPU"
 untried("no-kernel", "if some are on another device, PyTorch may choose", "needs a second device with data")
 untried("no-kernel", "Before the call, load the library that the files describe", "the user's own library")
@@ -260,11 +231,9 @@ untried("no-kernel", "If this is only a part of the error text", "something to l
 untried("no-kernel", "Create the tensor on", "needs another build")
 untried("no-kernel", "for this call: ", "needs another build")
 untried("no-kernel", "Turn autocast off around the call", "no kernel is missing at an autocast key of this build")
-untried("no-kernel", "To see which registration it is, load it here", "something to look at")
 untried("no-meta", "Import the Python module that has its fake implementation", "needs C++ to name the module")
 untried("not-built", "Install builds for the GPU", "needs a GPU")
-untried("no-tensors", "Find out which", "as `skip the call in this case`, which is tried")
-untried("no-tensors", "Find out why", "as `skip the call in this case`, which is tried")
+untried("no-tensors", "Find out which list", "as `skip the call in this case`, which is tried")
 untried("no-kernel", "Install a newer PyTorch", "needs another version")
 untried("data-dependent", "a newer release may do without", "needs another version")
 untried("no-kernel", "This is a build for macOS", MPS)
