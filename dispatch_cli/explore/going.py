@@ -19,9 +19,6 @@ from dispatch_cli.explore.views.bars import Tabs
 from dispatch_cli.explore.views.pane import SOON, Pane
 from dispatch_cli.explore.views.stage import PaneStage
 
-MOST = 500
-"""Places that are remembered."""
-
 
 class VisitedPlace(NamedTuple):
     """A place. pane: the id of the view in front. listed: the list of operators had the focus."""
@@ -45,7 +42,7 @@ class Visits:
     def go(self, visit: VisitedPlace) -> None:
         """Go to another place."""
         if visit != self.here:
-            self._visits = [*self._visits[-MOST:], visit]
+            self._visits.append(visit)
 
     def move(self, visit: VisitedPlace) -> None:
         """A step that is not worth going back from, such as the cursor's."""

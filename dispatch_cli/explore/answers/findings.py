@@ -46,7 +46,7 @@ ALL = ("--severity", "info")
 def findings_answer(session: Session, state: State | None = None, progress: Progress | None = None) -> PaneAnswer:
     """The findings of a session's state. state: a snapshot of it (`state_to_check`), for a thread."""
     state = state_to_check(session) if state is None else state
-    report = _report(session, state, *checked_operators(state, has_files(session)), progress)
+    report = _report(session, state, *checked_operators(state, bool(session.files or session.tried_file)), progress)
     return PaneAnswer(report, session.command("check-invariants", *ALL))
 
 
@@ -100,11 +100,6 @@ def state_to_check(session: Session) -> State:
 def state_before(session: Session) -> State:
     """The same without the changes on trial."""
     return snapshot(session.original, session.checks.guarded)
-
-
-def has_files(session: Session) -> bool:
-    """True if the command line names files: those of the user, or the one with the changes on trial."""
-    return bool(session.files or session.tried_file)
 
 
 class FindingRow(NamedTuple):

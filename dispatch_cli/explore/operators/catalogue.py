@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
@@ -28,8 +27,6 @@ SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 FindingCounts = Mapping[str, Mapping[Severity, int]]
 """The findings of each operator without the changes on trial, counted by severity."""
-_PAUSE = 0.002
-"""Seconds for which the checks let the screen go on, between two steps."""
 
 
 def spot_of(entry: ListedOperator) -> Spot:
@@ -140,11 +137,7 @@ def original_findings(session: Session) -> Callable[[Step], FindingCounts]:
     search = original_search(session)
 
     def find(step: Step) -> FindingCounts:
-        def progress(*_: object) -> None:
-            step("")
-            time.sleep(_PAUSE)
-
-        report: FindingsReport = search(progress).report
+        report: FindingsReport = search(lambda *_: step("")).report
         return report.affected
 
     return find
