@@ -48,6 +48,8 @@ COMPILED = re.compile(
     r"|torch\._(?:dynamo|inductor)\.exc|backend='\w{1,60}' raised"
 )
 """In the traceback of a program that torch.compile or torch.export runs."""
+DTYPES = ("dtype", "other_dtype", "found_dtype")
+"""The details that name dtypes."""
 PYTORCHS = ("aten", "prim", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
 
@@ -144,7 +146,9 @@ def _of_versions(named: str) -> Fact:
 
 def _dtype_flags(details: Mapping[str, str]) -> Iterator[str]:
     """Conditions of advice on the dtypes that a text names, and on the device in the name of a kernel."""
-    dtypes = {details[name].lower().removeprefix("c10::") for name in ("dtype", "other_dtype") if name in details}
+    dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
+    if any(re.fullmatch(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char", dtype) for dtype in dtypes):
+        yield "whole_numbers"
     if dtypes and dtypes <= {"half", "bfloat16", "float"}:
         yield "castable"  # by autocast
     if dtypes & {"float", "double"}:

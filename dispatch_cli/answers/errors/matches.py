@@ -130,4 +130,6 @@ def demangled(symbol: str) -> str:
             at = end
         if head is None or head["nested"] is None:
             break
-    return "::".join(names) if names and all(name.lstrip("~").isidentifier() for name in names) else symbol
+    if not names or not all(name.lstrip("~").isidentifier() for name in names):
+        return symbol
+    return f"{'::'.join(names)}{'[abi:cxx11]' if symbol.startswith('B5cxx11', at) else ''}"

@@ -74,6 +74,10 @@ HOLES = {
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
+    "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
+    "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
+    "cuda_device": r"(?P<device>CUDA)",
+    "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
     "given": r"(?P<given>[^'\n.]{1,80})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
@@ -90,8 +94,8 @@ HOLES = {
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "own_op": r"torch\._ops\.(?!aten\b)(?P<custom>)(?P<op>\w{1,100}\.[\w.]{1,300})",
-    "integer_type": r"(?:Char|Byte|Short|Int|Long|U?Int(?:8|16|32|64)|(?:un)?signed char|Float8_\w{1,12})",
-    "number_type": r"(?P<dtype>[\w:]{1,30})",
+    "integer_type": r"(?:Char|Byte|U?Int8|(?:un)?signed char|Float8_\w{1,12})",
+    "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
     "number": rf"(?P<dtype>{_NUMBER})",
     "other_number": rf"(?P<other_dtype>{_NUMBER})",

@@ -197,8 +197,8 @@ untried("no-sharding", "Or change the placement of an argument", "needs several 
 untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
-untried("mixed-dtypes", "A weight of integers, or of floats of 8 bits, is quantized", OTHER)
-untried("not-built", "A number in place of a device", OTHER)
+untried("mixed-dtypes", "If the tensor of 8 bits is a weight, it is quantized", OTHER)
+untried("not-built", "in older PyTorch so does a number", OTHER)
 untried("wrong-arguments", "The text lists the overloads", OTHER)
 untried("no-subclass", "Let one library alone convert the weights", OTHER)
 

@@ -101,7 +101,7 @@ def backend_without_a_module(advice):
 untried("no-device-module", "RegisterPrivateUse1HooksInterface", "needs C++")
 
 
-@tries("mixed-dtypes", "Convert the argument, such as `indices.long()`", "must leave integer tensors as they are")
+@tries("mixed-dtypes", "Convert the argument, such as `indices.long()`", "must leave tensors of integers as they are")
 def indices_of_another_dtype(advice):
     indices = torch.tensor([0, 1])
     if "leave" not in advice:

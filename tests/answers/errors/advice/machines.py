@@ -83,10 +83,20 @@ def indices_of_a_dense_tensor(advice):
     assert (x.to_sparse().coalesce() if advice else x).indices().shape == (2, 2)
 
 
-@tries("mixed-dtypes", "the target of a loss to that of the prediction", since="2.13")
-def target_of_another_dtype(advice):
-    x, y = training(1.0), torch.ones(1, dtype=torch.double)
-    x.scatter(0, torch.tensor([0]), y.to(x.dtype) if advice else y)
+@tries(
+    "mixed-dtypes", "Convert the tensor of integers, `x.float()`", "or to the dtype of the other one, `x.to(y.dtype)`"
+)
+def product_of_integers(advice):
+    x, y = torch.ones(2, 2, dtype=torch.long), torch.eye(2)
+    if advice:
+        x = x.to(y.dtype) if "other" in advice else x.float()
+    assert (x @ y).sum() == 4
+
+
+@tries("mixed-dtypes", "`x.float()` for Float")
+def batch_of_products(advice):
+    x, y = torch.ones(1, 2, 2), torch.ones(1, 2, 2, dtype=torch.double)
+    torch.bmm(x, y.float() if advice else y)
 
 
 untried("no-compiler", "Install the Triton of this PyTorch", GPU)
@@ -121,6 +131,11 @@ def checkpoint_under_grad(advice):
 
 
 untried("no-library-file", "finds them in the folder `lib` of PyTorch or libtorch", "needs a program in C++")
+untried("not-built", "If the backend has a package of its own", OTHER_BUILD)
+untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
+untried("no-library-file", "names a folder, such as torch", "needs Windows")
+untried("no-library-file", "Often another program's DLL of the same name", "needs Windows")
+untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an older version")
 untried("gpu-failure", "Start processes by `spawn`", GPU)
 untried("backward-call", "Call `train()` on the RNN before its forward", GPU)
 untried("no-stub", "is that of the GPU; float8 as e4m3 needs", GPU)

@@ -115,7 +115,7 @@ untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
 untried("changed-in-place", "set_detect_anomaly(True)", "a diagnosis")
 
 
-@tries("changed-in-place", "`with torch.no_grad():` around it")
+@tries("changed-in-place", "do it under `with torch.no_grad():`")
 def change_of_a_leaf(advice):
     weight = torch.ones(2, 2, requires_grad=True)
     with torch.no_grad() if advice else contextlib.nullcontext():
