@@ -62,8 +62,6 @@ HOLES = {
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
     "backend": rf"(?P<device>{_BACKEND})",
-    # one of two devices is the CPU
-    "with_cpu": r"(?:(?=(?:cpu\b|[\w:]{1,60}(?: and|,) cpu\b))(?P<cpu>))?",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": r"(?P<device>privateuseone)",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",

@@ -14,12 +14,12 @@ import pytest
 from dispatch_cli.answers.errors.answer import answer, read
 from dispatch_cli.answers.errors.matches import WINDOW
 from dispatch_cli.answers.errors.messages import AMBIGUOUS, NO_KERNEL
-from dispatch_cli.answers.errors.pasted import plain
 from dispatch_cli.answers.errors.read import (
     MAX_ERRORS,
     DumpLine,
     ErrorText,
     find_errors,
+    plain,
 )
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
