@@ -28,13 +28,13 @@ class Case(NamedTuple):
 
     functionality: the kind of tensors that bring the key, or which part of a call it is. backend: their device; None
     for keys of no one device. backend_name: the name of PrivateUse1 in the text. over: the names of the loaded state.
-    kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
-    partial: of other backend keys it is not known whether they have one. meta: a kernel at Meta is possible. autograd:
-    the text shows a kernel at autograd keys. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
-    state; None where the state lacks the operator. by_out: the kernel there makes the functional form from the out=
-    form, so it fails where that does. declared: a file of the user has that kernel. built: the state is of a build with
-    that backend. factory: every backend has the operator. makes: the call is told where its result is to be. tags: its
-    tags.
+    own: the given files define the operator. kernels: the backend keys with a kernel of the operator; None where that
+    is not known. in_text: the text shows them. partial: of other backend keys it is not known whether they have one.
+    meta: a kernel at Meta is possible. autograd: the text shows a kernel at autograd keys. pytorchs: the operator is
+    PyTorch's own. rule: the rule of its slot in the state; None where the state lacks the operator. by_out: the kernel
+    there makes the functional form from the out= form, so it fails where that does. declared: a file of the user has
+    that kernel. built: the state is of a build with that backend. factory: every backend has the operator. makes: the
+    call is told where its result is to be. tags: its tags.
     """
 
     universe: Universe
@@ -45,6 +45,7 @@ class Case(NamedTuple):
     backend: str | None
     backend_name: str | None
     over: str
+    own: bool
     kernels: tuple[str, ...] | None
     in_text: bool
     partial: bool
@@ -95,6 +96,7 @@ def case_of(
     """The case of a text about a slot. backend: the text's name of PrivateUse1."""
     dispatcher = state.dispatcher
     universe, known = dispatcher.universe, name in dispatcher
+    own = str(name) in {str(operator) for operator in state.own_operators()} and not _is_pytorchs(state, name)
     definition = dispatcher.operator(name).definition if known else None
     table = dispatcher.table(name) if known else None
     entry = None if table is None else table[key]
@@ -113,7 +115,8 @@ def case_of(
         functionality=UNDEFINED if key == UNDEFINED else universe.runtime_parts[key][0],
         backend=device_of(universe, key),
         backend_name=backend,
-        over=" with ".join(state.over) or "The state here",
+        over=" with ".join(state.over) if state.over and not own else "The state of the given files",
+        own=own,
         kernels=kernels,
         in_text=in_text,
         partial=in_text and not shown.shows_backends(universe),

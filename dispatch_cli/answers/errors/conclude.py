@@ -149,6 +149,8 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return None  # the device may be missing: nothing shows a kernel or a tensor
     if backend is None or case.functionality != DENSE:
         return None if case.here else "not-written"
+    if case.own and not case.in_text:
+        return "not-written"  # the files that define it have no such kernel
     if case.kernels is None:
         is_told = case.text.kind == NO_KERNEL
     else:
