@@ -144,6 +144,8 @@ def _definition(item: ExtractedDefinition) -> Data:
         entry |= {"name": str(item.name), "schema": UNKNOWN}
         if item.why_unknown:
             entry["reason"] = item.why_unknown
+        if item.refused:
+            entry["refused"] = item.refused
     else:
         entry["func"] = item.schema
     if item.alias_analysis is not None:
@@ -266,6 +268,7 @@ def _operator_definition(item: CustomOperator) -> Data:
     entry: Data = {maker: str(item.name) if item.schema is None else item.schema}
     if item.schema is None:
         entry |= {"schema": UNKNOWN} | ({"reason": item.why_unknown} if item.why_unknown else {})
+        entry |= {"refused": item.refused} if item.refused else {}
     if item.mutates_args is not None and item.mutates_args != ():
         entry["mutates_args"] = item.mutates_args if isinstance(item.mutates_args, str) else list(item.mutates_args)
     if item.tags:

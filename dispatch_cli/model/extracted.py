@@ -56,6 +56,7 @@ class ExtractedDefinition(NamedTuple):
     why_unknown: why the schema is not known, as a sentence without a full stop.
     alias_analysis: a name of `AliasAnalysisKind`, ``default``, or None for FROM_SCHEMA.
     python_module: the module of ``m.set_python_module``, and its context if there is one.
+    refused: what PyTorch says where it refuses the function that the schema is inferred of.
     """
 
     block: ExtractedBlock
@@ -67,6 +68,7 @@ class ExtractedDefinition(NamedTuple):
     alias_analysis: str | None = None
     why_unknown: str | None = None
     python_module: tuple[str, ...] = ()
+    refused: str | None = None
 
 
 class ExtractedKernel(NamedTuple):
@@ -105,6 +107,7 @@ class CustomOperator(NamedTuple):
     """``torch.library.custom_op`` or ``triton_op``.
 
     schema: with the name; None where it is not known. device_types: None for all; ``()`` for none.
+    refused: what PyTorch says where it refuses the function.
     """
 
     name: str | Unknown
@@ -117,6 +120,7 @@ class CustomOperator(NamedTuple):
     tags: tuple[str, ...] = ()
     triton: bool = False
     why_unknown: str | None = None
+    refused: str | None = None
     body: FunctionBody | None = None
 
 

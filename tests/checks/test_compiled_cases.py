@@ -163,6 +163,17 @@ CASES = (
         how="train",
     ),
 )
+REFUSED = (
+    *("(x: Tensor, y) -> Tensor", "(x: Tensor, n: tuple[int, int]) -> Tensor", "(x: Tensor, n: list) -> Tensor"),
+    *("(x: Tensor, n: list[int] = (1, 2)) -> Tensor", "(x: Tensor, *others: Tensor) -> Tensor", "(x: Tensor)"),
+    *("(x: Tensor) -> Optional[Tensor]", "(z: Tensor) -> Tensor", "(x: Tensor, n: Sequence[int] = None) -> Tensor"),
+)
+"""Signatures of functions that write to ``x``, which `custom_op` refuses."""
+TAKEN = (
+    "(x: Tensor, n: Optional[Sequence[int]] = None) -> Tensor",
+    "(x: Tensor, n: list[int]) -> Tensor",
+    "(x: Tensor) -> None",
+)
 HEAD = """\
 import torch
 from typing import Optional, Sequence
@@ -181,7 +192,11 @@ def module(namespace: str, source: str) -> str:
     return text.replace("getattr(torch.ops, NS)", f"torch.ops.{namespace}").replace("NS", repr(namespace))
 
 
-CHECKS = "dropped-call,aliased-result,returned-argument,undeclared-write,function-signature"
+CHECKS = "dropped-call,aliased-result,returned-argument,undeclared-write,function-signature,refused-registration"
+INFERRED = [
+    module(f"inferred{number}", custom(signature, "return x", None, "('x',)"))
+    for number, signature in enumerate((*REFUSED, *TAKEN))
+]
 
 
 def warned(folder: Path, modules: list[str]) -> list[list[tuple[str, str]]]:
@@ -206,16 +221,31 @@ def test_a_check_warns_of_what_fails(tmp_path: Path) -> None:
     assert all((case.check is None) is (case.outcome == "same") for case in CASES)
 
 
+def test_functions_without_a_schema_are_refused(tmp_path: Path) -> None:
+    results = warned(tmp_path, INFERRED)
+    assert [[check for check, _ in rows] for rows in results[: len(REFUSED)]] == [["refused-registration"]] * len(
+        REFUSED
+    )
+    assert not any("refused-registration" in dict(rows) for rows in results[len(REFUSED) :])
+
+
 @pytest.mark.live
-def test_pytorch_fails_there() -> None:
+def test_pytorch_fails_there(tmp_path: Path) -> None:
     cases = [
         (module(f"case{number}", one.source), f"case{number}", one.body, one.how) for number, one in enumerate(CASES)
     ]
     script = Path(__file__).with_name("live_compiled_cases.py")
-    outcomes = json.loads(in_pytorch.run([torch_python(), str(script)], json.dumps(cases)).stdout)
+    given = json.dumps({"cases": cases, "modules": INFERRED})
+    outcomes, refusals = json.loads(in_pytorch.run([torch_python(), str(script)], given).stdout)
     assert dict(zip((case.name for case in CASES), outcomes, strict=True)) == {
         case.name: case.outcome for case in CASES
     }
+    ours = [rows[0][1].partition(": ")[2] for rows in warned(tmp_path, INFERRED)[: len(REFUSED)]]
+    for text, words in zip(refusals, ours, strict=False):
+        start = words.partition(" unsupported type ")[0]  # PyTorch prints the type that Python makes of the annotation
+        is_parsed = words.startswith("expected")  # the schema is refused, and its parser has a text of its own
+        assert text is not None and (is_parsed or text.startswith(start)), (text, words)
+    assert refusals[len(REFUSED) :] == [None] * len(TAKEN)
 
 
 CPP = """

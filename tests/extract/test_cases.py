@@ -187,7 +187,7 @@ def _words(item: Extracted | CalledFunction | NotUnderstood) -> Iterator[str | N
         case ExtractedDefinition():
             yield "def"
             yield item.schema or f"{_value(item.name)}, not known: {item.why_unknown}"
-            yield from (item.tags and f"tags {', '.join(item.tags)}", item.alias_analysis)
+            yield from (item.tags and f"tags {', '.join(item.tags)}", item.alias_analysis, item.refused)
             yield item.python_module and f"module {', '.join(item.python_module)}"
         case ExtractedKernel():
             yield from ("impl", _value(item.operator), _value(item.key), item.kernel, item.signature)
@@ -200,6 +200,7 @@ def _words(item: Extracted | CalledFunction | NotUnderstood) -> Iterator[str | N
             yield item.schema or f"{_value(item.name)}, not known: {item.why_unknown}"
             yield item.function
             yield None if item.device_types is None else f"for {', '.join(item.device_types)}"
+            yield item.refused
         case OperatorFunction():
             yield from (item.role.value, _value(item.operator), ", ".join(map(_value, item.devices)), item.function)
             yield item.setup_context and f"with {item.setup_context}"

@@ -1,12 +1,12 @@
-"""The computed table as a grid: functionalities down, backends across, a code per slot."""
+"""The computed table as a grid: functionalities down, backends across, a code per slot, a legend."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from dispatch_cli.answers.shared.folding import alike
-from dispatch_cli.answers.shared.slot_row import Before, TableRow, answer_of
+from dispatch_cli.answers.shared.slot_row import Before, TableRow
 from dispatch_cli.answers.table.document import heading, notes, stale_note
 from dispatch_cli.answers.table.report import OperatorTable, TableReport
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE, mark_of
@@ -14,6 +14,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,
+    Column,
     Fact,
     Facts,
     Gap,
@@ -23,9 +24,13 @@ from dispatch_cli.render.document import (
     MatrixHead,
     MatrixRow,
     Run,
+    TableBlock,
     Tone,
 )
 from dispatch_cli.render.words import rule_tone, short_kernel
+
+MAX_KERNELS = 3
+"""Kernels that the legend names for one code."""
 
 
 class GridLine(NamedTuple):
@@ -94,6 +99,7 @@ CODES = {
 }
 CORE_FALLBACK = Code("f", "PyTorch's own fallback", rule_tone(Rule.FALLBACK))
 FALLTHROUGH = Code(">", "fallthrough to the next key", Tone.WARN)
+_ORDER = [*CODES.values(), CORE_FALLBACK, FALLTHROUGH]
 MARKS = {
     STALE: ("stale: the live table holds something else", Tone.BAD),
     CHANGED: ("changed: differs from the base", Tone.WARN),
@@ -121,9 +127,13 @@ def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
     """The grid of an operator, and what is to be known of it."""
     if laid_out.lines:
         yield matrix_of(laid_out)
-    if laid_out.lines and laid_out.others:
         yield Gap()
-    yield Facts([*_others(laid_out.others)], tone=Tone.PLAIN)
+    if laid_out.others:
+        others = [(runs, [*rows]) for runs, rows in groupby(laid_out.others, key=lambda row: _code_runs(cell_of(row)))]
+        facts = [Fact(runs, ", ".join(row.key for row in rows), rows) for runs, rows in others]
+        yield Facts(facts, tone=Tone.PLAIN)
+        yield Gap()
+    yield from legend(table.entries)
     yield from notes(table)
     yield from stale_note(table)
 
@@ -131,7 +141,7 @@ def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
 def matrix_of(laid_out: Grid) -> Matrix:
     """The slots that are per backend."""
     rows = [MatrixRow(label, [*map(cell_of, cells)]) for label, cells in laid_out.lines]
-    return Matrix([*map(MatrixHead, laid_out.backends)], rows)
+    return Matrix([*map(MatrixHead, laid_out.backends)], rows, explained=())
 
 
 def before_marks(before: Before | None) -> Sequence[Mark]:
@@ -153,13 +163,48 @@ def cell_of(row: TableRow | None) -> MatrixCell:
     return MatrixCell(tuple(marks), f"{row.key}: {', '.join(mark.meaning for mark in marks if mark.meaning)}", row)
 
 
-def _others(rows: Sequence[TableRow]) -> Iterator[Fact]:
-    """The slots that are not per backend, those with one answer together."""
-    by_key = {row.key: row for row in rows}
-    for run in alike(rows, answer_of):
-        marks = cell_of(run.answer).marks
-        meaning = ", ".join(mark.meaning for mark in marks if mark.meaning)
-        kernel = None if run.answer.core_fallback or run.answer.fallthrough else run.answer.kernel
-        named = f" {short_kernel(kernel)}" if kernel is not None else ""
-        text = (Run(f"{meaning}{named}: ", Tone.DIM), Run(", ".join(run.keys)))
-        yield Fact(tuple(Run(mark.text, mark.tone) for mark in marks), text, [by_key[key] for key in run.keys])
+def _code_runs(cell: MatrixCell) -> tuple[Run, ...]:
+    return tuple(Run(mark.text, mark.tone) for mark in cell.marks)
+
+
+class LegendLine(NamedTuple):
+    """A code or a mark that is used: what it means, the slots that have it, and their kernels where they say more."""
+
+    code: Run
+    meaning: str
+    slots: int
+    kernels: tuple[str, ...] = ()
+
+
+def legend(rows: Sequence[TableRow]) -> Iterator[Block]:
+    """The codes and marks that are used."""
+    legend_lines = []
+    for code in _ORDER:
+        having = [row for row in rows if code_of(row) == code]
+        if having:
+            kernels = () if code in (CORE_FALLBACK, CODES[Rule.AMBIGUOUS]) else _kernels(having)
+            legend_lines.append(LegendLine(Run(code.letter, code.tone), code.meaning, len(having), kernels))
+    for mark, (meaning, tone) in MARKS.items():
+        count = sum(mark_of(row) == mark for row in rows)
+        if count:
+            legend_lines.append(LegendLine(Run(mark, tone), meaning, count))
+    yield TableBlock(LEGEND, legend_lines)
+
+
+def _kernels(rows: Sequence[TableRow]) -> tuple[str, ...]:
+    names = dict.fromkeys("PyTorch's own" if row.core_fallback else row.kernel for row in rows)
+    return tuple(kernel for kernel in names if kernel is not None)
+
+
+def _kernels_label(line: LegendLine, short: bool) -> str:
+    names = [short_kernel(kernel) if short else kernel for kernel in line.kernels]
+    more = len(names) - MAX_KERNELS
+    return ", ".join(names[:MAX_KERNELS]) + (f" and {more} more" if more > 0 else "")
+
+
+LEGEND: list[Column[LegendLine]] = [
+    Column("Code", lambda line, _: line.code),
+    Column("Meaning", lambda line, _: line.meaning),
+    Column("Slots", lambda line, _: str(line.slots)),
+    Column("Kernels", _kernels_label),
+]

@@ -11,7 +11,7 @@ _A_REGISTRATION = record("registration", "a registration")
 REGISTRATION = Record(
     "registration",
     "a registration",
-    "Names a registration that was made before: by a file that comes before, by this file, or by the "
+    "Names a registration that was made before: by a file that comes before, by this file above the section, or by the "
     "embedded state. `kernel` and `number` are needed only if there are several at the key.",
     (
         Field("operator", TEXT, "The operator of a kernel, such as `aten::add.Tensor`."),

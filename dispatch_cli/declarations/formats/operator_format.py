@@ -97,6 +97,12 @@ _SCHEMA = Field(
     default="known, or the operator is defined elsewhere",
 )
 _REASON = Field("reason", TEXT, f"With `schema: {UNKNOWN}`: why it is not known.", default="not said")
+_REFUSED = Field(
+    "refused",
+    TEXT,
+    f"With `schema: {UNKNOWN}`: why PyTorch refuses the Python function of which it infers the schema.",
+    default="it does not",
+)
 FAKE_TENSOR_MODE = Record(
     "fake_tensor_mode",
     "a FakeTensorMode entry",
@@ -177,6 +183,7 @@ OPERATOR = Record(
             "For `custom_op`: the arguments that it writes to, if the schema does not say so; `unknown` means all "
             "tensors.",
         ),
+        _REFUSED,
         Field(
             "kernel",
             A_FUNCTION,
@@ -242,6 +249,7 @@ DEFINITION = Record(
         Field("name", TEXT, "In the place of `func`: the name of an operator whose schema is not known."),
         _SCHEMA,
         _REASON,
+        _REFUSED,
         _DEBUG,
         _ALIAS_ANALYSIS,
         _TAGS,

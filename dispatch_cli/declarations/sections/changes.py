@@ -8,7 +8,7 @@ from dispatch_cli.declarations.fields import Values, is_true, read_record, read_
 from dispatch_cli.declarations.formats.change_format import CHANGE, MOST_NUMBER, REGISTRATION
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.sections.context import FileContext, ReadChange
+from dispatch_cli.declarations.sections.context import FileContext, ReadChange, ReadChanges
 from dispatch_cli.declarations.sections.schemas import read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
@@ -32,10 +32,13 @@ MOST_LOOKED_THROUGH = 10_000_000
 
 def read_changes(context: FileContext, section: Node) -> None:
     """Read the section ``changes``; what it names is looked for when all files are read."""
-    for node, values in read_records(context.problems, section, CHANGE):
+    problems = context.problems
+    changes = []
+    for node, values in read_records(problems, section, CHANGE):
         change = _change(context, node, values)
         if change is not None:
-            context.changes.append(ReadChange(change, node, _names(change, values)))
+            changes.append(ReadChange(change, node, _names(change, values)))
+    context.changes.append(ReadChanges(tuple(changes), len(context.steps), len(context.python_kernels)))
 
 
 def _change(context: FileContext, node: Node, values: Values) -> HistoryChange | None:
@@ -118,7 +121,7 @@ class _History:
 
     def __init__(self, declarations: Declarations, source: StateSource | None, before: Sequence[Step]) -> None:
         """before: the steps of a history that the files continue."""
-        self._said = declarations
+        self._said = declarations._replace(steps=(), python_kernels=(), inherited_steps=())
         self._inherited = frozenset(map(id, declarations.inherited_steps))
         self._source = source
         self._suggestions = FewSuggestions()
@@ -126,21 +129,22 @@ class _History:
         self._python_kernels: list[PythonKernel] = []
         self._looked_through = 0
 
-    def add(self, context: FileContext, is_own: bool) -> None:
-        """Add what a file registers, and make its changes; is_own: of a file that the user named."""
-        self._steps += context.steps
-        self._python_kernels += context.python_kernels
-        if not context.changes:
-            return
+    def add(self, steps: Sequence[Step], python_kernels: Sequence[PythonKernel]) -> None:
+        """Add the registrations that come next."""
+        self._steps += steps
+        self._python_kernels += python_kernels
+
+    def change(self, problems: Problems, read: ReadChanges, is_own: bool) -> None:
+        """Make the changes of a section; one that cannot be made is noted. is_own: of a file that the user named."""
         self._looked_through += len(self._steps) + len(self._python_kernels)
-        if self._looked_through > MOST_LOOKED_THROUGH:
+        if self._looked_through > MOST_LOOKED_THROUGH and read.changes:
             message = "the sections 'changes' of all files together take too long"
             hint = "write their changes in one section, in the last file"
-            context.problems.add(ChangeProblem.TOO_MANY.value, message, context.changes[0].node, hint)
+            problems.add(ChangeProblem.TOO_MANY.value, message, read.changes[0].node, hint)
             return
         editor = HistoryEditor(self.result(), self._source, self._suggestions)
-        for change in context.changes:
-            _make(editor, context.problems, change, is_own)
+        for change in read.changes:
+            _make(editor, problems, change, is_own)
         self._said = editor.result()
         self._steps, self._python_kernels = [*self._said.steps], [*self._said.python_kernels]
 
@@ -159,25 +163,32 @@ def change_declarations(
     source: StateSource | None,
     continued: Sequence[Step],
 ) -> Declarations:
-    """Declarations after the changes of all files, each of the history up to the end of its file.
+    """Declarations after the changes of all files, each of the history before it.
 
     extended: how many files, which come first, are those that the user's own extend.
     source: the captured state that the history continues; continued: what was registered after it, before all files.
     A change that cannot be made is noted.
     """
     history = _History(declarations, source, continued)
-    for context in contexts[:extended]:
-        history.add(context, is_own=False)
-    before, own = history.result(), contexts[extended:]
-    for context in own:
-        history.add(context, is_own=True)
+    before = history.result()
+    for number, context in enumerate(contexts, start=1):
+        steps = python_kernels = 0
+        for change in context.changes:
+            history.add(
+                context.steps[steps : change.steps], context.python_kernels[python_kernels : change.python_kernels]
+            )
+            history.change(context.problems, change, number > extended)
+            steps, python_kernels = change.steps, change.python_kernels
+        history.add(context.steps[steps:], context.python_kernels[python_kernels:])
+        if number == extended:
+            before = history.result()
     # and what a capture that the user named has of PyTorch
     there = frozenset(map(id, before.steps))
     inherited = frozenset(map(id, declarations.inherited_steps))
-    later = (step for context in own for step in context.steps if id(step) in inherited)
+    later = (step for context in contexts[extended:] for step in context.steps if id(step) in inherited)
     steps_before = (*before.steps, *(step for step in later if id(step) not in there))
     changed = history.result()
-    changes = changed.changes
+    own, changes = contexts[extended:], changed.changes
     if changes is not None:
         changes = changes._replace(
             steps=(*before.steps, *(step for context in own for step in context.steps)),

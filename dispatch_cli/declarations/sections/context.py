@@ -71,6 +71,14 @@ class ReadChange(NamedTuple):
     names: tuple[tuple[RegistrationName, Node], ...]
 
 
+class ReadChanges(NamedTuple):
+    """A section of changes, and how much its file had registered before."""
+
+    changes: tuple[ReadChange, ...]
+    steps: int
+    python_kernels: int
+
+
 @dataclass(slots=True)
 class FileContext:
     """One file that is being read, and what it has said so far.
@@ -102,7 +110,7 @@ class FileContext:
     functions: list[RegisteringFunction] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     unread: list[UnreadStatement] = field(default_factory=list)
-    changes: list[ReadChange] = field(default_factory=list)
+    changes: list[ReadChanges] = field(default_factory=list)
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
         """Context for reading an entry: its place, and its conditions, added to those around it, where it has them."""

@@ -61,6 +61,7 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     context.define(definition, custom=True)
     default = read_function(problems, context.keys, values.get("kernel"))
     _register_fake(operator, values, default if maker == TRITON_OP else None, span)
+    operator.refuse(text_of(problems, values.get("refused")), node)
     backward, wraps, setup = read_backward(operator, values)
     place, body = (span, None) if backward is None else (backward.span, backward.body)
     below = Redispatch(RedispatchKind.BELOW_AUTOGRAD)

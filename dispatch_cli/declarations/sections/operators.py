@@ -109,6 +109,8 @@ def read_unknown_schema(context: FileContext, values: Values) -> FunctionSchema 
         problems.add("bad-value", "a definition with the field 'func' has a known schema", schema, "remove 'schema'")
     if name_node is None or "func" in values:
         return None
+    if (refused := text_of(problems, values.get("refused"))) is not None:
+        problems.add("torch-library", refused, name_node)
     name = read_operator_name(problems, name_node)
     return None if name is None else unknown_schema(name, reason)
 

@@ -1,17 +1,14 @@
 """Key-set expressions: ``CPU | AutogradCPU - AutogradFunctionality`` and what PyTorch makes of it.
 
 The operators and their precedence are those of ``c10::DispatchKeySet`` in C++ and in Python: ``-`` binds tighter than
-``&``, and ``&`` tighter than ``|``. So Python's parser reads them. The named sets and functions have PyTorch's names
-where it has one.
+``&``, and ``&`` tighter than ``|``. The named sets and functions have PyTorch's names where it has one.
 """
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dispatch_cli.engine.keys.keyset import (
     COMPONENT,
@@ -22,29 +19,24 @@ from dispatch_cli.engine.keys.keyset import (
     functionalities_of,
 )
 from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.engine.keys.tokens import (
+    MAX_DEPTH,
+    ExpressionMistake,
+    Token,
+    TokenKind,
+    bare,
+    cut,
+    problem_at,
+    tokens,
+)
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.span import Span, cut_line
 from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 
 UNION = "DispatchKeySet"
 """The printed form of a key set, with keys between its brackets, is an expression too."""
-MAX_LENGTH = 16 * 1024
-"""Characters of one expression; PyTorch's longest key set prints in a fifth of it."""
-MAX_SHOWN = 60
-"""Characters of a wrong name that a message shows."""
-_PREFIXES = ("torch._C.", "torch.", "c10.", "DispatchKey.", "BackendComponent.")
-"""What Python and C++ write before a name."""
+_Read = TypeVar("_Read")
 _JOIN = "join keys by | (or), & (and) or - (without)"
-_OTHER_SIGN = re.compile(r"[^A-Za-z0-9_.:|&(),\s-]")
-_HINTS = {
-    "+": "write | for the union",
-    "~": "write FULL - KEY for everything but a key",
-    "^": "there is no symmetric difference; PyTorch has |, & and -",
-    "{": "write DispatchKeySet(A, B), or A | B",
-    "[": "write DispatchKeySet(A, B), or A | B",
-}
-_WORD = re.compile(r"[\w.:]+|.")
 
 
 class ExpressionNoteKind(Enum):
@@ -131,7 +123,10 @@ def evaluate(universe: Universe, text: str, origin: str = "argument") -> KeyExpr
     the place where *text* stops being an expression.
     """
     reader = _ExpressionReader(universe, text, origin)
-    part = reader.part(reader.parsed())
+    try:
+        part = reader.whole()
+    except ExpressionMistake as mistake:
+        raise InputError((*reader.problems, mistake.problem)) from None
     if reader.problems:
         raise InputError(tuple(reader.problems))
     notes = [*reader.notes(), *notes_of_loose_bits(part.keys)]
@@ -139,7 +134,7 @@ def evaluate(universe: Universe, text: str, origin: str = "argument") -> KeyExpr
 
 
 class _ExpressionReader:
-    """Reads one expression. problems: the names that are not known."""
+    """Reads one expression by recursive descent; only brackets recurse, and they are counted."""
 
     def __init__(self, universe: Universe, text: str, origin: str) -> None:
         self.problems: list[Problem] = []
@@ -147,110 +142,128 @@ class _ExpressionReader:
         self._layout = layout_of(universe)
         self._text = text
         self._origin = origin
-        # with the names of C++ as Python writes them, at their places
-        self._python = re.sub(r"\s", " ", text.replace("::", " ."))
-        self._blank = len(text) - len(self._python.lstrip())
         self._components = {f"{backend}{COMPONENT}": 1 << i for i, backend in enumerate(universe.backends)}
         self._noted: dict[ExpressionNoteKind, dict[str, None]] = {}
+        self._depth = 0
 
-    def parsed(self) -> ast.expr:
-        """The expression as Python reads it. Errors: InputError."""
-        if len(self._text) > MAX_LENGTH:
-            message = f"a key-set expression has at most {MAX_LENGTH} characters, not {len(self._text)}"
-            raise InputError((Problem("key-expression", message),))
-        if (sign := _OTHER_SIGN.search(self._text)) is not None:
-            message = f"{sign[0]!r} has no meaning in a key-set expression"
-            raise self._mistake(sign.start(), message, _HINTS.get(sign[0], _JOIN))
-        try:
-            return ast.parse(self._python[self._blank :], mode="eval").body
-        except SyntaxError as error:
-            raise self._unexpected(self._blank + error.offset - 1 if error.offset else len(self._text)) from None
-        except (ValueError, RecursionError, MemoryError):
-            raise self._mistake(0, "the expression is nested too deeply, or has too long a number") from None
+    def whole(self) -> _ExpressionPart:
+        self._tokens = tokens(self._text, self._origin)
+        self._next = next(self._tokens)
+        part = self._union()
+        if self._next.kind is not TokenKind.END:
+            hint = _JOIN if self._next.kind is not TokenKind.SIGN else None
+            raise self._mistake(f"expected |, & or -, found {self._shown()}", hint)
+        return part
 
     def notes(self) -> Iterable[ExpressionNote]:
-        """Surprises in what was read."""
         return (ExpressionNote(kind, tuple(keys)) for kind, keys in self._noted.items())
 
-    def part(self, node: ast.expr) -> _ExpressionPart:
-        """Value of a part of the expression. Errors: InputError."""
-        match node:
-            case ast.BinOp(op=ast.BitOr()):
-                return self._union(self._operands(node))
-            case ast.BinOp(op=ast.BitAnd()):
-                return self._intersection(self._operands(node))
-            case ast.BinOp(op=ast.Sub()):
-                return self._difference(self._operands(node))
-            case ast.Name() | ast.Attribute():
-                name = self._in_any_case(self._name(node))
-                return _ExpressionPart(self._named(name, node), name)
-            case ast.Constant(value=int() as bits) if not isinstance(bits, bool):
-                return _ExpressionPart(self._raw(bits, node), self._written(node))
-            case ast.Call(func=function, args=arguments, keywords=[]):
-                return self._called(self._in_any_case(self._name(function)), function, arguments)
-        raise self._unexpected(self._start(node))
+    # the grammar
 
-    def _operands(self, node: ast.BinOp) -> list[_ExpressionPart]:
-        """The parts that an operator joins, in order."""
-        nodes: list[ast.expr] = []
-        left: ast.expr = node
-        while isinstance(left, ast.BinOp) and type(left.op) is type(node.op):
-            nodes.append(left.right)
-            left = left.left
-        return [self.part(operand) for operand in (left, *reversed(nodes))]
-
-    def _union(self, parts: list[_ExpressionPart]) -> _ExpressionPart:
+    def _union(self) -> _ExpressionPart:
+        parts = self._joined("|", self._intersection)
+        if len(parts) == 1:
+            return parts[0]
         keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
         inside = {key for part in parts for key in part.keys}
         self._note(ExpressionNoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
         return _ExpressionPart(keys, " | ".join(part.bracketed for part in parts), compound=True)
 
-    def _intersection(self, parts: list[_ExpressionPart]) -> _ExpressionPart:
+    def _intersection(self) -> _ExpressionPart:
+        parts = self._joined("&", self._difference)
+        if len(parts) == 1:
+            return parts[0]
         keys = parts[0].keys
         for part in parts[1:]:
             keys &= part.keys
         return _ExpressionPart(keys, " & ".join(part.bracketed for part in parts), compound=True)
 
-    def _difference(self, parts: list[_ExpressionPart]) -> _ExpressionPart:
+    def _difference(self) -> _ExpressionPart:
+        parts = self._joined("-", self._atom)
+        if len(parts) == 1:
+            return parts[0]
         keys = parts[0].keys
         for part in parts[1:]:
             left, keys = keys, keys - part.keys
             self._add(notes_of_difference(left, part.keys, keys))
         return _ExpressionPart(keys, " - ".join(part.bracketed for part in parts), compound=True)
 
-    def _called(self, name: str, node: ast.expr, arguments: list[ast.expr]) -> _ExpressionPart:
-        if name == UNION:  # as PyTorch prints it; it may be empty
-            parts = list(map(self.part, arguments))
-            keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
-            return _ExpressionPart(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
+    def _joined(self, sign: str, read: Callable[[], _ExpressionPart]) -> list[_ExpressionPart]:
+        parts = [read()]
+        while self._takes(sign):
+            parts.append(read())
+        return parts
+
+    def _atom(self) -> _ExpressionPart:
+        token = self._next
+        if self._takes("("):
+            return self._within(token, self._union)
+        if token.kind is TokenKind.NUMBER:
+            self._advance()
+            return _ExpressionPart(self._raw(token), token.text)
+        if token.kind is not TokenKind.NAME:
+            raise self._mistake(f"expected a key, found {self._shown()}")
+        self._advance()
+        name = self._in_any_case(bare(token.text))
+        opening = self._next
+        if not self._takes("("):
+            return _ExpressionPart(self._named(name, token), name)
+        if name == UNION:
+            return self._within(opening, self._printed)
         function = FUNCTIONS.get(name)
         if function is None:
             known = ", ".join((*FUNCTIONS, UNION))
             hint = suggestion(name, FUNCTIONS) or f"there are {known}"
-            raise self._mistake(self._start(node), f"there is no function {cut(name)!r}", hint)
-        if len(arguments) != 1 or not isinstance(arguments[0], ast.Name | ast.Attribute):
-            raise self._mistake(self._start(node), f"{name} takes one key", f"write {name}(KEY)")
-        key = self._universe.key_named(self._name(arguments[0]))
-        if key not in self._layout.key_bits:
-            self._unknown(key, arguments[0], self._layout.key_bits)
-            return _ExpressionPart(DispatchKeySet(self._layout), f"{name}({key})")
-        return _ExpressionPart(function[1](self._universe, key), f"{name}({key})")
+            raise self._mistake(f"there is no function {cut(name)!r}", hint, token)
+        hint = f"{name} takes one key"
+        key = self._within(opening, lambda: self._argument(hint), hint)
+        keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
+        return _ExpressionPart(keys, f"{name}({key})")
+
+    def _printed(self) -> _ExpressionPart:
+        """``DispatchKeySet(CPU, AutogradCPU)``, as PyTorch prints it; it may be empty."""
+        if self._next.text == ")":
+            return _ExpressionPart(DispatchKeySet(self._layout), f"{UNION}()")
+        parts = self._joined(",", self._intersection)
+        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
+        return _ExpressionPart(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
+
+    def _argument(self, hint: str) -> str | None:
+        """The one key of a function; None when it is unknown, which is noted."""
+        token = self._next
+        if token.kind is not TokenKind.NAME:
+            raise self._mistake(f"expected a key, found {self._shown()}")
+        self._advance()
+        name = self._universe.key_named(bare(token.text))
+        if self._next.text == "(":
+            raise self._mistake("expected a key, found a function", hint, token)
+        if name in self._layout.key_bits:
+            return name
+        self._unknown(name, token, self._layout.key_bits)
+        return None
+
+    def _within(self, opening: Token, read: Callable[[], _Read], hint: str = _JOIN) -> _Read:
+        """The expression between brackets, after the opening one. hint: where more follows it."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._mistake(f"brackets nest deeper than {MAX_DEPTH}", None, opening)
+        read_inside = read()
+        if not self._takes(")"):
+            message = f"expected ), found {self._shown()}"
+            if self._next.kind is TokenKind.END:
+                raise self._mistake(message, "this bracket is never closed", opening)
+            raise self._mistake(message, hint)
+        self._depth -= 1
+        return read_inside
 
     # what names and numbers mean
 
-    def _name(self, node: ast.expr) -> str:
-        """A name without what is written before it, such as ``DispatchKey.`` Errors: InputError for what is none."""
-        text = self._written(node).replace(" ", "")
-        if not isinstance(node, ast.Name | ast.Attribute) or not text.replace(".", "_").isidentifier():
-            raise self._unexpected(self._start(node))
-        return text.rpartition(".")[2] if text.startswith(_PREFIXES) else text
-
     def _in_any_case(self, name: str) -> str:
         """The key of that name, whatever its case; other words are as they are."""
-        is_word = name == UNION or any(name in known for known in (self._components, NAMED_SETS, FUNCTIONS))
+        is_word = any(name in known for known in (self._components, NAMED_SETS, FUNCTIONS))
         return name if is_word else self._universe.key_named(name)
 
-    def _named(self, name: str, node: ast.expr) -> DispatchKeySet:
+    def _named(self, name: str, token: Token) -> DispatchKeySet:
         if (bits := self._layout.key_bits.get(name)) is not None:
             if not bits:
                 self._note(ExpressionNoteKind.ADDS_NOTHING, (name,))
@@ -260,19 +273,33 @@ class _ExpressionReader:
         if (named := NAMED_SETS.get(name)) is not None:
             return named[1](self._universe)
         if name in FUNCTIONS:
-            raise self._mistake(self._start(node), f"{name} takes one key", f"write {name}(KEY)")
-        self._unknown(name, node, (*self._layout.key_bits, *self._components, *NAMED_SETS))
+            raise self._mistake(f"{name} needs a key", f"write {name}(KEY)", token)
+        self._unknown(name, token, (*self._layout.key_bits, *self._components, *NAMED_SETS))
         return DispatchKeySet(self._layout)
 
-    def _raw(self, bits: int, node: ast.expr) -> DispatchKeySet:
+    def _raw(self, token: Token) -> DispatchKeySet:
+        try:
+            bits = int(token.text, 0)
+        except ValueError:
+            raise self._mistake(f"{cut(token.text)!r} is not a number", "write 0x… or decimal digits", token) from None
         width = self._layout.functionality_mask.bit_length()
         if bits >> width:
             message = f"only the lowest {width} bits are keys of {self._universe.name}"
-            self.problems.append(self._problem(self._start(node), message))
+            self.problems.append(problem_at(self._text, self._origin, token.start, message))
             return DispatchKeySet(self._layout)
         return DispatchKeySet(self._layout, bits)
 
-    # notes and problems
+    def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
+        message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
+        problem = problem_at(
+            self._text,
+            self._origin,
+            token.start,
+            message,
+            suggestion(name, known) or KEYS_LISTED,
+            "unknown-dispatch-key",
+        )
+        self.problems.append(problem)
 
     def _note(self, kind: ExpressionNoteKind, keys: Iterable[str]) -> None:
         self._add((ExpressionNote(kind, tuple(keys)),))
@@ -283,41 +310,23 @@ class _ExpressionReader:
             for key in note.keys:
                 self._noted.setdefault(note.kind, {})[key] = None
 
-    def _start(self, node: ast.expr) -> int:
-        """The place of a part in the text."""
-        return self._blank + node.col_offset
+    # tokens
 
-    def _written(self, node: ast.expr) -> str:
-        start = self._start(node)
-        return self._python[start : start + (node.end_col_offset or 0) - node.col_offset]
+    def _takes(self, sign: str) -> bool:
+        if self._next.text != sign or self._next.kind is not TokenKind.SIGN:
+            return False
+        self._advance()
+        return True
 
-    def _unknown(self, name: str, node: ast.expr, known: Iterable[str]) -> None:
-        message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
-        hint = suggestion(name, known) or KEYS_LISTED
-        self.problems.append(self._problem(self._start(node), message, hint, "unknown-dispatch-key"))
+    def _advance(self) -> None:
+        self._next = next(self._tokens)
 
-    def _unexpected(self, start: int) -> InputError:
-        word = _WORD.match(self._text, start)
-        if word is not None and word[0] == "(":
-            return self._mistake(start, "this bracket is never closed, or is in the wrong place")
-        shown = "the end" if word is None else repr(cut(word[0]))
-        return self._mistake(start, f"expected keys with signs between them, found {shown}", _JOIN)
+    def _shown(self) -> str:
+        return "the end" if self._next.kind is TokenKind.END else repr(cut(self._next.text))
 
-    def _mistake(self, start: int, message: str, hint: str | None = None) -> InputError:
-        return InputError((*self.problems, self._problem(start, message, hint)))
-
-    def _problem(self, start: int, message: str, hint: str | None = None, code: str = "key-expression") -> Problem:
-        """A mistake at an offset; the origin stands where a file's name would."""
-        *before, last = self._text[:start].split("\n")
-        line, column = len(before) + 1, len(last) + 1
-        return Problem(
-            code, message, Span(self._origin, line, column), cut_line(self._text.split("\n")[line - 1], column), hint
-        )
-
-
-def cut(name: str) -> str:
-    """A name as a message shows it."""
-    return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
+    def _mistake(self, message: str, hint: str | None = None, token: Token | None = None) -> ExpressionMistake:
+        start = (self._next if token is None else token).start
+        return ExpressionMistake(problem_at(self._text, self._origin, start, message, hint))
 
 
 def _any_bits(sets: Iterable[int]) -> int:

@@ -67,6 +67,8 @@ _RETURNS: dict[object, str] = {
 }
 
 
+_OTHERS = ("None", "NoneType", "builtins.dict", "typing.Any", "typing.Dict", "torch.Generator")
+_KNOWN = frozenset((*SPELLINGS.values(), *_OTHERS))
 EMPTY = Dotted("inspect._empty")
 """Stands for an annotation or a default that is not there."""
 _TYPES = frozenset(
@@ -80,12 +82,23 @@ _TYPES = frozenset(
 _ORIGINS = {"typing.Optional": "typing.Union", "typing.List": "builtins.list", "typing.Tuple": "builtins.tuple"}
 
 
-class NoSchema(Exception):
-    """The schema cannot be inferred. why: as a sentence without a full stop."""
+def is_known_type(kind: object) -> bool:
+    """True if all parts of a type are known, so that no class of a project is among them."""
+    if isinstance(kind, tuple | frozenset):
+        return all(map(is_known_type, kind))
+    return kind in _KNOWN
 
-    def __init__(self, why: str) -> None:
+
+class NoSchema(Exception):
+    """The schema cannot be inferred.
+
+    why: as a sentence without a full stop. refused: the beginning of PyTorch's words, where it surely refuses it.
+    """
+
+    def __init__(self, why: str, refused: str | None = None) -> None:
         super().__init__(why)
         self.why = why
+        self.refused = None if refused is None else f"infer_schema(func): {refused}"
 
 
 def schema_type(kind: object) -> str | None:

@@ -41,7 +41,7 @@ _NAMING = (*_NESTED[:2], ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.Match
 
 def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     """The body of a function of the project; None for anything else, and where a decorator may replace it."""
-    if not isinstance(function, FunctionValue) or not _is_as_written(function):
+    if not isinstance(function, FunctionValue) or not is_as_written(function):
         return None
     node, file = function.node, function.scope.file
     run.spend(names.function_facts(node).size if not isinstance(node, ast.Lambda) else 1)
@@ -81,7 +81,7 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     return FunctionBody(parameters, tuple(writes[:MAX_USES]), tuple(returns[:MAX_USES]), values)
 
 
-def _is_as_written(function: Value) -> bool:
+def is_as_written(function: Value) -> bool:
     """True for a function of the project that no unknown decorator replaces; PyTorch's pass all arguments on."""
     if not isinstance(function, FunctionValue):
         return False

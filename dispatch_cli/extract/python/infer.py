@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, return_type, schema_type
+from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, is_known_type, return_type, schema_type
 from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.values import (
     DeviceText,
@@ -67,7 +67,9 @@ def infer_schema(
             first = row.name, kind, f"a{index}"
         if (writes is None and kind.startswith("Tensor")) or (writes is not None and row.name in writes):
             if not kind.startswith("Tensor"):
-                raise NoSchema(f"parameter {row.name} is in mutates_args, but it is not a tensor")
+                words = "is in mutable_args but only Tensors or collections of Tensors can be mutated"
+                why = f"parameter {row.name} is in mutates_args, but it is not a tensor"
+                raise NoSchema(why, f"Parameter {row.name} {words}")
             kind = f"Tensor(a{index}!){kind[len('Tensor') :]}"
             if "out" in tags:
                 if not row.keyword_only or kind != f"Tensor(a{index}!)":
@@ -76,7 +78,11 @@ def infer_schema(
         params.append(f"{kind} {row.name}" + (f"={_default(row)}" if row.has_default else ""))
     unknown = sorted(set(writes or ()) - {parameter.name for parameter in parameters})
     if unknown:
-        raise NoSchema(f"{', '.join(unknown)} in mutates_args is no parameter of the function")
+        shown = f"{{{', '.join(map(repr, unknown))}}}"
+        raise NoSchema(
+            f"{', '.join(unknown)} in mutates_args is no parameter of the function",
+            f"{shown} in mutates_args were not found in the custom op's signature.",
+        )
     returned = _return_type(function, evaluate, scope, outs if "out" in tags else None)
     if "inplace" in tags:
         if first is None or first[1] != "Tensor" or returned != "Tensor" or writes != (first[0],):
@@ -98,7 +104,8 @@ def _written(mutates: Value) -> tuple[str, ...] | None:
 def _parameters(function: FunctionValue) -> list[_Parameter]:
     arguments = function.node.args
     if arguments.posonlyargs or arguments.vararg or arguments.kwarg:
-        raise NoSchema("positional-only parameters, *args and **kwargs are not supported")
+        words = "We do not support positional-only args, varargs, or varkwargs."
+        raise NoSchema("positional-only parameters, *args and **kwargs are not supported", words)
     parameters: list[_Parameter] = []
     bound = arguments.args[1:] if function.bound else arguments.args
     first_default = len(bound) - len(function.defaults)
@@ -115,12 +122,14 @@ def _parameters(function: FunctionValue) -> list[_Parameter]:
 
 def _parameter_type(parameter: _Parameter, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
     if parameter.annotation is None:
-        raise NoSchema(f"parameter {parameter.name} has no annotation")
+        words = f"Parameter {parameter.name} must have a type annotation."
+        raise NoSchema(f"parameter {parameter.name} has no annotation", words)
     kind = annotated_type(parameter.annotation, evaluate, scope)
     spelling = schema_type(kind)
     if spelling is None:
         shown = source_text(parameter.annotation)
-        raise NoSchema(f"parameter {parameter.name} has the type {shown}, which has no schema type")
+        refused = f"Parameter {parameter.name} has unsupported type {shown}." if is_known_type(kind) else None
+        raise NoSchema(f"parameter {parameter.name} has the type {shown}, which has no schema type", refused)
     return spelling
 
 
@@ -137,7 +146,9 @@ def _default(parameter: _Parameter) -> str:
         case Opaque() | Dotted() | EnumMember():
             shown = parameter.default.text if isinstance(parameter.default, Opaque) else parameter.default.name
             raise NoSchema(f"the default of parameter {parameter.name}, {shown}, is not known")
-    raise NoSchema(f"the default of parameter {parameter.name} has a type that schemas do not have")
+    literal = isinstance(parameter.default, list | tuple | set | dict)
+    refused = f"Parameter {parameter.name} has an unsupported default value" if literal else None
+    raise NoSchema(f"the default of parameter {parameter.name} has a type that schemas do not have", refused)
 
 
 def _dtype(name: str) -> str | None:
@@ -152,7 +163,8 @@ def _return_type(
     assert not isinstance(function.node, ast.Lambda)
     node = function.node.returns
     if node is None:
-        raise NoSchema("the function has no annotation of what it returns")
+        words = "No return type annotation was provided. Please add one."
+        raise NoSchema("the function has no annotation of what it returns", words)
     kind = annotated_type(node, evaluate, scope)
     if outs is not None:
         expected = ("tuple", ("torch.Tensor",) * len(outs)) if len(outs) > 1 else "torch.Tensor"
@@ -171,7 +183,8 @@ def _return_type(
         return spelling
     elif kind == "tuple" and _bare_typing_tuple(evaluate(node, scope)):
         return "()"
-    raise NoSchema(f"the function returns {source_text(node)}, which has no schema type")
+    refused = f"Return has unsupported type {source_text(node)}." if is_known_type(kind) else None
+    raise NoSchema(f"the function returns {source_text(node)}, which has no schema type", refused)
 
 
 def _bare_typing_tuple(value: Value) -> bool:

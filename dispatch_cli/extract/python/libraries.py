@@ -128,6 +128,7 @@ class Libraries:
                 keys.tags_of(tags),
                 alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
                 why,
+                refused=getattr(schema, "refused", None),
             ),
             call.node,
         )

@@ -11,7 +11,7 @@ from math import prod
 import dispatch_cli.extract.python.keys as keys
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema
-from dispatch_cli.extract.python.bodies import body_of
+from dispatch_cli.extract.python.bodies import body_of, is_as_written
 from dispatch_cli.extract.python.evaluation.evaluator import Call
 from dispatch_cli.extract.python.evaluation.lookups import Classes
 from dispatch_cli.extract.python.evaluation.values import (
@@ -62,7 +62,8 @@ class CustomOperators:
         try:
             text = infer_schema(function, arguments.get("mutates_args", ()), self._evaluate, tags)
         except NoSchema as error:
-            return NamedSchema(name if isinstance(name, str) else "", error.why)
+            refused = error.refused if is_as_written(function) else None
+            return NamedSchema(name if isinstance(name, str) else "", error.why, refused)
         return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(call.node)
 
     def triton_op(self, call: Call) -> Value:
@@ -79,13 +80,13 @@ class CustomOperators:
             return Prepared(which, (arguments.get("name"),), call.keywords, path)
         name = keys.operator_of(arguments.get("name"), call.node)
         tags = keys.tags_of(arguments.get("tags"))
-        schema, why = arguments.get("schema"), None
+        schema, why, refused = arguments.get("schema"), None, None
         mutates = arguments.get("mutates_args", ())
         if schema is None:
             try:
                 schema = infer_schema(function, mutates, self._evaluate, tags)
             except NoSchema as error:
-                why = error.why
+                why, refused = error.why, error.refused if is_as_written(function) else None
         elif not isinstance(schema, str):
             why = f"the schema is `{keys.shown(schema, call.node)}`"
         text = f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None
@@ -106,6 +107,7 @@ class CustomOperators:
                 tags,
                 triton,
                 why,
+                refused,
                 body_of(function, self._run),
             ),
             call.node,

@@ -10,8 +10,9 @@ from dispatch_cli import universes
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
-from dispatch_cli.engine.keys.expression import MAX_LENGTH, ExpressionNoteKind, evaluate
+from dispatch_cli.engine.keys.expression import ExpressionNoteKind, evaluate
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import cut_start
 from dispatch_cli.model.suggest import KEYS_LISTED
@@ -20,8 +21,6 @@ from tests.engine.live_cases import LiveCase, Side, answers_to
 from tests.support import UNIVERSE_OF, load_recording
 
 UNIVERSE = universes.load("torch-2.15")
-JOIN = "join keys by | (or), & (and) or - (without)"
-DEPTH = 64
 
 
 @pytest.mark.parametrize(
@@ -93,30 +92,28 @@ def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
-        ("", [(1, "expected keys with signs between them, found the end", JOIN)]),
-        ("CPU CUDA", [(5, "expected keys with signs between them, found 'CUDA'", JOIN)]),
-        ("CPU |", [(6, "expected keys with signs between them, found the end", JOIN)]),
-        ("CPU | -CUDA", [(7, "expected keys with signs between them, found '-'", JOIN)]),
-        ("CPU | (CUDA, Meta)", [(7, "this bracket is never closed, or is in the wrong place", None)]),
-        ("(CPU", [(1, "this bracket is never closed, or is in the wrong place", None)]),
+        ("", [(1, "expected a key, found the end", None)]),
+        ("CPU CUDA", [(5, "expected |, & or -, found 'CUDA'", "join keys by | (or), & (and) or - (without)")]),
+        ("(CPU", [(1, "expected ), found the end", "this bracket is never closed")]),
         ("CPU + CUDA", [(5, "'+' has no meaning in a key-set expression", "write | for the union")]),
-        ("CPU | 'CUDA'", [(7, '"\'" has no meaning in a key-set expression', JOIN)]),
-        ("FULL_AFTER", [(1, "FULL_AFTER takes one key", "write FULL_AFTER(KEY)")]),
-        ("FULL_AFTER()", [(1, "FULL_AFTER takes one key", "write FULL_AFTER(KEY)")]),
-        ("FULL_AFTER(CPU | CUDA)", [(1, "FULL_AFTER takes one key", "write FULL_AFTER(KEY)")]),
-        ("runtime(runtime(CPU))", [(1, "runtime takes one key", "write runtime(KEY)")]),
+        ("FULL_AFTER", [(1, "FULL_AFTER needs a key", "write FULL_AFTER(KEY)")]),
+        ("FULL_AFTER()", [(12, "expected a key, found ')'", None)]),
+        ("FULL_AFTER(CPU | CUDA)", [(16, "expected ), found '|'", "FULL_AFTER takes one key")]),
+        ("runtime(runtime(CPU))", [(9, "expected a key, found a function", "runtime takes one key")]),
         ("full_aftr(CPU)", [(1, "there is no function 'full_aftr'", "did you mean FULL_AFTER?")]),
         (
             "zz(CPU)",
             [(1, "there is no function 'zz'", "there are FULL_AFTER, runtime, backends, autograd, DispatchKeySet")],
         ),
+        ("0xzz", [(1, "'0xzz' is not a number", "write 0x… or decimal digits")]),
         ("CPU | 0x4000000000000000", [(7, "only the lowest 62 bits are keys of torch-2.15", None)]),
         (
-            "CPUU | FULL_AFTER(AutogradCPPU) |\n XYZZYQ",
+            "CPUU | FULL_AFTER(AutogradCPPU) |\n XYZZYQ &",
             [
                 (1, "torch-2.15 has no dispatch key 'CPUU'", "did you mean CPU?"),
                 (19, "torch-2.15 has no dispatch key 'AutogradCPPU'", "did you mean AutogradCPU?"),
                 (2, "torch-2.15 has no dispatch key 'XYZZYQ'", KEYS_LISTED),
+                (10, "expected a key, found the end", None),
             ],
         ),
     ],
@@ -154,7 +151,7 @@ def test_the_line_of_a_problem_is_cut_around_it() -> None:
 def test_long_and_deep_texts_within_the_limits() -> None:
     many = "|".join(["CPU - Python", "CUDA"] * 700)
     assert list(evaluate(UNIVERSE, many).keys) == ["CPU", "CUDA"]
-    deep = "(CPU | " * DEPTH + "CUDA" + ")" * DEPTH
+    deep = "(CPU | " * MAX_DEPTH + "CUDA" + ")" * MAX_DEPTH
     assert evaluate(UNIVERSE, deep).keys == DispatchKeySet.of(UNIVERSE, ["CPU", "CUDA"])
 
 

@@ -72,7 +72,7 @@ class Operations:
 
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
-            return NamedSchema(left + right.name, right.why)
+            return NamedSchema(left + right.name, right.why, right.refused)
         if isinstance(node.op, ast.Div) and isinstance(left, str) and isinstance(right, str):
             path = path_function("pathlib.Path", [left, right])
             return Opaque(node) if path is None else path

@@ -250,10 +250,11 @@ def constant(value: Value) -> bool:
 
 @dataclass(frozen=True)
 class NamedSchema:
-    """A schema that is not known, of an operator whose name is. why: why it is not."""
+    """A schema that is not known, of an operator whose name is. why: why it is not. refused: as of `NoSchema`."""
 
     name: str
     why: str
+    refused: str | None = None
 
 
 def decided(value: Value) -> bool:
