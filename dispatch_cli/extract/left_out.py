@@ -293,7 +293,7 @@ class Walked(NamedTuple):
     files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
     looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.
     templates: files of which sources are made, and which are not read. naming: files that may name the backend at
-    PrivateUse1.
+    PrivateUse1. builds: files of CMake.
     """
 
     files: dict[SourceKind, list[str]]
@@ -303,6 +303,7 @@ class Walked(NamedTuple):
     named: frozenset[str]
     templates: tuple[str, ...]
     naming: tuple[str, ...]
+    builds: tuple[str, ...]
 
 
 class Exclusion(NamedTuple):

@@ -103,6 +103,7 @@ class _Walker:
         self._named: set[str] = set()
         self._templates: list[str] = []
         self._naming: list[str] = []
+        self._builds: list[str] = []
         self._entries = 0
 
     def add(self, path: str) -> None:
@@ -122,6 +123,7 @@ class _Walker:
             *(files, frozenset(self._headers), self._digests, left_out, frozenset(self._named)),
             templates=tuple(self._templates),
             naming=tuple(self._naming),
+            builds=tuple(self._builds),
         )
 
     def _add_named(self, path: str) -> None:
@@ -218,10 +220,12 @@ class _Walker:
             self._look_at_link(path, root)
             return
         is_regular = entry.is_file(follow_symlinks=False)
-        if is_regular and kinds.is_template(entry.name):
-            if not self._is_left_out(path, parts, lists, False):
-                self._templates.append(path)
-            return
+        noted = (kinds.is_template, self._templates), (kinds.is_build_file, self._builds)
+        for is_of_kind, names in noted if is_regular else ():
+            if is_of_kind(entry.name):
+                if not self._is_left_out(path, parts, lists, False):
+                    names.append(path)
+                return
         if is_regular and not kinds.may_be_source(entry.name):
             return
         if self._is_left_out(path, parts, lists, False):

@@ -121,6 +121,23 @@ def test_each_of_two_files_is_checked(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.py", 'CppExtension("x", ["one.cpp", "two.cpp"])\n'),
+        ("CMakeLists.txt", "add_library(x one.cpp two.cpp)\n"),
+    ],
+)
+def test_files_of_one_list_contradict_each_other(name: str, text: str, make: Make) -> None:
+    make({"one.cpp": ONE, "two.cpp": TWO})
+    assert checked(".") == ["alternative-files"]
+    make({name: text})  # the cache sees it, too
+    assert checked(".") == ["refused-registration", "overridden-kernel"]
+    assert checked("one.cpp", "two.cpp") == ["refused-registration", "overridden-kernel"]
+    make({name: text.replace("two", "three")})
+    assert checked(".") == ["alternative-files"]
+
+
+@pytest.mark.parametrize(
     ("files", "known"),
     [
         ({"p/__init__.py": "", "p/user.py": "x = 1\n"}, False),

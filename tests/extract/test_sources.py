@@ -1,9 +1,14 @@
-"""Names of macros."""
+"""Names of macros, and files that are known to be loaded together."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dispatch_cli.extract.loaded_together import LoadedTogether
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.source_settings import definition
 
 
@@ -11,3 +16,35 @@ from dispatch_cli.model.source_settings import definition
 def test_names_that_are_no_macros(option: str) -> None:
     with pytest.raises(ValueError, match="a macro has a name"):
         definition(option)
+
+
+A, B, C, D = FILES = ["a.cpp", "csrc/b.cpp", "csrc/cpu/c.cpp", "csrc/cuda/d.cu"]
+
+
+@pytest.mark.parametrize(
+    ("build", "text", "pairs"),
+    [
+        ("setup.py", 'CppExtension(name="x", sources=[\n    "a.cpp",  # one\n    "csrc/b.cpp",\n])', {(A, B)}),
+        ("setup.py", 'Extension("x", ["a.cpp"])\nExtension("y", ["csrc/b.cpp"])', set()),
+        ("setup.py", 'Extension("x", ["a.cpp" if new else "csrc/b.cpp"])', set()),
+        ("setup.py", 's = ["a.cpp", "csrc/b.cpp"]\ns.remove("a.cpp")', set()),
+        ("setup.py", 'Extension("x", glob.glob("csrc/*.cpp") + ["a.cpp"])', set()),
+        ("CMakeLists.txt", "add_library(x SHARED a.cpp csrc/b.cpp)", {(A, B)}),
+        ("CMakeLists.txt", 'set(S "a.cpp" ${CMAKE_CURRENT_SOURCE_DIR}/csrc/b.cpp PARENT_SCOPE)', {(A, B)}),
+        ("CMakeLists.txt", "if(NEW)\n  set(S a.cpp)\nelse()\n  set(S csrc/b.cpp)\nendif()", set()),
+        ("CMakeLists.txt", "if(CUDA)\n  target_sources(x PRIVATE csrc/b.cpp csrc/cuda/d.cu)\nendif()", {(B, D)}),
+        ("CMakeLists.txt", "set_source_files_properties(a.cpp csrc/b.cpp PROPERTIES X 1)", set()),
+        ("CMakeLists.txt", "set(S a.cpp csrc/b.cpp)\nlist(REMOVE_ITEM S a.cpp)", set()),
+    ],
+)
+def test_lists_of_build_files(
+    build: str, text: str, pairs: set[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(build).write_text(text)
+    python = [build] if build == "setup.py" else []
+    builds = () if python else (build,)
+    together = LoadedTogether(Sources({SourceKind.PYTHON: python}, headers=frozenset(FILES), builds=builds))
+    assert {
+        (file, other) for file in FILES for other in FILES if file < other and together.is_known(file, other)
+    } == pairs

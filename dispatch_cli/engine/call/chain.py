@@ -109,8 +109,16 @@ class KernelChain:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
         moment = Moment(
-            *(self._name, self._schema, self._maker, point.values, point.thread, slot, entry, keyset),
-            *(self._options, self._tags),
+            self._name,
+            self._schema,
+            self._maker,
+            point.values,
+            point.thread,
+            slot,
+            entry,
+            keyset,
+            self._options,
+            self._tags,
         )
         return kernels.run(moment, self._dispatcher)
 
