@@ -38,7 +38,7 @@ class Trying(App[None]):
         return {_OWN[0]: tried.can_undo, _OWN[1]: tried.can_redo, _OWN[2]: bool(tried.changes)}[action]
 
     def state_changed(self) -> Any:
-        """Whatever is shown is made anew."""
+        """Make all that is shown anew."""
         raise NotImplementedError
 
     def action_undo_change(self) -> None:

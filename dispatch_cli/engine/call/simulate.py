@@ -29,7 +29,7 @@ from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024
 HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
-"""What is known of the handlers in Python that get a call, by class; with all others, the simulation ends."""
+"""Known handlers in Python that get a call, by class; at all others, the simulation ends."""
 
 
 def simulate(

@@ -129,7 +129,7 @@ class Callee(Protocol):
 
     @property
     def hops(self) -> Sequence[object]:
-        """What has run so far."""
+        """The kernels and handlers that have run so far."""
 
     def select(self, values: tuple[Value, ...], thread: Thread, unboxed: bool) -> Selection:
         """The selection of a call of the operator."""

@@ -64,7 +64,7 @@ def simulate_higher_order(
 
 
 class _Ran(NamedTuple):
-    """What ran at a point.
+    """Outcome of a point: kernels and handlers that ran there.
 
     not_implemented: NotImplemented is returned. waits: who goes on asking if a call again returns it.
     """
