@@ -196,7 +196,8 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
 
 
 def _label(case: Case) -> str:
-    return case.key if case.backend_name is None else f"{case.text.key} ({case.key})"
+    named = case.backend_name is not None and case.text.key not in (None, case.key)
+    return f"{case.text.key} ({case.key})" if named else case.key
 
 
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:

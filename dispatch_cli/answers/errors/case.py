@@ -12,7 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED, Universe
+from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED, UNNAMED_BACKEND, Universe
 
 EMPTY = OperatorName("aten::empty", "memory_format")
 FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})
@@ -114,7 +114,7 @@ def case_of(
         key=key,
         functionality=UNDEFINED if key == UNDEFINED else universe.runtime_parts[key][0],
         backend=device_of(universe, key),
-        backend_name=backend,
+        backend_name=backend or (None if universe.backend_name == UNNAMED_BACKEND else universe.backend_name),
         over=" with ".join(state.over) if state.over and not own else "The state of the given files",
         own=own,
         kernels=kernels,

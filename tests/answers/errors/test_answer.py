@@ -111,6 +111,14 @@ def test_the_kernel_that_is_replaced_is_that_of_the_key() -> None:
     assert "CUDA" in details["replaced"]
 
 
+def test_an_operator_of_the_given_files_is_theirs_and_not_of_the_base() -> None:
+    text = "NotImplementedError: Could not run 'tiny::store_block' with arguments from the 'CUDA' backend."
+    out = call("explain", "--from-error", "-", "examples/backend", stdin=text.encode()).out
+    assert "The state of the given files has kernels of tiny::store_block at PrivateUse1 only" in out
+    assert "built without CUDA" not in out
+    assert "`x.to('tiny')`" in out
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [("_grouped_mm", "those from torch-2.8 on define"), ("relu", "those from torch-2.4 on"), ("relo", "None of")],
