@@ -46,7 +46,7 @@ class ParagraphKind(Enum):
     """Role of a paragraph.
 
     TITLE: the name of what the answer is about. SECTION: the head of a part of it.
-    CODE: lines that stay as they are: blanks count, and a terminal does not wrap them, unless they hang.
+    CODE: lines that stay as they are: blanks count, and they are not broken, so that they can be copied.
     QUOTE: words of others, such as the text of PyTorch's error. ITEM: one of a list.
     """
 

@@ -111,7 +111,7 @@ def _colored(line: TextLine) -> str:
 
 
 def parts_of(block: Block, width: int | None, cuts: bool = False) -> Iterator[Part]:
-    """The lines of a block, at most so wide, None for no limit; those of code can be wider.
+    """The lines of a block, at most so wide, None for no limit; those of code and commands can be wider.
 
     cuts: cells of a table are cut where they have no room, so that each of their lines stays one.
     """
@@ -150,19 +150,10 @@ def _paragraph(block: Paragraph, width: int) -> Part:
     first, *others = shown_lines(inline, Tone.HEAD if block.kind in HEADS else Tone.PLAIN)
     room = max(width - block.indent, hang + 1)
     if block.kind is ParagraphKind.CODE:
-        code = [row for line in (first, *others) for row in _code(line, room if hang else UNLIMITED, hang)]
-        return Part(block, [blanks(block.indent) + row for row in code])
+        return Part(block, [blanks(block.indent) + line for line in (first, *others)])
     rows = _broken(first, room, hang)
     rows += (row for line in others for row in _broken(line, room - hang))
     return Part(block, [blanks(block.indent + (hang if at else 0)) + row for at, row in enumerate(rows)])
-
-
-def _code(line: TextLine, room: int, hang: int) -> list[TextLine]:
-    """A line of code; what it has no room for stands below it, further in."""
-    text = "".join(run.text for run in line)
-    start = len(text) - len(text.lstrip()) + hang
-    first, *others = _broken(line, room, start)
-    return [first, *(blanks(start) + row for row in others)]
 
 
 def _facts(block: Facts, width: int) -> Iterator[Part]:

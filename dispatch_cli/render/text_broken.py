@@ -1,6 +1,7 @@
 """Lines that have no room: broken at blanks, or cut.
 
-Places such as ``src/add.cpp:12`` stay whole, so that a terminal can open them.
+Places such as ``src/add.cpp:12`` stay whole, so that a terminal can open them. So do commands, so that they can be
+copied: one that no line has room for is left to the terminal to wrap.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _BLANK = "\ue000"
 """Character that stands for a blank in a place while lines are broken; it is a blank again before it is printed."""
 _COUNT = re.compile(r"(?<=\S) (?=\([\d,]+(?: keys)?\)(?:\s|$))")
 """The blank before the count of keys behind their names: ``CUDA … Meta (14 keys)``; lines are not broken at it."""
+_COMMAND = re.compile(r"(?:^|(?<=[\s(]))`(?:[^`]* )?dispatch-cli [^`]+`|^dispatch-cli .+")
+"""A command of this tool in a sentence, or a line that is one."""
 _START = re.compile(r"[*!] +| +")
 """The start of a line after which its further lines begin."""
 _WORD = re.compile(r"\S+")
@@ -30,6 +33,8 @@ _JOINTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
 
 _END_OF_RUN = re.compile(r" … \S+(?P<count> \([\d,]+(?: keys)?\))$")
 """The last of a run of keys and their count, ``CUDA … Meta (14 keys)``."""
+_MORE = re.compile(r" and [\d,]+ more$")
+"""The number of names that are left out behind one: ``aten::add and 12 more``."""
 
 _Characters = list[Run]
 """A line as runs of one character each."""
@@ -38,7 +43,8 @@ _Characters = list[Run]
 def broken(line: TextLine, width: int, hang: int = 0) -> list[TextLine]:
     """The lines of a text, at most so wide; all but the first have *hang* columns less.
 
-    A place that no line has room for is shortened in the middle. A longer name is broken at its joints.
+    A place that no line has room for is shortened in the middle. A longer name is broken at its joints. A longer
+    command is a line of its own, and too wide.
     """
     width = max(width, hang + 1)
     rows: list[TextLine] = []
@@ -76,16 +82,28 @@ def _stripped(characters: _Characters) -> _Characters:
 
 
 def _glued(line: TextLine) -> _Characters:
-    """A line whose places are words, and whose counts of keys stay with the last key."""
+    """A line whose places and commands are words, and whose counts of keys stay with the last key."""
     characters = _characters(line)
     text = _plain(characters)
     glued = {match.start() for match in _COUNT.finditer(text)}
+    for match in _COMMAND.finditer(text):
+        # what is in bold from its start is a command; a plain sentence may begin with the tool's name
+        if text[match.start()] == "`" or characters[match.start()].tone is Tone.HEAD:
+            glued |= {at for at in range(*match.span()) if text[at] == " "}
     glued |= {at for at, (character, tone, _) in enumerate(characters) if tone is Tone.PLACE and character == " "}
     return [run._replace(text=_BLANK) if at in glued else run for at, run in enumerate(characters)]
 
 
+def _is_command(word: str) -> bool:
+    """True for a word that `_glued` has made of a command."""
+    return f"dispatch-cli{_BLANK}" in word
+
+
 def _lines(characters: _Characters, first: int, width: int) -> Iterator[_Characters]:
-    """Lines that are broken before words. A word that is too wide for a line is cut. first: width of the first line."""
+    """Lines that are broken before words. A word that is too wide for a line is cut, but for a command.
+
+    first: width of the first line.
+    """
     text = _plain(characters)
     start, used, room = 0, 0, first
     for match in _SPACED_WORD.finditer(text):
@@ -94,7 +112,7 @@ def _lines(characters: _Characters, first: int, width: int) -> Iterator[_Charact
         if used + needed > room and match.start():
             yield characters[start : match.start()]
             start, used, room = match.start(), 0, width
-        while needed > room:
+        while needed > room and not _is_command(word):
             stop = start + max(1, _fitting_start(text[start : start + room], room))
             yield characters[start:stop]
             needed -= width_of(text[start:stop])
@@ -107,7 +125,7 @@ def _parts(characters: _Characters, width: int) -> Iterator[_Characters]:
     """A line, divided at the joints of names for which a line has no room."""
     start = 0
     for match in _WORD.finditer(_plain(characters)):
-        for cut in _cuts(match, width) if width_of(match[0]) > width else ():
+        for cut in _cuts(match, width) if width_of(match[0]) > width and not _is_command(match[0]) else ():
             yield characters[start:cut]
             start = cut
     yield characters[start:]
@@ -128,7 +146,7 @@ def _shortened(characters: _Characters, width: int) -> _Characters:
     short: _Characters = []
     end = 0
     for match in _WORD.finditer(_plain(characters)):
-        if width_of(match[0]) > width and _LINE.search(match[0]):
+        if width_of(match[0]) > width and _LINE.search(match[0]) and not _is_command(match[0]):
             start, stop = match.span()
             head = _fitting_start(match[0], width // 4)
             room = width - width_of(match[0][:head])
@@ -177,10 +195,13 @@ def _place_width(place: str, room: int) -> int:
 def cut(line: TextLine, width: int) -> TextLine:
     """A line that is at most so wide. Of a place the end stays, of a name both ends, of other texts the start.
 
-    Of a run of keys the first one stays, and the count.
+    Of a run of keys the first one stays, and the count; of names the first, and how many more there are.
     """
     if line_width(line) <= width:
         return line
+    if (match := _MORE.search(line[-1].text)) and width > 2 * len(match[0]):
+        name = line[-1]._replace(text=line[-1].text[: match.start()])
+        return [*cut([*line[:-1], name], width - len(match[0])), name._replace(text=match[0])]
     if (match := _END_OF_RUN.search(line[-1].text)) and width > 2 * len(match["count"]):
         keys = line[-1]._replace(text=f"{line[-1].text[: match.start()]} {CUT}")
         return [*cut([*line[:-1], keys], width - len(match["count"])), keys._replace(text=match["count"])]

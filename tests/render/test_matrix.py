@@ -63,6 +63,13 @@ def test_every_width_has_every_cell_at_its_place(width: int | None, label: str) 
         assert "".join(signs).strip() == cell.marks[0].text
 
 
+def test_a_label_that_is_cut_keeps_the_number_of_the_others() -> None:
+    row = MatrixRow("_C_ascend::batch_matmul_transpose and 40 more", [MatrixCell((GOOD,))])
+    *_, line = TextMatrix(Matrix([MatrixHead("vmap")], [row]), 40).lines
+    label = "".join(run.text for run in line).partition(" more")[0]
+    assert label.startswith("_C_a") and label.endswith("nspose and 40") and "…" in label
+
+
 def test_hostile_names_are_text_in_a_picture() -> None:
     blocks: list[Block] = [Paragraph(HOSTILE, kind=ParagraphKind.TITLE), matrix(label=HOSTILE, name=HOSTILE)]
     root = ElementTree.fromstring("".join(svg(blocks, "title")).encode())

@@ -65,7 +65,7 @@ def _documentation(check: CheckEntry, facts: str, texts: Iterable[DocPart]) -> I
 
 def code_block(code: str) -> Paragraph:
     """Lines of YAML. One for which a terminal has no room goes on further in, which is YAML, too."""
-    return Paragraph(lines(*code.split("\n"), tone=Tone.ALIAS), INDENT, INDENT, ParagraphKind.CODE)
+    return Paragraph(lines(*code.split("\n"), tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)
 
 
 def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
