@@ -20,7 +20,7 @@ from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.names import OperatorName
 from tests.answers.random_declarations import kernel_at, keys, schema
 from tests.checks.helpers import findings
-from tests.cli.support import call
+from tests.cli.support import call, in_terminal
 
 OPERATORS = "examples/custom_ops.yaml"
 ASKED = (OPERATORS, "--device", "cpu", "--device", "cuda", "--tensor", "sparse")
@@ -173,3 +173,28 @@ def test_random_libraries(seed: int, tmp_path: Path) -> None:
         for number in "opqrs"
     ]
     recorded(tmp_path, json.dumps({"dispatch": 1, "universe": "torch-2.15", "operators": operators}), seed)
+
+
+def test_operators_without_a_schema_have_a_sentence_and_no_row(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.yaml"
+    kernels = "dispatch: 1\nlibraries:\n  - namespace: lost\n    kind: IMPL\n    dispatch_key: CPU\n"
+    kernels += "    impl: {one: one_cpu, two: two_cpu}\n"
+    file.write_text(kernels)
+    out = call("support", str(file)).out
+    assert out.startswith("2 operators: whether they work is not known\n")
+    assert "Without a known schema, and so without a row: 2 operators; --full has all.\n\n? not known: " in out
+    assert " of 2" not in out and "ea tr" not in out and "eager train" not in out
+    assert "lost::two ?" in " ".join(call("support", str(file), "--full").out.split())
+
+    file.write_text(f"{kernels}operators:\n  - {{func: 'here::three(Tensor x) -> Tensor', dispatch: {{CPU: three}}}}\n")
+    out = call("support", str(file)).out
+    assert out.startswith("3 operators: ") and "CPU: eager 1 of 3 (2 not known)" in out
+    assert "\nhere::three " in out and "\nlost::" not in out and "without a row: 2 operators;" in out
+
+
+@pytest.mark.parametrize("source", [OPERATORS, "examples/extension"])
+def test_a_command_is_one_line_of_a_terminal(source: str) -> None:
+    commands = [reason["command"] for reason in data(source)["reasons"] if reason["command"]]
+    lines = in_terminal(80, "support", source, NO_COLOR="1").out.splitlines()
+    assert max(map(len, commands)) > 80
+    assert [line.split(maxsplit=1)[1] for line in lines if line.strip().startswith("see ")] == commands

@@ -64,6 +64,9 @@ INDENT = 4
 
 def verdict_sentence(report: SupportReport) -> str:
     """The number of operators that work in every column."""
+    if 0 < report.chosen == report.not_known:
+        subject = "it works" if report.chosen == 1 else "they work"
+        return f"{plural(report.chosen, 'operator')}: whether {subject} is not known"
     columns = [f"{column.name} on {column.backend}" for column in report.columns]
     where = columns[0] if len(columns) == 1 else f"all {len(columns)} columns"
     parts = [f"{report.working:,} {'works' if report.working == 1 else 'work'} in {where}"]
@@ -72,16 +75,26 @@ def verdict_sentence(report: SupportReport) -> str:
 
 
 def counts(report: SupportReport) -> tuple[str, ...]:
-    """Numbers of operators that work in each context, a text for each backend; none where there is one column."""
-    if len(report.columns) == 1 or not report.operators:
+    """Numbers of operators that work in each context, a text for each backend.
+
+    None where there is one column, or where they would say only that nothing is known.
+    """
+    if len(report.columns) == 1 or not any(map(_has_schema, report.operators)):
         return ()
     parts: dict[str, list[str]] = {}
     for at, column in enumerate(report.columns):
         verdicts = [row.cells[at].verdict for row in report.operators]
         applying = sum(verdict is not Verdict.NOT_APPLICABLE for verdict in verdicts)
         works = sum(verdict.works for verdict in verdicts)
-        parts.setdefault(column.backend, []).append(f"{column.name} {works:,} of {applying:,}")
+        open_cells = verdicts.count(Verdict.NOT_KNOWN)
+        more = f" ({open_cells:,} not known)" if open_cells else ""
+        parts.setdefault(column.backend, []).append(f"{column.name} {works:,} of {applying:,}{more}")
     return tuple(f"{backend}: {', '.join(texts)}" for backend, texts in parts.items())
+
+
+def _has_schema(row: SupportRow) -> bool:
+    """False for an operator of which nothing can be said, as its schema is not known."""
+    return any(cell.reason is not Reason.NO_SCHEMA for cell in row.cells)
 
 
 def cell_title(operator: OperatorName, column: SupportColumn, cell: Cell) -> str:
@@ -114,15 +127,18 @@ def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
     yield Paragraph(Run(over_label(report), Tone.DIM))
     if not report.operators:
         return
-    yield Gap()
     picture = matrix(report, full)
-    yield picture
-    yield Gap()
-    yield Paragraph(Run(ASSUMED, Tone.DIM))
-    if len(picture.rows) < report.chosen:
-        folded = (
-            f"{plural(report.chosen, 'operator')} in {plural(len(picture.rows), 'row')}; --full has a row for each."
-        )
+    shown = report.chosen if full else sum(map(_has_schema, report.operators))
+    if shown:
+        yield Gap()
+        yield picture
+        yield Gap()
+        yield Paragraph(Run(ASSUMED, Tone.DIM))
+    if shown < report.chosen:
+        lacking = plural(report.chosen - shown, "operator")
+        yield Paragraph(f"Without a known schema, and so without a row: {lacking}; --full has all.")
+    if len(picture.rows) < shown:
+        folded = f"{plural(shown, 'operator')} in {plural(len(picture.rows), 'row')}; --full has a row for each."
         yield Paragraph(Run(folded, Tone.DIM))
     for reason in report.reasons:
         yield Gap()
@@ -130,12 +146,16 @@ def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
 
 
 def matrix(report: SupportReport, full: bool = False) -> Matrix:
-    """The picture. full: a row for each operator; otherwise many that are equal share one."""
+    """The picture.
+
+    full: a row for each operator; otherwise many that are equal share one, and those without a schema have none.
+    """
     heads = [MatrixHead(column.name, SHORT.get(column.context, ""), column.backend) for column in report.columns]
-    used = {cell.verdict for row in report.operators for cell in row.cells}
+    shown = report.operators if full else [*filter(_has_schema, report.operators)]
+    used = {cell.verdict for row in shown for cell in row.cells}
     marks = [mark for verdict, mark in MARKS.items() if verdict in used]
     groups: dict[object, list[SupportRow]] = {}
-    for row in report.operators:
+    for row in shown:
         shape = tuple(cell.verdict for cell in row.cells)
         is_folded = not full and report.chosen > MANY
         groups.setdefault((row.operator.name.rpartition("::")[0], shape) if is_folded else row.operator, []).append(row)
