@@ -92,6 +92,7 @@ def check_change(before: Applied, operator: str, change: dict[str, Any], folder:
     # an autograd kernel at one key makes a warning of the info that another lacks one
     new = serious(after.findings()) - serious(before.findings(), severities=("info", *SERIOUS))
     assert not new, (change, before.document)
+    assert not change["drops_calls"], "every operator of these declarations has a result"
     if change["declarations"] is not None:
         added = yaml.safe_load(change["declarations"])
         pairs = [(operator["name"], key) for operator in added.get("operators", ()) for key in operator["dispatch"]]
@@ -183,3 +184,14 @@ def test_fixes_of_findings_hold(tmp_path: Path) -> None:
                 assert not serious(after) - serious(findings), (finding, document)
                 tried += 1
     assert tried > DECLARATIONS // 4
+
+
+def test_a_fake_kernel_of_an_operator_without_results(tmp_path: Path) -> None:
+    """PyTorch 2.13 removes its compiled calls with a fake kernel alone, and keeps them if a write is declared."""
+    advised = []
+    for schema in ("m::op(Tensor x) -> ()", "m::op(Tensor(a!) x) -> ()", "m::op(Tensor x) -> Tensor"):
+        document = {"dispatch": 1, "operators": [{"func": schema, "dispatch": {"CPU": "a", "CUDA": "b"}}]}
+        first = Applied(tmp_path, document).explain("m::op", "Meta")["advice"][0]["changes"][0]
+        advised.append(([edit["key"] for edit in first["edits"]], first["drops_calls"]))
+    assert advised[:2] == [(["Meta"], True), (["Meta"], False)]
+    assert advised[2][0][0] == "Meta" and not advised[2][1]

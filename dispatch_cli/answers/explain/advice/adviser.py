@@ -142,7 +142,7 @@ class Adviser:
         changed = [became.key for _, became in changed_slots(self._table, after)]
         also = tuple(key for key in changed if key != remedy.slot)
         filled = Filled(remedy.slot, entry.rule, entry.decision.source)
-        change = Change(str(self._name), edits, filled, also)
+        change = Change(str(self._name), edits, filled, also, self._trial.drops_calls(state))
         return change, self._failing(state, changed)
 
     def _failing(self, state: State, changed: Sequence[str]) -> list[Question]:

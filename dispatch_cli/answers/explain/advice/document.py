@@ -97,6 +97,11 @@ def ways_out(advice: Advice) -> Iterator[str]:
     for position, change in enumerate(advice.changes):
         text = f"{change_text(change)}{_also(change)}"
         yield f"{text[0].upper()}{text[1:]}." if position == 0 else f"Or {text}."
+        if change.drops_calls:
+            yield (
+                "With that alone, torch.compile removes the calls, for the operator returns nothing: also declare what "
+                "it writes to, such as Tensor(a!), or name it in torch.fx.node.has_side_effect."
+            )
     if advice.kind is NoteKind.SKIPPED and not advice.changes:
         yield (
             "That is right for a kernel that redispatches, which is assumed unless its declaration says otherwise. "

@@ -34,13 +34,15 @@ class Change(NamedTuple):
     """A change of declarations that helps.
 
     operator: the one that it is for. edits: what is changed, in order. fills: what then fills the slot in question.
-    also_changes: the other slots of the operator with another answer then.
+    also_changes: the other slots of the operator with another answer then. drops_calls: torch.compile removes the
+    operator's calls then, unless something else is declared, too.
     """
 
     operator: str
     edits: tuple[Edit, ...]
     fills: Filled
     also_changes: tuple[str, ...] = ()
+    drops_calls: bool = False
 
 
 class Advice(NamedTuple):

@@ -25,6 +25,7 @@ from dispatch_cli.model.severity import Severity
 PLACE = "advice"
 """Stands for the file that a change is written to."""
 NO_AUTOGRAD = "no-autograd-kernel"
+DROPPED_CALL = tuple(check for check in CHECKS if check.id == "dropped-call")
 SERIOUS = (Severity.WARNING, Severity.ERROR)
 
 
@@ -59,8 +60,18 @@ class Trial:
             dispatcher.restore(before)
 
     def new_findings(self, state: State) -> list[Finding]:
-        """The findings that matter and are not there without the change; `after` gave the state."""
-        return [finding for finding in _serious(self._view(state)) if finding.identity not in self._known]
+        """The findings that matter and are not there without the change; `after` gave the state.
+
+        A dropped call is no reason against a change that lets calls be traced: the schema is wrong without it, too.
+        """
+        dropped = {check.id for check in DROPPED_CALL}
+        new = [finding for finding in _serious(self._view(state)) if finding.identity not in self._known]
+        return [finding for finding in new if finding.check not in dropped]
+
+    def drops_calls(self, state: State) -> bool:
+        """True if torch.compile drops calls only after a change; `after` gave the state."""
+        findings = run_checks(self._view(state), DROPPED_CALL, CHECKS).findings
+        return any(finding.severity in SERIOUS and finding.identity not in self._known for finding in findings)
 
     # inside
 
