@@ -21,6 +21,7 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+from tests.cli.support import call
 from tests.support import SOME_UNIVERSES
 
 FOO = OperatorName("__test__::foo")
@@ -177,3 +178,10 @@ def test_the_declarations_of_an_example_are_the_example(example: RuleExample, tm
     explained = explain_slot(state, DEMO, example.slot.key)
     assert explained.rules == example.rules
     assert explained.answer._replace(span=None) == example.slot
+
+
+def test_what_comes_next_is_not_known_where_a_rule_is_not() -> None:
+    result = call("explain", "aten::_linalg_svd.U", "MPS", "--base", "torch-2.15", "--base", "torch-2.15-mps")
+    assert "backend fallback        MPS                                     not known" in result.out
+    assert "It is not known what MPS would hold without structured__linalg_svd_out_out." in result.out
+    assert "would hold nothing" not in result.out

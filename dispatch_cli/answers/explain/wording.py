@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from dispatch_cli.answers.explain.report import (
     AliasExplanation,
@@ -142,10 +143,18 @@ def next_sentences(what: SlotExplanation) -> Iterator[str]:
             without = f"Without {kernel_phrase(row)}, {row.key} would hold"
             if what.next_is_overridden:
                 yield f"{without} the kernel that it overrides, {kernel_label(following, True)}."
-            else:
+            elif _next_is_known(what, following):
                 yield f"{without} {held}{source}."
+            else:
+                yield f"It is not known what {row.key} would hold without {kernel_phrase(row)}."
     if what.python is not None:
         yield python_sentence(what.python)
+
+
+def _next_is_known(what: SlotExplanation, following: TableRow) -> bool:
+    """True if the outcome of every rule before that of the next kernel is known."""
+    before = takewhile(lambda line: line.rule is not following.rule, what.rules)
+    return all(line.outcome is not RuleState.NOT_KNOWN for line in before)
 
 
 def alias_sentences(what: AliasExplanation) -> Iterator[str]:
