@@ -246,3 +246,18 @@ def test_every_key_has_one_fate(state: State) -> None:
                     assert outcome.entry.fallthrough
                     assert stage.selection.unmasked.has(functionality)
                     assert not stage.selection.result.has(functionality)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "warns"),
+    [
+        (("cuda", "cpu"), True),
+        (("cuda", "cuda"), False),
+        (("cpu", "absent"), False),
+        (("cuda", "meta"), False),
+        (("cuda fake", "cpu fake"), False),
+    ],
+)
+def test_tensors_on_different_devices(tensors: tuple[str, ...], warns: bool) -> None:
+    result = call("resolve", "aten::mm", *(word for tensor in tensors for word in ("--tensor", tensor)))
+    assert ("Expected all tensors to be on the same device" in result.out and result.code == 0) is warns

@@ -19,6 +19,7 @@ from dispatch_cli.answers.resolve.step_wording import (
 )
 from dispatch_cli.answers.resolve.wording import (
     alternative_sentences,
+    devices_sentence,
     end_sentence,
     excluded_sentences,
     from_label,
@@ -84,6 +85,8 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
     if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
         yield Paragraph(f"What helps: {helps}.")
     yield from path(step.hop.slot for step in report.steps)
+    if (devices := devices_sentence(report)) is not None:
+        yield Paragraph(devices)
     own_function = own_function_sentence(report)
     if own_function is not None:
         yield Paragraph(own_function)

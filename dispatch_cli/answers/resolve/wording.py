@@ -14,6 +14,7 @@ from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.wording import held_label, kernel_phrase, otherwise_text, source_label
 from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.call.simulate import Unwrapped
+from dispatch_cli.engine.call.tensors import META
 from dispatch_cli.engine.call.trace import (
     Does,
     EndKind,
@@ -24,7 +25,7 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.model.call import CallEnd, ContextKind
+from dispatch_cli.model.call import CallEnd, ContextKind, TensorSpec
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.model.universe import AUTOGRAD
@@ -161,6 +162,22 @@ def alternative_sentences(report: ResolveReport) -> Iterator[str]:
 def left_out_sentence(names: tuple[str, ...]) -> str:
     """Arguments that must be tensors and have none here: whose keys the answer is without."""
     return f"No --tensor is given for {some_of(names)}: the answer counts only the keys of the tensors that are given."
+
+
+def devices_sentence(report: ResolveReport) -> str | None:
+    """Warning for real tensors of several devices, where the call ends in a kernel; None for others."""
+    if isinstance(report, RecordedCallReport) or report.end.kind is not EndKind.KERNEL:
+        return None
+    specs = [spec for spec in map(TensorSpec.parse, report.tensors) if spec.absent is None]
+    devices = dict.fromkeys(spec.device or "cpu" for spec in specs)
+    is_plain = all(spec.fake is None and spec.subclass is None and spec.device != META for spec in specs)
+    if len(devices) < 2 or not is_plain:
+        return None
+    return (
+        f"The tensors are on different devices ({', '.join(devices)}), which dispatch does not look at: PyTorch's "
+        'kernels mostly refuse that ("Expected all tensors to be on the same device"), unless the CPU tensor has no '
+        "dimensions."
+    )
 
 
 def unwrapped_sentence(unwrapped: Unwrapped) -> str:
