@@ -124,8 +124,9 @@ class SlotPane(Pane):
                     until = perf_counter() + STEP
         except StopIteration as end:
             whole: PaneAnswer = end.value
-        self._show(spot, whole, working=False, keep=True)
-        self.answered(whole)
+        if self.query(Blocks):  # else the application is ending
+            self._show(spot, whole, working=False, keep=True)
+            self.answered(whole)
 
     # the cursor
 
