@@ -185,3 +185,16 @@ def test_what_comes_next_is_not_known_where_a_rule_is_not() -> None:
     assert "backend fallback        MPS                                     not known" in result.out
     assert "It is not known what MPS would hold without structured__linalg_svd_out_out." in result.out
     assert "would hold nothing" not in result.out
+
+
+def test_an_operator_without_a_schema_whose_overloads_have_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    operators = "".join(
+        f"  - {{name: 'aten::{name}', dispatch: {{PrivateUse1: a}}}}\n" for name in ("softmax", "softmaxx")
+    )
+    file.write_text(f"dispatch: 1\noperators:\n{operators}", encoding="utf-8")
+    advice = call("explain", "aten::softmax", "PrivateUse1", str(file), "--base", "torch-2.15").out
+    overloads = "aten::softmax.int, aten::softmax.int_out"
+    assert f"aten::softmax lacks a schema; the overloads of that operator are {overloads}." in advice
+    near = call("explain", "aten::softmaxx", "PrivateUse1", str(file), "--base", "torch-2.15").out
+    assert "aten::softmaxx has kernels (PrivateUse1) and lacks a schema, and aten::" in near

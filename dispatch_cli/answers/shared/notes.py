@@ -35,6 +35,8 @@ class NoteKind(Enum):
     SKIPPED = "skipped"
     STALE = "stale"
     NEAR_NAME = "near-name"
+    NEAR_KERNELS = "near-kernels"
+    OVERLOADS = "overloads"
     INCOMPLETE = "incomplete"
     NOT_BUILT = "not-built"
 
@@ -44,7 +46,7 @@ class Note(NamedTuple):
 
     keys: the slots it is about. culprits: the keys whose kernels are behind it.
     detail: the backend fallback that is not asked (SHADOWED); the key where a kernel would displace it (BYPASSED); the
-    other operator (NEAR_NAME).
+    other operator (NEAR_NAME, NEAR_KERNELS); the overloads that have a schema (OVERLOADS).
 
     AMBIGUOUS: a math kernel and the culprits' share the slot. DISPLACED: the culprits take it from the math kernel.
     BYPASSED: the math kernel fills it although the culprits, other keys of the same backend, have kernels.
@@ -61,8 +63,10 @@ class Note(NamedTuple):
     which loops over the batch. NO_TENSORS: nothing is at Undefined, where a call ends that has no tensor among its
     arguments. FALLS_THROUGH: the culprit's fallthrough fills the slot, and no key is below. SKIPPED: the culprit's
     kernel is at the autograd keys alone; inference mode leaves them out. STALE: the live table holds something else;
-    the culprit is the key whose change left it behind. NEAR_NAME: an operator of almost the same name has what this
-    one lacks. NOT_BUILT: the embedded builds have no kernels of the slot's backend; an overlay (detail) has some.
+    the culprit is the key whose change left it behind. NEAR_NAME: it has the culprits' kernels
+    and no schema, and an operator of almost the same name has one. OVERLOADS: others of its name have one.
+    NEAR_KERNELS: it has no kernel, and an operator of almost the same name has the culprits' and no schema.
+    NOT_BUILT: the embedded builds have no kernels of the slot's backend; an overlay (detail) has some.
     """
 
     kind: NoteKind

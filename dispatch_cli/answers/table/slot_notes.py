@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes, takes_tensors
+from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autocast_backend, autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
@@ -18,6 +19,8 @@ from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 META = "Meta"
 ENDS = frozenset({RedispatchKind.NO, RedispatchKind.OTHER_OPERATORS})
 """The ways to go on with which a kernel does all the work."""
+MAX_OVERLOADS = 4
+"""Overloads that are named where an operator has none of that name."""
 BATCHING = "FuncTorchBatchedDecomposition"
 
 
@@ -160,10 +163,22 @@ def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
     operator = dispatcher.operator(name)
     if operator.definition is not None and operator.kernels:
         return
+    overloads = _overloads(dispatcher, name) if operator.definition is None else ()
+    if overloads:
+        yield Note(NoteKind.OVERLOADS, (), tuple(operator.kernels), some_of(overloads, MAX_OVERLOADS))
+        return
     others = [candidate for candidate in dispatcher.names() if candidate != str(name)]
     for other in similar(str(name), others, 3, cutoff=0.8):
         near = dispatcher.operator(OperatorName.parse(other))
         lacking = near.definition is None if operator.definition is not None else near.definition is not None
         if lacking:
-            yield Note(NoteKind.NEAR_NAME, (), tuple(operator.kernels or near.kernels), other)
+            kind = NoteKind.NEAR_NAME if operator.definition is None else NoteKind.NEAR_KERNELS
+            yield Note(kind, (), tuple(operator.kernels or near.kernels), other)
             return
+
+
+def _overloads(dispatcher: Dispatcher, name: OperatorName) -> tuple[str, ...]:
+    """The overloads of an operator that have a schema."""
+    candidates = (OperatorName.parse(text) for text in dispatcher.names() if text.startswith(name.name))
+    overloads = (other for other in candidates if other.name == name.name)
+    return tuple(str(other) for other in overloads if dispatcher.operator(other).definition is not None)

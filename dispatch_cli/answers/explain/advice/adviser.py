@@ -26,6 +26,8 @@ MAX_ROUNDS = 5
 """Limit of rounds in which a change that leads to something new is completed."""
 MANUAL = {
     NoteKind.NEAR_NAME: Manual.CORRECT_NAME,
+    NoteKind.NEAR_KERNELS: Manual.CORRECT_NAME,
+    NoteKind.OVERLOADS: Manual.CORRECT_NAME,
     NoteKind.NO_TENSORS: Manual.PASS_TENSOR,
     NoteKind.STALE: Manual.CHANGE_ORDER,
     NoteKind.DISPLACED: Manual.DECOMPOSE,
@@ -73,7 +75,8 @@ class Adviser:
         """A note with what would help, in steps, after each of which the state is as it was."""
         name = str(self._name)
         if self._schema is None and self._name in self._state.own_operators():
-            return Advice(name, *note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
+            misspelled = MANUAL.get(note.kind) is Manual.CORRECT_NAME
+            return Advice(name, *note, (), Manual.CORRECT_NAME if misspelled else Manual.DEFINE)
         candidates = []
         for remedy in remedies(self._trial.view, self._name, note, self._schema):
             weighed = yield from self._tried(remedy)

@@ -289,7 +289,14 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
         case NoteKind.NOT_BUILT:
             return not_built_sentence(key, note.detail)
         case NoteKind.NEAR_NAME:
-            has = f"has kernels ({culprits}) or a schema" if culprits else "has them"
-            return f"{operator} lacks a schema or kernels, and {note.detail} {has}: is one of the names misspelled?"
+            has = f"has kernels ({culprits}) and lacks" if culprits else "lacks"
+            return f"{operator} {has} a schema, and {note.detail} has one: is one of the names misspelled?"
+        case NoteKind.NEAR_KERNELS:
+            return (
+                f"{operator} has a schema and lacks kernels, and {note.detail} has kernels ({culprits}) and lacks a "
+                "schema: is one of the names misspelled?"
+            )
+        case NoteKind.OVERLOADS:
+            return f"{operator} lacks a schema; the overloads of that operator are {note.detail}."
         case _:
             raise AssertionError(f"no wording for {note.kind}")

@@ -96,7 +96,7 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
             yield from _in_its_place(view, name, note, slot)
         case NoteKind.SKIPPED:
             yield from _also_below(view, name, note)
-        case NoteKind.NEAR_NAME | NoteKind.NOT_BUILT:
+        case NoteKind.NEAR_NAME | NoteKind.NEAR_KERNELS | NoteKind.OVERLOADS | NoteKind.NOT_BUILT:
             pass
 
 
