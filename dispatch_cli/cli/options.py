@@ -199,8 +199,8 @@ def load_state(source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[
         return _load(source, guards)
     if not ops:
         raise click.UsageError(
-            "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB "
-            "for PyTorch's own operators."
+            "Nothing to load: give sources or declarations, such as '.' for this folder ('-' for standard input), "
+            "--base NAME, -k KEY, or --op GLOB for PyTorch's own operators."
         )
     state = _newest(source, guards)
     if state.over_assumed:

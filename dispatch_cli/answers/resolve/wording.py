@@ -161,7 +161,8 @@ def alternative_sentences(report: ResolveReport) -> Iterator[str]:
 
 def left_out_sentence(names: tuple[str, ...]) -> str:
     """Arguments that must be tensors and have none here: whose keys the answer is without."""
-    return f"No --tensor is given for {some_of(names)}: the answer counts only the keys of the tensors that are given."
+    given = "the answer counts only the keys of the tensors that are given"
+    return f"No --tensor is given for {some_of(names)}: {given}. Give one for each, such as `--tensor cpu`."
 
 
 def devices_sentence(report: ResolveReport) -> str | None:
