@@ -73,6 +73,9 @@ def document(report: CoverageReport) -> Iterator[Block]:
         yield Gap()
         ways = " or ".join(SERVICE_NAMES[service] for service in report.served_by)
         yield Paragraph(f"{len(report.operators):,} listed: served by {ways}.")
+    elif any(count.service is Service.NOTHING for count in report.services):
+        yield Gap()
+        yield Paragraph("`--served-by nothing` lists only those that nothing serves.")
     if report.operators:
         yield Gap()
         yield TableBlock(columns(report), report.operators, narrow_note=_short_names(report.operators))

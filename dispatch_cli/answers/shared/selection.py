@@ -216,7 +216,7 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
     own = (name.partition("::")[2] for name in names)
     bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
     if bare:
-        return bare[:_MOST]
+        return sorted(bare, key=_commonness)[:_MOST]
     wanted = as_cpp(glob)
     namespace = wanted.partition("::")[0]
     if "::" not in glob and not any(name.startswith(f"{namespace}::") for name in names):
@@ -229,6 +229,12 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
         else:
             suggestions += near.names[:_MOST] if asked and near.cost[0] == 0 else [without_overload(near.names[0])]
     return suggestions[:_MOST]
+
+
+def _commonness(name: str) -> tuple[bool, bool, bool]:
+    """Order of names that are alike: PyTorch's own first, its usual overloads before others, forms for out last."""
+    overload = name.partition(".")[2]
+    return not name.startswith("aten::"), "out" in overload, overload not in ("", "Tensor")
 
 
 def select_keys(universe: Universe, globs: Sequence[str], keys: Iterable[str] | None = None) -> frozenset[str]:
@@ -265,7 +271,8 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
 
     matches = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
     if len(matches) > 4:
-        return f"name an overload: {', '.join(matches[:4])} or one of {len(matches) - 4} more"
+        listed = ", ".join(sorted(matches, key=_commonness)[:4])
+        return f"name an overload: {listed} or one of {len(matches) - 4} more"
     return did_you_mean(matches or similar_names(dispatcher.names(), text[:200]))
 
 
