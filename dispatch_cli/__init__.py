@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.table.table import Table, TableEntry
-    from dispatch_cli.model.call import CallError, Context, TensorSpec
+    from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
+    from dispatch_cli.model.calls.options import Options
     from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
     from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.options import Options
-    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.reading.problem import InputError, Problem
     from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.universe import Universe
 
@@ -61,9 +61,9 @@ _HOMES = {
     "State": "engine.history.state",
     "Table": "engine.table.table",
     "TableEntry": "engine.table.table",
-    "CallError": "model.call",
-    "Context": "model.call",
-    "TensorSpec": "model.call",
+    "CallError": "model.calls.call",
+    "Context": "model.calls.call",
+    "TensorSpec": "model.calls.call",
     "Block": "model.declarations",
     "Declarations": "model.declarations",
     "Kernel": "model.kernel",
@@ -73,9 +73,9 @@ _HOMES = {
     "SchemaError": "model.schema",
     "parse_schema": "model.schema",
     "OperatorName": "model.names",
-    "Options": "model.options",
-    "InputError": "model.problem",
-    "Problem": "model.problem",
+    "Options": "model.calls.options",
+    "InputError": "model.reading.problem",
+    "Problem": "model.reading.problem",
     "Universe": "model.universe",
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.reading.problem import InputError, Problem
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.variants.variants import Variant, Variants
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations, NameNote
-    from dispatch_cli.model.source_settings import SourceSettings
+    from dispatch_cli.model.sources.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
     from dispatch_cli.trace.state import RegistrationsKnown
@@ -258,8 +258,8 @@ def _refuse_choices(when: Mapping[str, str], atoms: Sequence[str]) -> None:
     """Errors: InputError for a name that no condition has."""
     if not when:
         return
-    from dispatch_cli.model.suggest import suggestion
-    from dispatch_cli.model.worlds import names_in
+    from dispatch_cli.model.conditions.worlds import names_in
+    from dispatch_cli.model.text.suggest import suggestion
 
     names = dict.fromkeys(name for atom in atoms for name in (*names_in(atom), atom))
     problems = []

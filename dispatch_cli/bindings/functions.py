@@ -21,7 +21,7 @@ from dispatch_cli.bindings.thread_state import ThreadState, guard_of
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.model.call import CallError, TensorSpec
+from dispatch_cli.model.calls.call import CallError, TensorSpec
 from dispatch_cli.model.schema.defaults import DEVICE, DEVICE_TYPES
 from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PYTHON, Universe
 

@@ -13,7 +13,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dispatch_cli.bindings.errors import as_text, raised_by_pytorch
-from dispatch_cli.model.call import TensorSpec
+from dispatch_cli.model.calls.call import TensorSpec
 
 _Result = TypeVar("_Result")
 _NUMBER = "typing.SupportsInt | typing.SupportsIndex"

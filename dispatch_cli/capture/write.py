@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.capture.document import Document, document
-from dispatch_cli.model.quoting import escaped, quoted
+from dispatch_cli.model.text.quoting import escaped, quoted
 
 WIDTH = 120
 """Columns that a list of words is wrapped at."""

@@ -15,7 +15,7 @@ from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import similar
+from dispatch_cli.model.text.suggest import similar
 from dispatch_cli.model.universe import Universe
 
 COMPARISONS = 50_000

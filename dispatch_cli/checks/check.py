@@ -8,9 +8,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.undecided import MissingPart
-from dispatch_cli.model.edit import Edit
+from dispatch_cli.model.changes.edit import Edit
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
+from dispatch_cli.model.reading.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 

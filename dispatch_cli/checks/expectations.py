@@ -15,12 +15,12 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
-from dispatch_cli.model.glob import glob_pattern
-from dispatch_cli.model.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.calls.support import Promise
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.support import Promise
+from dispatch_cli.model.text.glob import glob_pattern
 
 COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
 """The rules by which a backend has an operator."""

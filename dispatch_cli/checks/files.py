@@ -25,7 +25,7 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import OneEditAway
+from dispatch_cli.model.text.suggest import OneEditAway
 
 CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""

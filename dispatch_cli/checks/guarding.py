@@ -40,11 +40,11 @@ from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Plan, Table
-from dispatch_cli.model.call import CallError
-from dispatch_cli.model.glob import glob_pattern, is_glob
-from dispatch_cli.model.guard import Guard, GuardedCall, GuardField
+from dispatch_cli.model.calls.call import CallError
+from dispatch_cli.model.calls.guard import Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.text.glob import glob_pattern, is_glob
 
 AnyOperator = OperatorName | HigherOrderOperator
 

@@ -14,9 +14,9 @@ from dispatch_cli.checks.expectations import OF_CELL, OF_TEXT, GuardBudget
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
 from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.glob import glob_pattern, is_glob
+from dispatch_cli.model.calls.support import Promise, SupportContext, boxes
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.support import Promise, SupportContext, boxes
+from dispatch_cli.model.text.glob import glob_pattern, is_glob
 
 MOST_PLACES = 4
 """Promises that are named of those that ask for the same."""

@@ -11,11 +11,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding
-from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
 from dispatch_cli.model.severity import Severity
-from dispatch_cli.model.suggest import similar
+from dispatch_cli.model.text.glob import glob_pattern, is_glob
+from dispatch_cli.model.text.suggest import similar
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.view import View

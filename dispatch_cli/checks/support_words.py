@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable
 
 from dispatch_cli.engine.support.cell import Cell, Reason, SupportCall, Verdict
+from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.support import SupportContext
 
 _WHY = {
     Reason.CALL: "PyTorch raises an error",

@@ -8,7 +8,7 @@ from dispatch_cli.engine.call.errors import brief
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.guard import Expectation, GuardedCall, GuardField
+from dispatch_cli.model.calls.guard import Expectation, GuardedCall, GuardField
 from dispatch_cli.model.kernel import Kernel
 
 MAX_NAMED = 4

@@ -111,7 +111,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from dispatch_cli.cli.options import as_sentence
-            from dispatch_cli.model.suggest import did_you_mean, similar
+            from dispatch_cli.model.text.suggest import did_you_mean, similar
 
             close = _MEANT.get(args[0]) or similar(args[0], _COMMANDS)
             ctx.fail(f"No such command {args[0]!r}.{as_sentence(did_you_mean([*map(repr, close)]))}")

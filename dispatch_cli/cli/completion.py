@@ -108,7 +108,7 @@ def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: s
 
 def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """The columns of a support matrix, and other contexts."""
-    from dispatch_cli.model.support import PROMISED
+    from dispatch_cli.model.calls.support import PROMISED
 
     words = [verdict.value for verdict in PROMISED]
     others = complete_contexts(ctx, param, incomplete)
@@ -118,7 +118,7 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The arguments of a call beside its tensors, each with its values."""
     from dispatch_cli.answers.resolve.call_words import option_words
-    from dispatch_cli.model.options import Options
+    from dispatch_cli.model.calls.options import Options
 
     name, equals, start = incomplete.partition("=")
     if not equals:
@@ -214,7 +214,7 @@ def _operators(ctx: click.Context) -> list[str]:
     files = [file for file in given if file.endswith((".yaml", ".yml", ".json"))]
     if files and all(map(_is_small, files)):
         from dispatch_cli.api import load_state
-        from dispatch_cli.model.problem import InputError
+        from dispatch_cli.model.reading.problem import InputError
 
         try:
             state = load_state(files, universe=ctx.params.get("universe"), bases=chosen)
@@ -241,7 +241,7 @@ def _universe(ctx: click.Context) -> Universe:
 
 
 def _starting(words: Iterable[str], start: str) -> list[str]:
-    from dispatch_cli.model.suggest import starting
+    from dispatch_cli.model.text.suggest import starting
 
     return starting(words, start)
 

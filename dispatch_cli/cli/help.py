@@ -55,7 +55,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            from dispatch_cli.model.problem import InputError
+            from dispatch_cli.model.reading.problem import InputError
 
             if not isinstance(error, InputError):
                 raise
@@ -159,7 +159,7 @@ def _help(ctx: click.Context, topic: str | None) -> str:
         subcommand.format_whole_help(click.Context(subcommand, info_name=topic, parent=root), formatter)
     else:
         from dispatch_cli.cli.options import as_sentence
-        from dispatch_cli.model.suggest import did_you_mean, similar
+        from dispatch_cli.model.text.suggest import did_you_mean, similar
 
         close = did_you_mean([*map(repr, similar(topic, _topics(ctx)))])
         raise click.UsageError(f"No help about {topic[:200]!r}.{as_sentence(close)}", ctx)

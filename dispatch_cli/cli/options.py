@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.reading.problem import InputError
     from dispatch_cli.model.settings import CheckSettings, Named
     from dispatch_cli.model.universe import Universe
 
@@ -228,7 +228,7 @@ def _newest(source: SourceOptions, guards: Sequence[str] = ()) -> State:
 
 
 def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.reading.problem import InputError
 
     if source.keys and (source.files or source.bases):
         raise click.UsageError("-k cannot be combined with files or --base.")
@@ -327,7 +327,7 @@ def _documents(source: SourceOptions, backend: str | None, base: str | None) -> 
 
 def at_setting(error: InputError, backend: Named | None) -> InputError:
     """The error with the place in the project file that gives the backend its name, where it is about that name."""
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.reading.problem import InputError
 
     if backend is None:
         return error
@@ -505,7 +505,7 @@ def chosen_keys(universe: Universe, globs: tuple[str, ...], registrable: bool = 
     known = (*universe.slots[:1], *universe.keys_by_id) if registrable else universe.slots
     for glob in globs:
         if not select_keys(universe, (glob,), known):
-            from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
+            from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 
             close = suggestion(glob, known, 3)
             hint = as_sentence(close or KEYS_LISTED)

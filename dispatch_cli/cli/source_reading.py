@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.extract.run import SourceRun
     from dispatch_cli.model.settings import Named
-    from dispatch_cli.model.source_settings import SourceSettings
+    from dispatch_cli.model.sources.source_settings import SourceSettings
 
 NOT_UNDERSTOOD = "dispatch_cli.not_understood"
 """Key under which a run notes that something in the sources is not understood."""
@@ -142,7 +142,7 @@ def is_source(file: str) -> bool:
         return False
     from dispatch_cli.declarations.source import SourceError, read_start
     from dispatch_cli.extract.kinds import HEAD_BYTES, kind_of_named
-    from dispatch_cli.model.extracted import SourceKind
+    from dispatch_cli.model.sources.extracted import SourceKind
 
     try:
         data = read_start(file, HEAD_BYTES)
@@ -266,7 +266,7 @@ def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings
     from dispatch_cli.declarations.project import find_project
     from dispatch_cli.declarations.project_settings import read_source_settings
     from dispatch_cli.files import paths
-    from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
+    from dispatch_cli.model.sources.source_settings import NO_SOURCE_SETTINGS
 
     project = find_project(Path(folder or Path.cwd()))
     if project is None:
@@ -304,7 +304,13 @@ def common_folder(files: Sequence[str]) -> str:
 def own_settings(reading: ReadingOptions, here: str) -> SourceSettings:
     """Settings given by the options. here: folder of the paths in them. Errors: UsageError."""
     from dispatch_cli.files import paths
-    from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
+    from dispatch_cli.model.sources.source_settings import (
+        FileSettings,
+        SourceSettings,
+        assignment,
+        definition,
+        macro_name,
+    )
 
     is_here = paths.tree_of(here) is None
     include = reading.include if is_here else tuple(_at(here, folder) for folder in reading.include)

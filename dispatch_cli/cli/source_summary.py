@@ -8,7 +8,7 @@ from typing import Any
 
 from dispatch_cli.extract.left_out import LeftOut, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
 from dispatch_cli.render.printed import safe

@@ -10,9 +10,9 @@ from dispatch_cli.declarations.formats.operator_format import PYTORCHS_WORDS
 from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
-from dispatch_cli.model.condition import Condition, parse_condition
+from dispatch_cli.model.conditions.condition import Condition, parse_condition
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import did_you_mean, similar, suggestion
+from dispatch_cli.model.text.suggest import did_you_mean, similar, suggestion
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

@@ -29,12 +29,12 @@ from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.files import paths
-from dispatch_cli.model import read_lines
-from dispatch_cli.model.budget import Budget
-from dispatch_cli.model.condition import parse_condition
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.conditions.condition import parse_condition
+from dispatch_cli.model.reading import read_lines
+from dispatch_cli.model.reading.budget import Budget
+from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
-from dispatch_cli.model.source_settings import (
+from dispatch_cli.model.sources.source_settings import (
     NO_SOURCE_SETTINGS,
     FileSettings,
     SourceSettings,
@@ -42,7 +42,7 @@ from dispatch_cli.model.source_settings import (
     definition,
     macro_name,
 )
-from dispatch_cli.model.suggest import suggested_version
+from dispatch_cli.model.text.suggest import suggested_version
 
 _STRINGS = either(TEXT, list_of(TEXT, "strings"))
 _OF_FILES = (

@@ -2,8 +2,8 @@
 
 A project may have an implementation for each build, in a file of its own. Two such files contradict each other: both
 define an operator, both have the ``TORCH_LIBRARY`` block of a namespace, or a kernel for one operator at one key. What
-contradicts gets the condition that its file is in the build, and the other is not (`model.file_choice`); so each
-choice of files is checked.
+contradicts gets the condition that its file is in the build, and the other is not (`model.sources.file_choice`); so
+each choice of files is checked.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import NamedTuple
 from dispatch_cli.extract.loaded_together import LoadedTogether
 from dispatch_cli.extract.readable import is_decided, is_readable
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.condition import And, Condition, Or, negated
+from dispatch_cli.model.conditions.condition import And, Condition, Or, negated
+from dispatch_cli.model.conditions.simplify import simplified
+from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -29,9 +31,7 @@ from dispatch_cli.model.extracted import (
     NotUnderstood,
     OperatorFunction,
 )
-from dispatch_cli.model.file_choice import MOST_RIVALS, FileChoice, is_in_build
-from dispatch_cli.model.simplify import simplified
-from dispatch_cli.model.worlds import exclude_each_other
+from dispatch_cli.model.sources.file_choice import MOST_RIVALS, FileChoice, is_in_build
 
 MOST_WHENS = 3
 """Conditions of the other file's registrations that are said in the condition of one."""

@@ -25,9 +25,10 @@ from dispatch_cli.extract.readable import (
     placed,
     undecided_entry,
 )
-from dispatch_cli.model.condition import And, Condition, negated
+from dispatch_cli.model.conditions.condition import And, Condition, negated
+from dispatch_cli.model.conditions.worlds import can_hold, exclude_each_other
 from dispatch_cli.model.declarations import WILDCARD, LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -40,8 +41,7 @@ from dispatch_cli.model.extracted import (
     NotUnderstood,
     OperatorFunction,
 )
-from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
-from dispatch_cli.model.worlds import can_hold, exclude_each_other
+from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 
 DEFAULT = "default"
 """Key of the entry for all device types."""

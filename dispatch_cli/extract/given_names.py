@@ -15,7 +15,7 @@ from dispatch_cli.declarations.universe_file import is_free_backend_name
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,

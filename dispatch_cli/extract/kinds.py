@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 
 _TOP = re.compile(r"^[^\s#%][^\n]*", re.MULTILINE)
 """A line that is not indented, a comment or a directive."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.files import paths
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 
 MAX_PATTERN = 4096
 """Characters of one pattern; a longer one matches nothing."""

@@ -13,7 +13,7 @@ from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import inside
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 
 _IMPORT = re.compile(
     r"^(?:from[ \t]+(?=[.\w])(\.*)(\w[\w.]*)?[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n#;]*)|import[ \t]+([^\n#;]*))",

@@ -22,8 +22,9 @@ from dispatch_cli.extract.readable import NO_TEXT
 from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.files import paths
-from dispatch_cli.model.condition import parse_condition
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.conditions.condition import parse_condition
+from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -32,8 +33,7 @@ from dispatch_cli.model.extracted import (
     NotUnderstood,
     SourceKind,
 )
-from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.source_settings import SourceSettings
+from dispatch_cli.model.sources.source_settings import SourceSettings
 from dispatch_cli.model.span import Span, cut_line
 
 _IN_TEMPLATE = "this file is a template, which is filled in when the project is built"

@@ -14,9 +14,9 @@ from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
 from dispatch_cli.extract.left_out import Exclusion, IgnoreList
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
-from dispatch_cli.model.condition import Condition, value
-from dispatch_cli.model.extracted import SourceKind
-from dispatch_cli.model.source_settings import FileSettings, SourceSettings
+from dispatch_cli.model.conditions.condition import Condition, value
+from dispatch_cli.model.sources.extracted import SourceKind
+from dispatch_cli.model.sources.source_settings import FileSettings, SourceSettings
 
 MAX_ALIKE = 100
 """Headers with the same name that are compared."""

@@ -11,8 +11,8 @@ from dispatch_cli.files import paths
 from dispatch_cli.files.git import Objects, ask, attempt, cleaned, first_colon, is_name_of_object, names_of_revisions
 from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import RevisionTree
-from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.text.suggest import suggestion
 
 MAX_REVISION = 250
 """Characters of a revision."""

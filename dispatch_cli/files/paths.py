@@ -16,7 +16,7 @@ from typing import Protocol
 class RevisionError(OSError):
     """A file, or a revision, cannot be read.
 
-    code, message, hint: as in `dispatch_cli.model.problem.Problem`.
+    code, message, hint: as in `dispatch_cli.model.reading.problem.Problem`.
     """
 
     def __init__(self, code: str, message: str, hint: str | None = None) -> None:

@@ -33,7 +33,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.quoting import CONTROL, UNSEEN
+from dispatch_cli.model.text.quoting import CONTROL, UNSEEN
 from dispatch_cli.page.advice import advice_data
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.matrices import coverage_data, support_data

@@ -12,7 +12,7 @@ from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.condition import all_text
+from dispatch_cli.model.conditions.condition import all_text
 from dispatch_cli.model.kernel import Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin

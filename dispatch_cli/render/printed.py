@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from dispatch_cli.model.quoting import CONTROL, HARMFUL, UNSEEN, escaped, has_harmful
+from dispatch_cli.model.text.quoting import CONTROL, HARMFUL, UNSEEN, escaped, has_harmful
 
 _HELD_BACK = 64
 _MOST = 1 << 20

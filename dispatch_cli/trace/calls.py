@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
-from dispatch_cli.model.call import MAX_WRAPPERS, Absent, ContextKind, WrapperKind
+from dispatch_cli.model.calls.call import MAX_WRAPPERS, Absent, ContextKind, WrapperKind
 
 NONE = -1
 """Value of a column of numbers for none."""

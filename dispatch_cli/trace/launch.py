@@ -17,8 +17,8 @@ from pathlib import Path
 from types import FrameType
 
 from dispatch_cli.extract.cache import is_own_folder, usable_folder
-from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.suggest import did_you_mean, similar
+from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.trace import build
 from dispatch_cli.trace.signals import run
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
-from dispatch_cli.model.call import CallEnd
+from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import CallFact, casts_of, facts_of, gradient_loss

@@ -24,12 +24,12 @@ from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING, Decision, Rule, 
 from dispatch_cli.engine.table.live import KernelChange
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.debug_text import file_below_aten
 from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.calls import KernelThen, TableThen
 from dispatch_cli.trace.recording import Recording

@@ -80,7 +80,7 @@ def load(name_or_path: str) -> Universe:
             raise UniverseError(
                 f"{name_or_path} is larger than {MAX_BYTES >> 20} MiB, which is too large for a universe"
             )
-        from dispatch_cli.model.read_files import note
+        from dispatch_cli.model.reading.read_files import note
 
         note(name_or_path)
         data = json.loads(path.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from dispatch_cli.model.change import Addition, AdditionPlace, Change
+from dispatch_cli.model.changes.change import Addition, AdditionPlace, Change
 from dispatch_cli.model.declarations import WILDCARD
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span

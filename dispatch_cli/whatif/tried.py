@@ -8,7 +8,7 @@ from functools import cached_property
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.apply import all_declarations, note_without_changes, refusal_of, rerun
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.change import (
+from dispatch_cli.model.changes.change import (
     Addition,
     Change,
     ChangeError,
@@ -18,10 +18,10 @@ from dispatch_cli.model.change import (
     Reordering,
     with_added,
 )
+from dispatch_cli.model.changes.history_editor import change_history, moving_steps
+from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex, operator_of
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
-from dispatch_cli.model.history_editor import change_history, moving_steps
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, operator_of
 from dispatch_cli.whatif.additions import addition_places
 from dispatch_cli.whatif.findings import FindingsEffect, Touched, findings_effect, takes_long
 from dispatch_cli.whatif.written import FIRST_SECTION, change_places

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dispatch_cli.extract.walk import walk
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 from tests.benchmarks.measure import in_turn, installed
 
 PARSE = """

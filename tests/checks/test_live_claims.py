@@ -13,7 +13,7 @@ import pytest
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.support import SupportContext
+from dispatch_cli.model.calls.support import SupportContext
 from tests import in_pytorch
 from tests.capture.support import live_seed, live_universe, torch_python
 from tests.checks.helpers import StateOf, findings

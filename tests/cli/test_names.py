@@ -18,7 +18,7 @@ from dispatch_cli.answers.shared.selection import (
     similar_names,
 )
 from dispatch_cli.api import what_if_state
-from dispatch_cli.model.suggest import similar
+from dispatch_cli.model.text.suggest import similar
 from tests.cli.support import Result, call
 from tests.support import SOME_UNIVERSES
 

@@ -16,8 +16,8 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.text.glob import glob_pattern
 from tests.answers.random_declarations import kernel_at, keys, schema
 from tests.checks.helpers import findings
 from tests.cli.support import call, in_terminal

@@ -16,11 +16,11 @@ from dispatch_cli.engine.call.trace import Call, FakePath
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.operator import Operator as DispatcherOperator
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
-from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.reading.problem import InputError
 from dispatch_cli.model.universe import TorchLibrary
 from tests import in_pytorch
 from tests.capture.support import live_universe

@@ -12,7 +12,9 @@ from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
+from dispatch_cli.model.calls.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import (
     Block,
     Define,
@@ -22,12 +24,10 @@ from dispatch_cli.model.declarations import (
     OpenBlock,
     PythonKernel,
 )
-from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ModeType
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
-from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.reading.problem import InputError
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
 from dispatch_cli.model.severity import Severity

@@ -15,9 +15,9 @@ from dispatch_cli.explore.answers.slot import ToSwitchedOff
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
-from dispatch_cli.model.change import RegistrationName, Removal
+from dispatch_cli.model.changes.change import RegistrationName, Removal
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.reading.problem import InputError
 from tests.explore.support import drive, flat, screen_text, until
 
 pytestmark = pytest.mark.slow

@@ -71,7 +71,7 @@ def test_modules_for_what_was_not_asked_for_are_imported_after_the_first_frame()
     done = subprocess.run([sys.executable, str(FIRST_FRAME)], capture_output=True, text=True, check=True, timeout=60)
     imported = {name.removeprefix("dispatch_cli.") for name in done.stdout.split()}
     assert {"explore.panes.table", "answers.table.report"} <= imported
-    later = {"model.declarations", "model.change", "whatif", "declarations", "checks", "explore.panes.slot"}
+    later = {"model.declarations", "model.changes.change", "whatif", "declarations", "checks", "explore.panes.slot"}
     assert not later & imported
 
 

@@ -29,7 +29,7 @@ from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registere
 from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.panes.coverage import coverage_answer
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.change import Addition
+from dispatch_cli.model.changes.change import Addition
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.explore.support import assert_prints

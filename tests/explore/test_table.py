@@ -20,7 +20,7 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.change import Removal
+from dispatch_cli.model.changes.change import Removal
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import ROOT
 from tests.explore.support import assert_prints, drive, newest, screen_text, until

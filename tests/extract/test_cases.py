@@ -36,9 +36,9 @@ from dispatch_cli.extract.readable import readable
 from dispatch_cli.extract.sources import ReadSettings, Sources
 from dispatch_cli.extract.torchgen.run import extract_torchgen
 from dispatch_cli.extract.walk import walk
-from dispatch_cli.model.condition import Atom, Condition
+from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     CalledFunction,
     CustomOperator,
     Extracted,

@@ -16,9 +16,11 @@ from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -31,9 +33,7 @@ from dispatch_cli.model.extracted import (
     OperatorFunction,
     Unknown,
 )
-from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.worlds import exclude_each_other
 from tests.cli.support import call
 from tests.fuzz.hostile import TREES, write
 

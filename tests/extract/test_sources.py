@@ -8,8 +8,8 @@ import pytest
 
 from dispatch_cli.extract.loaded_together import LoadedTogether
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.extracted import SourceKind
-from dispatch_cli.model.source_settings import definition
+from dispatch_cli.model.sources.extracted import SourceKind
+from dispatch_cli.model.sources.source_settings import definition
 
 
 @pytest.mark.parametrize("option", ["F(", "F(a b)=1", "F(,)=1", "F(1)=1"])

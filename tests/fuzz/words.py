@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dispatch_cli import bases, universes
 from dispatch_cli.checks.all_checks import CHECKS
-from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
+from dispatch_cli.model.calls.call import CONTEXT_WORDS, TENSOR_WORDS
 
 Dice = random.Random
 Maker = Callable[[Dice], str]

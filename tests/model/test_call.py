@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from dispatch_cli.model.call import (
+from dispatch_cli.model.calls.call import (
     CONTEXT_WORDS,
     MAX_TEXT,
     TENSOR_WORDS,
@@ -21,7 +21,7 @@ from dispatch_cli.model.call import (
     Wrapper,
     WrapperKind,
 )
-from dispatch_cli.model.options import check_word, dtype_named, generator_named, layout_named
+from dispatch_cli.model.calls.options import check_word, dtype_named, generator_named, layout_named
 
 TENSORS = {
     "cpu": TensorSpec("cpu"),

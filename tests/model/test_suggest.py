@@ -6,7 +6,7 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.answers.shared.selection import similar_names
-from dispatch_cli.model.suggest import FewSuggestions, similar, suggested_version
+from dispatch_cli.model.text.suggest import FewSuggestions, similar, suggested_version
 
 UNIVERSE = universes.load("torch-2.15")
 KEYS = tuple(UNIVERSE.ids)

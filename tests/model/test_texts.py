@@ -8,10 +8,10 @@ from fnmatch import translate
 
 import pytest
 
-from dispatch_cli.model.debug_text import is_placed, source_file
-from dispatch_cli.model.glob import closed, glob_pattern
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.quoting import CONTROL, HARMFUL, UNSEEN, has_harmful
+from dispatch_cli.model.text.debug_text import is_placed, source_file
+from dispatch_cli.model.text.glob import closed, glob_pattern
+from dispatch_cli.model.text.quoting import CONTROL, HARMFUL, UNSEEN, has_harmful
 
 SIGNS = "[]]![a-b*?"
 

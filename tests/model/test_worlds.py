@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, parse_condition, value
-from dispatch_cli.model.file_choice import FileChoice, choices_of, file_choice, is_in_build, worded
-from dispatch_cli.model.simplify import MOST_LENGTH, short_text, simplified, text_of_all
-from dispatch_cli.model.worlds import assignments, can_hold, exclude_each_other, groups_of
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, parse_condition, value
+from dispatch_cli.model.conditions.simplify import MOST_LENGTH, short_text, simplified, text_of_all
+from dispatch_cli.model.conditions.worlds import assignments, can_hold, exclude_each_other, groups_of
+from dispatch_cli.model.sources.file_choice import FileChoice, choices_of, file_choice, is_in_build, worded
 
 EXCLUSIVE = [
     ("defined(X)", "not defined(X)"),

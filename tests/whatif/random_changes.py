@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.model.change import Addition, Change, Removal, Reordering
+from dispatch_cli.model.changes.change import Addition, Change, Removal, Reordering
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf

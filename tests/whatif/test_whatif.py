@@ -18,7 +18,7 @@ from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import MISSING, Rule
 from dispatch_cli.engine.table.table import TableEntry, answer
-from dispatch_cli.model.change import Addition, RegistrationName, Removal, Reordering
+from dispatch_cli.model.changes.change import Addition, RegistrationName, Removal, Reordering
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.findings import FindingsEffect

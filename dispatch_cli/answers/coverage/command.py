@@ -168,7 +168,7 @@ def _backend(state: State, text: str) -> CoveredBackend:
     backend = backend_named(universe, text)
     if backend is not None:
         return backend
-    from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.model.text.suggest import suggestion
 
     close = suggestion(text, [*backend_keys(universe), *universe.devices], 3)
     hint = as_sentence(close or _HINT)
@@ -192,7 +192,7 @@ def _tagged(state: State, names: list[OperatorName], tags: tuple[str, ...]) -> l
     known = known_tags(state, names)
     for tag in tags:
         if tag not in known:
-            from dispatch_cli.model.suggest import suggestion
+            from dispatch_cli.model.text.suggest import suggestion
 
             hint = as_sentence(suggestion(tag, sorted(known), 3) or _no_base(state))
             raise click.BadParameter(f"no chosen operator has the tag {tag[:200]!r}.{hint}", param_hint="'--tag'")

@@ -24,10 +24,10 @@ from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
 from dispatch_cli.engine.comparison.operators import certain_renames
 from dispatch_cli.engine.comparison.sides import Side
 from dispatch_cli.engine.comparison.states import StatesChange
+from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.schema import SchemaError, parse_printed_schema
 from dispatch_cli.model.schema.changes import schema_changes
 from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
-from dispatch_cli.model.simplify import text_of_all
 
 _SCHEMA_PARTS = {SchemaPart.ARGUMENT: "argument", SchemaPart.RETURN: "return", SchemaPart.ORDER: "order of arguments"}
 CELLS = "cells"

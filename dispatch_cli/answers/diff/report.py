@@ -34,9 +34,9 @@ from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Reason, Verdict
 from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.support import SupportContext
 
 _OLD = frozenset((CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED, CauseKind.WAS_STALE))
 """The causes that the old state has."""

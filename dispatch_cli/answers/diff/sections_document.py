@@ -13,7 +13,7 @@ from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.checks.support_words import contexts_words, reason_words
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
-from dispatch_cli.model.support import SupportContext, boxes
+from dispatch_cli.model.calls.support import SupportContext, boxes
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,

@@ -10,7 +10,7 @@ from dispatch_cli.answers.history.wording import cause_words
 from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.slots import Answer, CauseKind, SlotCause
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.debug_text import is_placed, source_file
+from dispatch_cli.model.text.debug_text import is_placed, source_file
 from dispatch_cli.render.words import fallthrough_text, plural
 
 NOTHING = "nothing"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.template import words
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model import printed_texts
+from dispatch_cli.model.text import printed_texts
 
 NO_KERNEL = "no-kernel"
 NO_AUTOGRAD = "no-autograd"

@@ -87,8 +87,8 @@ def _key(universe: Universe, text: str) -> str:
     key = universe.key_named(text)
     if key in universe.slot or key in universe.aliases or key in universe.per_backend:
         return key
-    from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
+    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 
     hint = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3) or KEYS_LISTED
     message = f"{universe.name} has no dispatch key {text[:200]!r}"

@@ -74,7 +74,7 @@ def _found(versions: Versions, text: str) -> _Chosen:
 
 def _similar(names: Sequence[str], text: str) -> str | None:
     from dispatch_cli.answers.shared.selection import similar_names
-    from dispatch_cli.model.suggest import did_you_mean
+    from dispatch_cli.model.text.suggest import did_you_mean
 
     return did_you_mean(similar_names(names, text[:200]))
 
@@ -86,7 +86,7 @@ def _key(versions: Versions, text: str) -> str:
         key = universe.key_named(text)
         if key in _keys((universe,)):
             return key
-    from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
+    from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 
     close = suggestion(text, _keys(universes), 3)
     hint = as_sentence(close or KEYS_LISTED)

@@ -9,7 +9,7 @@ from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryRepo
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.debug_text import is_python_without_place
+from dispatch_cli.model.text.debug_text import is_python_without_place
 from dispatch_cli.render.words import short_kernel
 
 PYTHON_FUNCTION = "a Python function"

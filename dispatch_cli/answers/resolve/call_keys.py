@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
 from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.universe import Universe
 
 

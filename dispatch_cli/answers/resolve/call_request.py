@@ -13,11 +13,11 @@ from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:

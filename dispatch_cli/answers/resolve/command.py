@@ -18,7 +18,7 @@ from dispatch_cli.cli.options import SourceOptions, note_conditions, source_opti
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.options import Options
+    from dispatch_cli.model.calls.options import Options
 
 
 tensor_option = click.option(
@@ -44,7 +44,7 @@ EXIT_CALL_FAILS = 1
 
 def _arguments(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> Options:
     """The values of --argument. Errors: BadParameter for a name that is none of these arguments, or comes twice."""
-    from dispatch_cli.model.options import NO_OPTIONS
+    from dispatch_cli.model.calls.options import NO_OPTIONS
 
     values = NO_OPTIONS
     for text in texts:

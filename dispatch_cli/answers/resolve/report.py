@@ -21,10 +21,10 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.call import CallEnd
+from dispatch_cli.model.calls.call import CallEnd
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:

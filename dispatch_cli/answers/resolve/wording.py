@@ -25,9 +25,9 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.model.call import CallEnd, ContextKind, TensorSpec
+from dispatch_cli.model.calls.call import CallEnd, ContextKind, TensorSpec
+from dispatch_cli.model.calls.options import BOXED
 from dispatch_cli.model.kernel import WrapKind
-from dispatch_cli.model.options import BOXED
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.words import short_kernel
 

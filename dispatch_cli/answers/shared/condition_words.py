@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dispatch_cli.model.condition import And, Condition, Not, Or, all_text, atoms, negated, parse_condition
-from dispatch_cli.model.read_lines import lines_of
+from dispatch_cli.model.conditions.condition import And, Condition, Not, Or, all_text, atoms, negated, parse_condition
+from dispatch_cli.model.reading.read_lines import lines_of
 from dispatch_cli.model.span import Span
 
 MAX_PLACES = 2
@@ -16,7 +16,7 @@ _LOCAL = re.compile(
 )
 """Names in an expression of Python that mean something only where it stands."""
 _OF_FILE = re.compile(r"\S.* is (?:not )?in the build(?:, not \S.*)?")
-"""A condition of files that are alternatives (`model.file_choice`)."""
+"""A condition of files that are alternatives (`model.sources.file_choice`)."""
 NEAR = 2000
 """Lines before and behind a finding in which a condition is looked for."""
 _WORD = re.compile(r"\w+")

@@ -178,7 +178,7 @@ def _bare(glob: str) -> str:
 def _matching(names: Iterable[str], glob: str) -> list[str]:
     if not any(sign in glob for sign in "*?["):
         return [name for name in names if name == glob or name.startswith(f"{glob}.")]
-    from dispatch_cli.model.glob import glob_pattern
+    from dispatch_cli.model.text.glob import glob_pattern
 
     match = glob_pattern(glob).match
     return [name for name in names if match(name) or match(without_overload(name))]
@@ -186,8 +186,8 @@ def _matching(names: Iterable[str], glob: str) -> list[str]:
 
 def not_found(names: Sequence[str], glob: str) -> str | None:
     """Suggestion for a glob that finds no operator name: the same in another case, or names that look like it."""
-    from dispatch_cli.model.glob import is_glob
-    from dispatch_cli.model.suggest import did_you_mean
+    from dispatch_cli.model.text.glob import is_glob
+    from dispatch_cli.model.text.suggest import did_you_mean
 
     if is_glob(glob) and (matches := select_in_any_case(names, glob)):
         more = f" and {len(matches) - 1:,} more" if len(matches) > 1 else ""
@@ -267,7 +267,7 @@ def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
 
 def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     """Suggestion for a name of no operator: an overload, or a name that looks like it."""
-    from dispatch_cli.model.suggest import did_you_mean
+    from dispatch_cli.model.text.suggest import did_you_mean
 
     matches = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
     if len(matches) > 4:
@@ -281,8 +281,8 @@ def any_operator(state: State, text: str) -> OperatorName | HigherOrderOperator:
     operator = operator_named(state.dispatcher, text) or higher_order_named(state, text)
     if operator is not None:
         return operator
-    from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.text.suggest import suggestion
 
     hint = similar_operators(state.dispatcher, text)
     hint = hint or suggestion(text, [operator.name for operator in state.higher_order_operators], 3)

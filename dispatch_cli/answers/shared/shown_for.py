@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.variants.units import unit_of
-from dispatch_cli.model.condition import And, Atom, negated, value
-from dispatch_cli.model.file_choice import file_choice, worded
+from dispatch_cli.model.conditions.condition import And, Atom, negated, value
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.sources.file_choice import file_choice, worded
 
 
 class ShownFor(NamedTuple):

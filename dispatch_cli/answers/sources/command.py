@@ -23,7 +23,7 @@ from dispatch_cli.cli.source_reading import (
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format
-    from dispatch_cli.model.source_settings import SourceSettings
+    from dispatch_cli.model.sources.source_settings import SourceSettings
 
 
 @click.command("bases", cls=Command)
@@ -73,7 +73,7 @@ def _settings(config: str | None, allow_outside: bool) -> SourceSettings | None:
     from pathlib import Path
 
     from dispatch_cli.declarations.project_settings import read_source_settings
-    from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
+    from dispatch_cli.model.sources.source_settings import NO_SOURCE_SETTINGS
 
     if config is None or config == NO_CONFIG:
         return None if config is None else NO_SOURCE_SETTINGS
@@ -153,7 +153,7 @@ def _of_declarations() -> dict[str, Any]:
 
 def _of_report(name: str) -> dict[str, Any]:
     from dispatch_cli.cli.report_schemas import report_schema, report_types
-    from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.model.text.suggest import suggestion
 
     types = report_types()
     if name not in types:

@@ -75,7 +75,7 @@ def command(
     A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
     kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.
     """
-    from dispatch_cli.model.support import PROMISED
+    from dispatch_cli.model.calls.support import PROMISED
 
     words = {context.value for context in PROMISED}
     if record and (out.format != "text" or tensors or full or not words.issuperset(contexts)):
@@ -127,10 +127,10 @@ def _columns(
     """The columns that are asked for; Errors: InputError, UsageError for what is none."""
     from dispatch_cli.answers.resolve.call_request import read_thread
     from dispatch_cli.engine.support.support import support_columns
-    from dispatch_cli.model.call import CONTEXT_WORDS, CallError
-    from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.model.suggest import suggestion
-    from dispatch_cli.model.support import PROMISED, SupportContext
+    from dispatch_cli.model.calls.call import CONTEXT_WORDS, CallError
+    from dispatch_cli.model.calls.support import PROMISED, SupportContext
+    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.text.suggest import suggestion
 
     words = [context.value for context in PROMISED]
     wanted = [SupportContext(text) for text in dict.fromkeys(contexts) if text in words]

@@ -10,8 +10,8 @@ from dispatch_cli.answers.support.report import SupportColumn, SupportReason, Su
 from dispatch_cli.checks.support_words import help_words, reason_words
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
+from dispatch_cli.model.calls.support import PROMISED, Promise, SupportContext, boxes
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.support import PROMISED, Promise, SupportContext, boxes
 from dispatch_cli.render.document import (
     Block,
     Fact,

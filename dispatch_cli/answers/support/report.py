@@ -12,9 +12,9 @@ from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.checks.support_words import help_words, reason_words, resolve_command
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
+from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.support import SupportContext
 
 ORDER = (Verdict.NOT_KNOWN, Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
 """The verdicts of calls that do not work, or may not, the gravest last."""

@@ -13,7 +13,7 @@ from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.suggest import similar
+from dispatch_cli.model.text.suggest import similar
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
 META = "Meta"

@@ -9,7 +9,7 @@ from dispatch_cli.answers.resolve.report import RecordedCallReport, resolve_repo
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Call
-from dispatch_cli.model.call import CallEnd, ContextKind
+from dispatch_cli.model.calls.call import CallEnd, ContextKind
 from dispatch_cli.trace.explained import Explained, mode_names
 from dispatch_cli.trace.facts import gradient_loss, tensor_devices
 

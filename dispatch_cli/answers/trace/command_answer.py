@@ -22,7 +22,7 @@ def declared_steps(files: Sequence[str], base: str) -> tuple[Step, ...]:
     from dispatch_cli.cli.options import opened_files
     from dispatch_cli.cli.source_reading import with_documents
     from dispatch_cli.declarations.loader import load
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.reading.problem import InputError
 
     named = None
     try:

@@ -18,7 +18,7 @@ from dispatch_cli.answers.trace.totals import (
     operator_totals,
 )
 from dispatch_cli.answers.trace.view import TracePath, TraceView
-from dispatch_cli.model.call import CallEnd
+from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.model.declarations import Step
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.happened import Difference

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.trace import Hop
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import CallEnd
+from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL

@@ -9,9 +9,9 @@ from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.trace import Does, EndKind, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.debug_text import registered_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.text.debug_text import registered_place, source_file
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import FallbackKind, fallbacks

@@ -8,7 +8,7 @@ from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
 from dispatch_cli.answers.trace.totals import KernelReached, PathTotal
 from dispatch_cli.answers.trace.view import TracePath
 from dispatch_cli.engine.call.trace import Does, EndKind
-from dispatch_cli.model.call import CallEnd
+from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import plural
 from dispatch_cli.trace.facts import FallbackKind

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import when_of
-from dispatch_cli.model.condition import atoms
+from dispatch_cli.model.conditions.condition import atoms
 from dispatch_cli.model.declarations import (
     Define,
     Fallback,
@@ -63,7 +63,7 @@ from dispatch_cli.model.declarations import (
     PythonKernel,
     Step,
 )
-from dispatch_cli.model.file_choice import file_choice
+from dispatch_cli.model.sources.file_choice import file_choice
 from dispatch_cli.model.span import Span
 
 Places = dict[str, Span | None]

@@ -107,7 +107,7 @@ from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.keys.autograd import autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.changes.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META

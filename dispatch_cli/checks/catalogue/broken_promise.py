@@ -44,12 +44,12 @@ from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.model.edit import Edit, fake_impl
-from dispatch_cli.model.glob import glob_pattern, is_glob
+from dispatch_cli.model.calls.support import Promise, SupportContext
+from dispatch_cli.model.changes.edit import Edit, fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import did_you_mean, similar
-from dispatch_cli.model.support import Promise, SupportContext
+from dispatch_cli.model.text.glob import glob_pattern, is_glob
+from dispatch_cli.model.text.suggest import did_you_mean, similar
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""

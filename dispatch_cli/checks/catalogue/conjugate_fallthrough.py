@@ -47,7 +47,7 @@ from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.edit import Action, Edit
+from dispatch_cli.model.changes.edit import Action, Edit
 from dispatch_cli.model.names import OperatorName
 
 BITS = {"Conjugate": "conjugated", "Negative": "negated", "ZeroTensor": "zero"}

@@ -55,7 +55,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.suggest import OneEditAway, similar
+from dispatch_cli.model.text.suggest import OneEditAway, similar
 
 MAX_SUGGESTIONS = 20
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""

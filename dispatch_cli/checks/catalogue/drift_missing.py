@@ -46,7 +46,7 @@ from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, functio
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.built import BuiltKernel
-from dispatch_cli.model.suggest import did_you_mean
+from dispatch_cli.model.text.suggest import did_you_mean
 
 NO_MODULES = "no module was imported; name the one that registers it with --import MODULE"
 

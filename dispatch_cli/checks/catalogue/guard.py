@@ -39,7 +39,7 @@ from dispatch_cli.checks.expectations import Violation
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.guard import Guard, GuardedCall
+from dispatch_cli.model.calls.guard import Guard, GuardedCall
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 

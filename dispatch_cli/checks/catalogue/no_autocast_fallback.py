@@ -56,7 +56,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.edit import fallthrough_fallback
+from dispatch_cli.model.changes.edit import fallthrough_fallback
 from dispatch_cli.model.names import OperatorName
 
 MAX_NAMED = 3

@@ -56,10 +56,10 @@ from dispatch_cli.engine.call.fake_dispatch import CONSTRUCTORS
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, Verdict
 from dispatch_cli.engine.support.verdicts import Judge, Judges
-from dispatch_cli.model.edit import fake_impl
+from dispatch_cli.model.calls.support import SupportContext
+from dispatch_cli.model.changes.edit import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.support import SupportContext
 from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
 
 PT2_COMPLIANT = "pt2_compliant_tag"

@@ -51,8 +51,8 @@ from dispatch_cli.checks.catalogue import dangling_implementation as dangling
 from dispatch_cli.checks.catalogue.dangling_implementation import NOTHING_DEFINES, Defined, asks_for, no_definition
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.simplify import text_of_all
 
 SIGNATURE_MISMATCH = "signature-mismatch"
 """The code of a kernel whose function does not fit the schema."""

@@ -49,8 +49,8 @@ from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.functions import checks_aliases, computes, returned_arguments
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.function_body import ArgumentUse
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.sources.function_body import ArgumentUse
 
 _OPCHECK = "return a clone where it may be an argument; torch.library.opcheck tells for the tensors that it is given"
 

@@ -39,7 +39,7 @@ from collections.abc import Iterator, Sequence
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import Block, LibraryKind, OpenBlock
-from dispatch_cli.model.suggest import FewSuggestions
+from dispatch_cli.model.text.suggest import FewSuggestions
 
 FALLBACKS = "_"
 """The namespace of blocks that hold backend fallbacks."""

@@ -38,9 +38,9 @@ from dispatch_cli.checks.catalogue.guard import wants_text
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.calls.guard import Guard
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, NO_DEFAULT_OVERLOAD
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""

@@ -64,7 +64,7 @@ from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.changes.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 

@@ -16,7 +16,7 @@ from dispatch_cli.declarations.formats.format_types import (
     record,
     some,
 )
-from dispatch_cli.model.call import EndKind
+from dispatch_cli.model.calls.call import EndKind
 from dispatch_cli.model.rule import Rule
 from dispatch_cli.model.severity import Severity
 

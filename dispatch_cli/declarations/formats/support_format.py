@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.formats.format_types import TEXT, TEXTS, Field, Record, choice, list_of, record, some
-from dispatch_cli.model.support import PROMISED
+from dispatch_cli.model.calls.support import PROMISED
 
 A_CONTEXT = choice(*(context.value for context in PROMISED))
 PROMISE = Record(

@@ -12,7 +12,7 @@ from dispatch_cli.declarations.sections.context import FileContext, ReadChange, 
 from dispatch_cli.declarations.sections.schemas import read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.change import (
+from dispatch_cli.model.changes.change import (
     ChangeError,
     ChangeProblem,
     HistoryChange,
@@ -20,9 +20,9 @@ from dispatch_cli.model.change import (
     Removal,
     Reordering,
 )
+from dispatch_cli.model.changes.history_editor import HistoryEditor
 from dispatch_cli.model.declarations import Declarations, HistoryBefore, PythonKernel, Step
-from dispatch_cli.model.history_editor import HistoryEditor
-from dispatch_cli.model.suggest import FewSuggestions
+from dispatch_cli.model.text.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
 _OF_MOVES = ("before", "after", "block")

@@ -12,8 +12,10 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
-from dispatch_cli.model.change import HistoryChange, RegistrationName
-from dispatch_cli.model.condition import Condition, all_text
+from dispatch_cli.model.calls.guard import Guard
+from dispatch_cli.model.calls.support import Promise
+from dispatch_cli.model.changes.change import HistoryChange, RegistrationName
+from dispatch_cli.model.conditions.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
     Block,
     Define,
@@ -29,14 +31,12 @@ from dispatch_cli.model.declarations import (
     UnreadStatement,
 )
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules
-from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.settings import CheckSettings, Suppression
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.support import Promise
 
 
 class DefinedOperator(NamedTuple):
@@ -167,7 +167,7 @@ class FileContext:
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """True if a kernel was registered from Python, under conditions that can hold together with those of now."""
-        from dispatch_cli.model.worlds import exclude_each_other
+        from dispatch_cli.model.conditions.worlds import exclude_each_other
 
         registered = self.known.python_keys.get((name, key), ())
         return any(not exclude_each_other(self.when, conditions) for conditions in registered)

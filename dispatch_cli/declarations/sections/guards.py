@@ -13,13 +13,13 @@ from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
-from dispatch_cli.model.call import CallError, TensorSpec
-from dispatch_cli.model.call import Context as CallContext
-from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.calls.call import CallError, TensorSpec
+from dispatch_cli.model.calls.call import Context as CallContext
+from dispatch_cli.model.calls.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.calls.options import Options, check_word
+from dispatch_cli.model.calls.support import Promise, SupportContext
 from dispatch_cli.model.higher_order import TRANSFORMS, ImplKind, ImplPlace
-from dispatch_cli.model.options import Options, check_word
-from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.support import Promise, SupportContext
+from dispatch_cli.model.text.suggest import suggestion
 
 _Part = TypeVar("_Part")
 _RULES = (GuardField.RULE, GuardField.NOT)

@@ -22,7 +22,7 @@ from dispatch_cli.model.higher_order import (
     ModeType,
     is_autograd_not_implemented,
 )
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 _NAME_OF_AN_IMPL = ("the name of a kernel", "remove the key if it has no implementation")

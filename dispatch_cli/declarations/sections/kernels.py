@@ -12,10 +12,10 @@ from dispatch_cli.declarations.sections.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
-from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
+from dispatch_cli.model.reading.problem import Related
+from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
 

@@ -29,10 +29,10 @@ from dispatch_cli.declarations.formats.kernel_format import (
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
-from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
+from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
 _HINTS = {

@@ -22,12 +22,12 @@ from dispatch_cli.declarations.sections.python_functions import PythonFunction, 
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node
 from dispatch_cli.model.declarations import Block, PythonKernel
-from dispatch_cli.model.function_body import FunctionBody
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import AUTOGRAD, EXPLICIT, TorchLibrary, Universe
 
 CODE = "torch-library"

@@ -14,7 +14,7 @@ from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import RegisteringFunction, Undecided, UnreadStatement
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 
 def read_undecided(context: FileContext, section: Node) -> None:

@@ -38,8 +38,8 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options, generator_named
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
 from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER
 
 _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")

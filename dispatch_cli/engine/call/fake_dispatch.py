@@ -30,11 +30,11 @@ from dispatch_cli.engine.call.trace import End, EndKind, Error, FakeOutcome, Fak
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.dispatcher.operator import Operator
-from dispatch_cli.model.call import Layout
+from dispatch_cli.model.calls.call import Layout
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, writes
 from dispatch_cli.model.span import Span

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind
-from dispatch_cli.model.call import Layout
+from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema

@@ -17,10 +17,9 @@ from dispatch_cli.engine.call.trace import ChosenBy, Error, ErrorKind, Option, O
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import CallError, Layout, device_type
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import DEFAULT as DEFAULT_DTYPE
-from dispatch_cli.model.options import (
+from dispatch_cli.model.calls.call import CallError, Layout, device_type
+from dispatch_cli.model.calls.options import DEFAULT as DEFAULT_DTYPE
+from dispatch_cli.model.calls.options import (
     DTYPES,
     LAYOUT_NUMBERS,
     QUANTIZED,
@@ -30,6 +29,7 @@ from dispatch_cli.model.options import (
     generator_named,
     layout_named,
 )
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.schema.model import Argument
 

@@ -20,10 +20,10 @@ from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.universe import Universe
 

@@ -14,8 +14,8 @@ from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import ChosenBy, Does, End, EndKind, Error, Handler, Reached, Selection, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 
 MAX_HOPS = 4096

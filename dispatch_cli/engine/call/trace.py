@@ -13,10 +13,10 @@ from typing import NamedTuple
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.call import Context, TensorSpec
-from dispatch_cli.model.call import EndKind as EndKind
+from dispatch_cli.model.calls.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import EndKind as EndKind
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.span import Span
 
 

@@ -15,9 +15,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.model.debug_text import is_placed, is_python_without_place, source_file
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.text.debug_text import is_placed, is_python_without_place, source_file
 
 
 class SharedParts(NamedTuple):

@@ -26,8 +26,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.engine.variants.variants import Variants
 from dispatch_cli.model.captured import StateSource, captured_python_kernels
-from dispatch_cli.model.change import ChangeError
-from dispatch_cli.model.debug_text import file_below_aten
+from dispatch_cli.model.changes.change import ChangeError
 from dispatch_cli.model.declarations import (
     Block,
     CapturedRegistration,
@@ -44,8 +43,9 @@ from dispatch_cli.model.declarations import (
     has_conditions,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import InputError, Problem, Related
+from dispatch_cli.model.reading.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import META, PYTHON
 
 MAX_REFUSALS = 100

@@ -14,7 +14,6 @@ from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import decide_for, python_key_text
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.model import printed_texts
 from dispatch_cli.model.higher_order import (
     FUNCTIONAL_MODE,
     HigherOrderImpl,
@@ -22,7 +21,8 @@ from dispatch_cli.model.higher_order import (
     ImplKind,
     ImplPlace,
 )
-from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.reading.problem import Problem, Related
+from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED, Universe
 
 

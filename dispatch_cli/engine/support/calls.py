@@ -12,12 +12,12 @@ from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportCall
-from dispatch_cli.model.call import Absent, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.call import Absent, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
+from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.schema.arguments import is_tensor, takes_tensors
-from dispatch_cli.model.support import SupportContext
 
 FAKE_MODE = Context(ContextKind.MODE, name="FakeTensorMode")
 _ABSENT = TensorSpec(absent=Absent.NONE)

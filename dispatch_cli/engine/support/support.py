@@ -8,10 +8,10 @@ from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow
 from dispatch_cli.engine.support.verdicts import Judges
-from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.support import PROMISED, SupportContext
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.support import PROMISED, SupportContext
+from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import META, Universe
 
 USUAL = ("CPU", "CUDA")

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, value
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, value
+from dispatch_cli.model.conditions.simplify import all_of
+from dispatch_cli.model.conditions.worlds import MOST, AtomGroup, World, assignments, count, groups_of
 from dispatch_cli.model.declarations import (
     Declarations,
     Define,
@@ -25,8 +27,6 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.simplify import all_of
-from dispatch_cli.model.worlds import MOST, AtomGroup, World, assignments, count, groups_of
 
 MOST_CASES = 64
 """Cases of a unit that are looked at: those with the most registrations."""

@@ -18,10 +18,10 @@ from dispatch_cli.engine.variants.units import (
     unit_of_step,
     when_of,
 )
-from dispatch_cli.model.condition import Condition, value
+from dispatch_cli.model.conditions.condition import Condition, value
+from dispatch_cli.model.conditions.worlds import AtomGroup, World, groups_of
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, PythonKernel, Settle, Step
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.worlds import AtomGroup, World, groups_of
 
 When = tuple[Condition, ...]
 MOST_TRIED = 64

@@ -28,11 +28,11 @@ from dispatch_cli.explore.answers.differences import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob, whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import change_text
-from dispatch_cli.model.change import Change
+from dispatch_cli.model.changes.change import Change
+from dispatch_cli.model.changes.registration_names import NamedRegistration, key_of
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import NamedRegistration, key_of
 from dispatch_cli.render.document import (
     Block,
     Column,

@@ -20,7 +20,7 @@ from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.model.edit import Edit
+from dispatch_cli.model.changes.edit import Edit
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Selector

@@ -18,7 +18,7 @@ from dispatch_cli.answers.shared.folding import Folded
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import name_text
-from dispatch_cli.model.change import RegistrationName, Removal
+from dispatch_cli.model.changes.change import RegistrationName, Removal
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
@@ -127,7 +127,7 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     if operator is None:
         return None
     from dispatch_cli.answers.explain.higher_order.report import explain_higher_order, place_named
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.reading.problem import InputError
 
     try:
         place = place_named(state, operator, key)

@@ -30,7 +30,7 @@ from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.render.printed import safe
 
 _LAST_WORD = re.compile(r"[^\s'\"=|,]+$")

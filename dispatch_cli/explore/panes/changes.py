@@ -25,9 +25,9 @@ from dispatch_cli.explore.switch import registration_beside
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import Choose
-from dispatch_cli.model.change import Addition, Removal, Reordering
+from dispatch_cli.model.changes.change import Addition, Removal, Reordering
+from dispatch_cli.model.changes.registration_names import NamedRegistration
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import NamedRegistration
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect

@@ -19,8 +19,8 @@ from dispatch_cli.explore.background import Background, Step, snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks, open_cell
 from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.model.calls.options import NO_OPTIONS
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
 
 

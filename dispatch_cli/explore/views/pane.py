@@ -14,7 +14,7 @@ from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.rule_steps import Concerned
-    from dispatch_cli.model.edit import Edit
+    from dispatch_cli.model.changes.edit import Edit
 
 
 SOON = 0.04

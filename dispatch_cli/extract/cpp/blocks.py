@@ -32,9 +32,9 @@ from dispatch_cli.extract.cpp.simple import (
 )
 from dispatch_cli.extract.cpp.values import block_key, is_macro_like
 from dispatch_cli.extract.work import OverWork, check_size
-from dispatch_cli.model.condition import Atom
+from dispatch_cli.model.conditions.condition import Atom
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import ExtractedBlock, Unknown
+from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 MAX_DEPTH = 40
 """Maximum depth of nested statements and calls of functions."""

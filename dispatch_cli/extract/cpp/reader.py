@@ -30,9 +30,9 @@ from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, Un
 from dispatch_cli.extract.cpp.simple import LibraryVariable
 from dispatch_cli.extract.cpp.values import KernelArgument, Lookup, kernel_of, key_from, text_of
 from dispatch_cli.extract.work import OverWork, check_size
-from dispatch_cli.model.condition import Atom, Condition, Not
+from dispatch_cli.model.conditions.condition import Atom, Condition, Not
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import ExtractedBlock, Unknown
+from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 _KINDS = {"CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION", "FROM_SCHEMA": None}
 MAX_RESULT = 30

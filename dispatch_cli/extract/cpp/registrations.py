@@ -18,9 +18,9 @@ from dispatch_cli.extract.cpp.values import (
     tags_of,
     text_of,
 )
-from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.declarations import WILDCARD
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     ExtractedBlock,
     ExtractedDefinition,
     ExtractedFallback,

@@ -14,8 +14,8 @@ from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
 from dispatch_cli.extract.cpp.scope import LibraryFunctions
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork, WorkBudget
-from dispatch_cli.model.condition import Atom, Condition, Not
-from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
+from dispatch_cli.model.conditions.condition import Atom, Condition, Not
+from dispatch_cli.model.sources.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 
 MAX_RUNS = 32

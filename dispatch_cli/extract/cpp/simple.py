@@ -19,8 +19,8 @@ from dispatch_cli.extract.cpp.registrations import Findings, Registrar, same_con
 from dispatch_cli.extract.cpp.scope import LOOKUP, LibraryFunction, UnitScope
 from dispatch_cli.extract.cpp.values import Lookup
 from dispatch_cli.extract.work import WorkBudget
-from dispatch_cli.model.condition import Atom
-from dispatch_cli.model.extracted import ExtractedBlock
+from dispatch_cli.model.conditions.condition import Atom
+from dispatch_cli.model.sources.extracted import ExtractedBlock
 
 MAX_NESTED = 40
 """Maximum depth of nested conditions and names."""

@@ -15,7 +15,7 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import (
     string_value,
     unwrapped,
 )
-from dispatch_cli.model.extracted import Unknown
+from dispatch_cli.model.sources.extracted import Unknown
 
 _SAME = {
     "Autocast": "AutocastCUDA",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.values import FunctionValue, Value, source_text
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.model.function_body import ArgumentUse, FunctionBody
+from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

@@ -14,7 +14,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     function_name,
     source_text,
 )
-from dispatch_cli.model.extracted import Unknown
+from dispatch_cli.model.sources.extracted import Unknown
 
 FUNCTIONS = (
     *("Library", "define", "impl", "impl_abstract", "register_fake", "register_kernel"),

@@ -19,7 +19,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.operator_functions import OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     ExtractedBlock,
     ExtractedDefinition,
     ExtractedFallback,

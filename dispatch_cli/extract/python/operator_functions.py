@@ -24,7 +24,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.names import every_node
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.model.extracted import FunctionRole, HigherOrderFunction, OperatorFunction, Unknown
+from dispatch_cli.model.sources.extracted import FunctionRole, HigherOrderFunction, OperatorFunction, Unknown
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
 _CLASS = "torch._ops.HigherOrderOperator"

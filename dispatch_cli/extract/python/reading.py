@@ -25,8 +25,8 @@ from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.condition import atoms
-from dispatch_cli.model.extracted import Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.conditions.condition import atoms
+from dispatch_cli.model.sources.extracted import Extraction, NotUnderstood, SourceKind
 
 _REGISTERS = (
     *("torch.library", "torch._library", "_custom_op", "Library(", "_scoped_library", "custom_op", "triton_op"),

@@ -13,9 +13,10 @@ from dispatch_cli.extract.python.evaluation.values import (
     FunctionValue,
 )
 from dispatch_cli.extract.readable import unknown_parts
-from dispatch_cli.model.condition import Condition, atoms, negated
+from dispatch_cli.model.conditions.condition import Condition, atoms, negated
+from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.sources.extracted import (
     CalledFunction,
     CustomOperator,
     Extracted,
@@ -26,7 +27,6 @@ from dispatch_cli.model.extracted import (
     OperatorFunction,
 )
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.worlds import exclude_each_other
 
 MOST = 8
 """Registrations of one thing with which another is compared."""

@@ -29,8 +29,8 @@ from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.python.results import unknown_names
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.condition import Atom, Condition, Not, negated
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.conditions.condition import Atom, Condition, Not, negated
+from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,

@@ -38,7 +38,7 @@ from dispatch_cli.extract.python.operator_functions import METHODS as HIGHER_ORD
 from dispatch_cli.extract.python.operator_functions import HigherOrderOperators, OperatorFunctions, imported
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import CustomOperator, Unknown
+from dispatch_cli.model.sources.extracted import CustomOperator, Unknown
 
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""

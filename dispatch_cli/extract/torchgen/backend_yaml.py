@@ -16,7 +16,7 @@ from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
 from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, EntryProblem, NativeFunction, Point
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, SchemaReader, parse_native_name
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 _FORMS_UNKNOWN = (
     "which in-place and out forms are registered with these operators is not known without PyTorch's "

@@ -29,10 +29,12 @@ from dispatch_cli.extract.torchgen.native_functions import (
     read_native_functions,
 )
 from dispatch_cli.files.paths import inside
-from dispatch_cli.model.budget import Budget, OverBudget
-from dispatch_cli.model.condition import Atom, Condition
+from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.reading.budget import Budget, OverBudget
+from dispatch_cli.model.reading.garbage import no_collection
+from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
@@ -42,10 +44,8 @@ from dispatch_cli.model.extracted import (
     SourceKind,
     Unknown,
 )
-from dispatch_cli.model.garbage import no_collection
-from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 _FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
 """Namespaces that are extended rather than made (``FRAGMENT_NAMESPACES``)."""

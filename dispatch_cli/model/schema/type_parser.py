@@ -17,7 +17,7 @@ from dispatch_cli.model.schema.types import (
     seen_by_torchscript,
     tuple_of,
 )
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 _TYPE_WORDS = (*BASE_TYPES, "Dict")
 _UNSUPPORTED = ("Union", "Future", "Await", "RRef")

@@ -17,11 +17,11 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests.engine.live_cases import LiveCase, Side

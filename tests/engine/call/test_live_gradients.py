@@ -9,7 +9,7 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.gradient import GradientLoss, lost_in_call
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import torch_python
 from tests.engine.live_cases import answers_to

@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.step import MAX_HOPS
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, MaskKind, Reached
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
 from tests.engine.call.random_calls import recorded_operators, simulated, state_of
 from tests.engine.call.recorded_calls import compare
 from tests.support import SOME_UNIVERSES, load_recording

@@ -12,10 +12,10 @@ from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import parse_schema
 
 UNIVERSE = universes.load("torch-2.15")

@@ -8,12 +8,12 @@ import random
 from dispatch_cli.api import run_declarations, run_variant
 from dispatch_cli.engine.variants.units import MOST_CASES, case_of
 from dispatch_cli.engine.variants.variants import Variants
-from dispatch_cli.model.condition import Condition, atoms, parse_condition, value
+from dispatch_cli.model.conditions.condition import Condition, atoms, parse_condition, value
+from dispatch_cli.model.conditions.simplify import all_of
+from dispatch_cli.model.conditions.worlds import assignments, groups_of
 from dispatch_cli.model.declarations import Block, Declarations, Implement, LibraryKind, OpenBlock, Step
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.simplify import all_of
-from dispatch_cli.model.worlds import assignments, groups_of
 from dispatch_cli.universes import load
 
 KEYS = ("CPU", "CUDA", "XLA", "Autograd")

@@ -12,7 +12,7 @@ import pytest
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
+from dispatch_cli.model.sources.extracted import ExtractedKernel, SourceKind
 
 COUNT = 1_500
 

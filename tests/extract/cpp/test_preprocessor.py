@@ -13,7 +13,7 @@ from dispatch_cli.extract.cpp.preprocessor.macro_table import UnclosedMacro
 from dispatch_cli.extract.cpp.preprocessor.tokens import string_value, tokens_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 from tests.extract.cases import cases
 from tests.extract.test_cases import FOLDER, tokens
 

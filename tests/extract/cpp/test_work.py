@@ -12,7 +12,7 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import normal
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
-from dispatch_cli.model.extracted import ExtractedDefinition, Extraction, SourceKind
+from dispatch_cli.model.sources.extracted import ExtractedDefinition, Extraction, SourceKind
 from tests.cli.support import call
 from tests.cli.test_linear import counted
 from tests.fuzz.hostile import HOSTILE, write

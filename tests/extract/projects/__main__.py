@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from dispatch_cli.audit import audit
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 from tests.extract.projects.compare import compare, compare_tables
 from tests.extract.projects.live import load_live, rows_of
 from tests.extract.projects.project import PROJECTS, Project, available, extract, sources_of, unpacked

@@ -13,11 +13,11 @@ from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.extract.document import document
-from dispatch_cli.model.condition import parse_condition, value
-from dispatch_cli.model.extracted import Extraction
+from dispatch_cli.model.conditions.condition import parse_condition, value
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.cursor import SchemaError
 from dispatch_cli.model.schema.parser import parse_printed_schema, parse_schema
+from dispatch_cli.model.sources.extracted import Extraction
 from tests.extract.projects.live import Live, LiveRow, Row, Rows, Schema
 from tests.extract.projects.project import Project
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import Condition
-from dispatch_cli.model.extracted import (
+from dispatch_cli.model.conditions.condition import Condition
+from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     ExtractedBlock,
     ExtractedDefinition,

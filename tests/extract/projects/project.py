@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import ReadSettings, Sources
-from dispatch_cli.model.condition import Atom
-from dispatch_cli.model.extracted import Extraction, SourceKind
+from dispatch_cli.model.conditions.condition import Atom
+from dispatch_cli.model.sources.extracted import Extraction, SourceKind
 
 VARIABLE = "DISPATCH_CLI_SOURCES"
 

@@ -17,7 +17,7 @@ from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 from tests import in_pytorch
 from tests.capture.support import live_seed, torch_python
 

@@ -20,7 +20,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen.backend_yaml import BackendYaml, KnownOperators, known_operators
 from dispatch_cli.extract.torchgen.native_functions import read_native_functions
 from dispatch_cli.extract.torchgen.run import YamlFile, extract_torchgen
-from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
+from dispatch_cli.model.sources.extracted import ExtractedKernel, SourceKind
 from tests import in_pytorch
 from tests.capture.support import live_seed, torch_python
 

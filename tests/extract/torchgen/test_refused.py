@@ -8,7 +8,7 @@ import pytest
 
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen.run import extract_torchgen
-from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.sources.extracted import SourceKind
 from tests.ends import ends
 
 PYTORCH = """\

@@ -16,7 +16,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry, changed_slots
-from dispatch_cli.model.edit import Action, Edit, Function, own_kernel
+from dispatch_cli.model.changes.edit import Action, Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 

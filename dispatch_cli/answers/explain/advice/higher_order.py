@@ -15,7 +15,7 @@ from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable, Slot, problems_of
-from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 from dispatch_cli.model.higher_order import (
     AUTOGRAD_NOT_IMPLEMENTED,
     FALLTHROUGH,

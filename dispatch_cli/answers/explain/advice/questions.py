@@ -16,9 +16,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autocast_backend, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table
-from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 

@@ -13,13 +13,13 @@ from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.change import Addition, Change, Removal
+from dispatch_cli.model.changes.change import Addition, Change, Removal
+from dispatch_cli.model.changes.edit import Action, Edit, Function
+from dispatch_cli.model.changes.history_editor import declared
+from dispatch_cli.model.changes.registration_names import RegistrationIndex, key_of
 from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step
-from dispatch_cli.model.edit import Action, Edit, Function
-from dispatch_cli.model.history_editor import declared
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import RegistrationIndex, key_of
 from dispatch_cli.model.severity import Severity
 
 PLACE = "advice"

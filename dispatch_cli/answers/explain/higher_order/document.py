@@ -15,7 +15,7 @@ from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
-from dispatch_cli.model.quoting import scalar
+from dispatch_cli.model.text.quoting import scalar
 from dispatch_cli.render.document import (
     Block,
     Column,

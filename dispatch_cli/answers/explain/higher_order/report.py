@@ -20,9 +20,9 @@ from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
-from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 _PREFIXES = ("mode", "subclass", "transform")
 

@@ -17,7 +17,7 @@ from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.checks.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.guard import Guard, GuardField
+from dispatch_cli.model.calls.guard import Guard, GuardField
 from dispatch_cli.model.higher_order import ImplPlace
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.model.guard import Expectation, Guard, GuardField
-from dispatch_cli.model.quoting import scalar
+from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.text.quoting import scalar
 
 FEW = 4
 """Number of operators in one line; of more, each has its own."""

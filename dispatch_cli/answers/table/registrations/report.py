@@ -14,12 +14,12 @@ from dispatch_cli.engine.history.apply import all_declarations
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.condition import all_text
+from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
+from dispatch_cli.model.conditions.condition import all_text
 from dispatch_cli.model.declarations import Settle
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:

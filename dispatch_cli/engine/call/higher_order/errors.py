@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dispatch_cli.engine.call.errors import NOT_IMPLEMENTED, RUNTIME
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
-from dispatch_cli.model import printed_texts
+from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import HigherOrderCalls
 
 _PLACE = re.compile(r"\{(operator|mode|subclass|names|classes)\}")

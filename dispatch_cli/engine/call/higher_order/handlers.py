@@ -16,7 +16,7 @@ from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
-from dispatch_cli.model.call import ContextKind
+from dispatch_cli.model.calls.call import ContextKind
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ModeType
 from dispatch_cli.model.universe import BACK, FRONT, PYTHON
 

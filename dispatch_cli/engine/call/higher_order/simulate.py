@@ -26,7 +26,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import Absent, CallError, Context, TensorSpec, WrapperKind
+from dispatch_cli.model.calls.call import Absent, CallError, Context, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.trace import Does, End, Reached, Selection, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.higher_order import HigherOrderImpl
 
 

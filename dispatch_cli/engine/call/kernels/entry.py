@@ -27,11 +27,11 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model import printed_texts
-from dispatch_cli.model.call import Absent, ContextKind, TensorSpec
+from dispatch_cli.model.calls.call import Absent, ContextKind, TensorSpec
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.schema.arguments import is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,
     BACKEND_SELECT,

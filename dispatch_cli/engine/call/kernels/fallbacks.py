@@ -15,10 +15,10 @@ from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value, is_functional
 from dispatch_cli.engine.call.trace import ErrorKind
-from dispatch_cli.model import printed_texts
-from dispatch_cli.model.call import Bit, Wrapper, WrapperKind
+from dispatch_cli.model.calls.call import Bit, Wrapper, WrapperKind
 from dispatch_cli.model.schema.arguments import is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
 
 PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"

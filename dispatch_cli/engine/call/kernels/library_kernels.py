@@ -16,10 +16,10 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redi
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model import printed_texts
 from dispatch_cli.model.kernel import Kernel, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.schema import Argument, FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.schema.arguments import is_tensor
+from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 
 _OUT = "out"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, negated, value
 
 When = tuple[Condition, ...]
 MAX_DEPTH = 60

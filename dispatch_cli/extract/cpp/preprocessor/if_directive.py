@@ -20,7 +20,7 @@ from dispatch_cli.extract.cpp.preprocessor.sourcefile import Directive
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
 from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.work import WorkBudget
-from dispatch_cli.model.condition import Atom, Condition, value
+from dispatch_cli.model.conditions.condition import Atom, Condition, value
 
 MAX_SPELLED = 20
 """Branches of one ``#if`` whose conditions are spelled out, with the opposites of those before; others are numbered."""

@@ -11,7 +11,7 @@ from dispatch_cli.extract.cpp.preprocessor.macros import Macro, defined_as, subs
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Directive
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
 from dispatch_cli.extract.work import OverWork, WorkBudget
-from dispatch_cli.model.condition import Atom, Condition, value
+from dispatch_cli.model.conditions.condition import Atom, Condition, value
 from dispatch_cli.model.span import Span
 
 FIXED = {"__cplusplus": "201703L", "__COUNTER__": "0", "__has_include": ""}

@@ -14,7 +14,7 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, SourceTex
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import ReadSettings, Sources, nearest
-from dispatch_cli.model.extracted import NotUnderstood, SourceKind
+from dispatch_cli.model.sources.extracted import NotUnderstood, SourceKind
 from dispatch_cli.model.span import Span
 
 MAX_WRAPPERS = 2000

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.extract.work import CHARACTERS
-from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.span import Span
 
 PREFIX = r"(?:u8|[uUL])?"

@@ -27,7 +27,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
-from dispatch_cli.model.condition import Atom, Condition
+from dispatch_cli.model.conditions.condition import Atom, Condition
 
 
 class Imports:

@@ -21,7 +21,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.keys import FIND_SCHEMA
 from dispatch_cli.extract.python.names import always_raises, called_name
-from dispatch_cli.model.condition import Atom, Condition, Or, negated
+from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
 
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
 _LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))

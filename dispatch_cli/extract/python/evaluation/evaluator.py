@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from dispatch_cli.extract.python.evaluation.values import FunctionValue, Scope, Value, ValueOption
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.conditions.condition import Condition
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     decided,
 )
-from dispatch_cli.model.condition import Atom, Condition, negated
+from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 
 
 class Expressions:

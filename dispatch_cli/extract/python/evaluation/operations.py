@@ -28,7 +28,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     constant,
     size_of,
 )
-from dispatch_cli.model.condition import Atom, negated
+from dispatch_cli.model.conditions.condition import Atom, negated
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -15,7 +15,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
     constant,
 )
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated
 
 _JOINED = re.compile(r"\b(?:and|or)\b|^not\b")
 

@@ -21,7 +21,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.keys import CALLED
 from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.condition import negated
+from dispatch_cli.model.conditions.condition import negated
 
 MAX_LOOP = 20_000
 """Times that a loop is followed."""

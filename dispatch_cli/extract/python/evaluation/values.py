@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from dispatch_cli.model.condition import Condition
-from dispatch_cli.model.extracted import ExtractedBlock, Unknown
+from dispatch_cli.model.conditions.condition import Condition
+from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 Value = Any
 """A constant, a tuple, list or dictionary of values, or one of the classes below."""

@@ -14,7 +14,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import End, FakeOutcome, FakePath
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
 from tests.engine.call.fake.judge import judge, live_answers

@@ -16,8 +16,8 @@ from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import Options
 from dispatch_cli.trace.explained import observed
 from dispatch_cli.trace.happened import chain_of, is_seen, slot_of
 from dispatch_cli.trace.recording import Ran

@@ -9,7 +9,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.text.suggest import suggestion
 
 MAX_TEXT = 4096
 """Characters of one tensor or context; no text that a person writes is longer."""

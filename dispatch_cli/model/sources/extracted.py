@@ -9,10 +9,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.function_body import FunctionBody
-from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import count, zip_longest
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.change import (
+from dispatch_cli.model.changes.change import (
     Addition,
     AdditionPlace,
     Change,
@@ -19,6 +19,7 @@ from dispatch_cli.model.change import (
     Reordering,
     with_added,
 )
+from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex, key_of, operator_of
 from dispatch_cli.model.declarations import (
     Block,
     CapturedRegistration,
@@ -32,9 +33,8 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.registration_names import NamedRegistration, RegistrationIndex, key_of, operator_of
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import FewSuggestions
+from dispatch_cli.model.text.suggest import FewSuggestions
 
 MOST_SEARCHED = 10_000_000
 """Steps that the moves of one section go through together, each all of the history."""

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.change import ChangeError, ChangeProblem, RegistrationName
+from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, RegistrationName
 from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement, PythonKernel, Step
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import FewSuggestions
+from dispatch_cli.model.text.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
 FALLTHROUGH = "fallthrough"

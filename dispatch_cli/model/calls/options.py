@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.model.call import LAYOUTS, MAX_TEXT, CallError, Layout, device_type
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.calls.call import LAYOUTS, MAX_TEXT, CallError, Layout, device_type
+from dispatch_cli.model.text.suggest import suggestion
 
 DTYPES = (
     "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex32", "complex64",

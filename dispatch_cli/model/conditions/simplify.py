@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
-from dispatch_cli.model.file_choice import worded
-from dispatch_cli.model.worlds import assignments, count, groups_of
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, negated, value
+from dispatch_cli.model.conditions.worlds import assignments, count, groups_of
+from dispatch_cli.model.sources.file_choice import worded
 
 MOST_WORLDS = 256
 """Consistent choices of truth values that are looked at; with more, a condition stays as it is."""

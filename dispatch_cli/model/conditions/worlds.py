@@ -3,8 +3,8 @@
 Atoms that speak of one name are related: ``defined(X)``, ``X``, ``X >= 2``, ``X == 'a'``. A *world* of a name is one
 consistent choice of truth values for all atoms that speak of it: it is what they are for some value of the name, or
 where it is not defined, which in ``#if`` is the same as 0. Of the branches of one ``#if``, ``branch 3 of PLACE``, one
-is taken. Of files that are rivals (`model.file_choice`), one is in the build. All other atoms are independent of each
-other.
+is taken. Of files that are rivals (`model.sources.file_choice`), one is in the build. All other atoms are independent
+of each other.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import islice, product
 from math import prod
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import Atom, Condition, Not, atoms, value
-from dispatch_cli.model.file_choice import (
+from dispatch_cli.model.conditions.condition import Atom, Condition, Not, atoms, value
+from dispatch_cli.model.sources.file_choice import (
     MOST_CHOICES,
     MOST_RIVALS,
     FileChoice,

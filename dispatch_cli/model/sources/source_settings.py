@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.condition import Condition
+    from dispatch_cli.model.conditions.condition import Condition
 
 _NAME = r"[A-Za-z_$][\w$]*"
 _MACRO = re.compile(_NAME, re.ASCII)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.higher_order import ImplPlace
-from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.call import Context, TensorSpec
+    from dispatch_cli.model.calls.call import Context, TensorSpec
 
 
 class GuardField(Enum):

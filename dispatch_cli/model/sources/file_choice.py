@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, parse_condition
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, parse_condition
 
 MOST_CHOICES = 64
 """Choices of rival files that are looked at."""

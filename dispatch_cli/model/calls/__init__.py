@@ -1,0 +1,1 @@
+"""Calls of operators, and what is demanded of calls and tables: guards and promises."""

@@ -1,0 +1,1 @@
+"""Changes of a history of registrations: how they are named, and how they are made."""

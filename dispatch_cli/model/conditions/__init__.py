@@ -1,0 +1,1 @@
+"""Conditions of registrations: expressions, which of them can hold together, and short forms of them."""
