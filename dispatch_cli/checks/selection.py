@@ -1,7 +1,7 @@
 """Selection of the checks that run, by id, by code or by the start of either, and of the findings that count.
 
-Three places can say it: the declaration files, the project file and the command line, in this order. Each that selects
-checks starts anew from what it selects; each can then take checks away. A suppression takes findings away.
+Two places can say it: the project file and the command line, in this order. Each that selects checks starts anew from
+what it selects; each can then take checks away. A suppression takes findings away.
 """
 
 from __future__ import annotations

@@ -26,9 +26,8 @@ from dispatch_cli.declarations.sections.higher_order import read_higher_order_op
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.sections.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.sections.operators import read_operators
-from dispatch_cli.declarations.sections.settings import (
+from dispatch_cli.declarations.sections.suppressions import (
     read_comments,
-    read_settings,
     read_source_comments,
     read_suppressions,
 )
@@ -326,7 +325,6 @@ class _Loader:
                 for context in contexts
                 for suppression in context.suppressions
             ),
-            settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
             functions=tuple(function for context in contexts for function in context.functions),
@@ -513,14 +511,13 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
     "guards": read_guards,
     "support": read_promises,
     "suppress": read_suppressions,
-    "check": read_settings,
     "functions": read_functions,
     "undecided": read_undecided,
     "not_understood": read_not_understood,
 }
 
 
-_OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "support", "suppress", "check"})
+_OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "support", "suppress"})
 """The fields of a file that may register nothing."""
 _GUARDS_HINT = "give a file that registers something as FILE, without --guards"
 

@@ -7,33 +7,45 @@ from pathlib import Path
 from typing import TypeVar
 
 from dispatch_cli import bases
-from dispatch_cli.declarations.fields import Values, is_true, read_record, read_records, scalars, text_of, texts_of
-from dispatch_cli.declarations.formats.check_format import A_SEVERITY, CHECK
+from dispatch_cli.declarations.fields import (
+    Values,
+    fits,
+    is_true,
+    read_record,
+    read_records,
+    scalars,
+    text_of,
+    texts_of,
+)
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
+    NAME,
     TEXT,
     TEXTS,
     WHEN,
     Field,
     Record,
+    choice,
     either,
     list_of,
+    map_of,
     record,
 )
 from dispatch_cli.declarations.formats.support_format import SUPPORT
 from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.project import NO_BASE, TABLE, within
-from dispatch_cli.declarations.sections.settings import check_settings
+from dispatch_cli.declarations.sections.suppressions import read_selectors
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, Source, SourceError, check_inside, read_plain
 from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.toml_reader import read_table
-from dispatch_cli.declarations.tree import Node
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.files import paths
 from dispatch_cli.model.conditions.condition import parse_condition
 from dispatch_cli.model.reading import read_lines
 from dispatch_cli.model.reading.budget import Budget
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
+from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.sources.source_settings import (
     NO_SOURCE_SETTINGS,
     FileSettings,
@@ -74,14 +86,20 @@ _EXTRACT = Record(
         Field("files", list_of(record("files"), "tables"), "Settings for some files; the later ones are the stronger."),
     ),
 )
-_BY_NAME = CHECK.by_name
+_A_SEVERITY = choice(*(severity.value for severity in Severity))
 PROJECT = Record(
     "project",
     f"[tool.{TABLE}]",
     "The settings of a project.",
     (
-        *(_BY_NAME[name] for name in ("select", "ignore", "severity")),
-        Field("fail-on", A_SEVERITY, _BY_NAME["fail_on"].doc),
+        Field("select", TEXTS, "The checks to run: ids, codes, or the beginning of either; `all`; or `default`."),
+        Field("ignore", _STRINGS, "Checks to leave out, named as in `select`."),
+        Field(
+            "severity",
+            map_of(NAME, _A_SEVERITY, "checks to severities"),
+            "The severity of a check's findings, by id, code, or the beginning of either.",
+        ),
+        Field("fail-on", _A_SEVERITY, "The lowest severity that makes a run fail."),
         Field("baseline", TEXT, "The file with accepted findings."),
         Field("guards", _STRINGS, "Files with guards and promises."),
         SUPPORT,
@@ -104,7 +122,12 @@ def read_project(path: Path, allow_outside: bool = False, complaint: Complaint |
     """
     project = _Project(path, allow_outside)
     values = project.values()
-    settings = check_settings(project.problems, values, "fail-on")._replace(
+    select, severest = values.get("select"), text_of(project.problems, values.get("fail-on"))
+    settings = CheckSettings(
+        select=None if select is None else read_selectors(project.problems, select),
+        ignore=read_selectors(project.problems, values.get("ignore")),
+        severities=tuple(project.severities(values.get("severity"))),
+        fail_on=None if severest is None else Severity(severest),
         baseline=next(project.files(values.get("baseline")), None),
         guards=(*project.files(values.get("guards")), *project.promising(values.get(SUPPORT.name))),
         privateuse1=project.named(values.get("privateuse1")),
@@ -192,6 +215,12 @@ class _Project:
                 self.problems.add(error.code, error.message, item, error.hint)
             else:
                 yield Named(path, self.problems.span(item))
+
+    def severities(self, node: Node | None) -> Iterator[tuple[Selector, Severity]]:
+        """The severity of each check that a field names."""
+        for key, value in node.pairs if type(node) is Mapping else ():
+            if fits(self.problems, value, _A_SEVERITY) and type(value) is Scalar:
+                yield Selector(key.text, self.problems.span(key)), Severity(value.text)
 
     def promising(self, node: Node | None) -> Iterator[Named]:
         """This file, where it promises something: it is read as a file of guards, when its keys are known."""

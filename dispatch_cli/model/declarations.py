@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind
     from dispatch_cli.model.schema import FunctionSchema
-    from dispatch_cli.model.settings import CheckSettings, Suppression
+    from dispatch_cli.model.settings import Suppression
 
 
 class LibraryKind(Enum):
@@ -292,8 +292,7 @@ class Declarations(NamedTuple):
     bases: names of the embedded states that the history continues, in order.
     steps: the history. inherited_steps: those of them, in order, that are not in the files that the user named, or are
         PyTorch's own registrations in a capture.
-    suppressions: findings that are meant to be so. settings: what each file with a section ``check`` says, in the order
-    of the history.
+    suppressions: findings that are meant to be so.
     files: every file read, in order of reading.
     functions: that register something of the steps when they are called. undecided, unread: what sources register
     beside that, as far as it was found. refused: what PyTorch refuses of what sources say.
@@ -314,7 +313,6 @@ class Declarations(NamedTuple):
     guards: tuple[Guard, ...] = ()
     promises: tuple[Promise, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
-    settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
     functions: tuple[RegisteringFunction, ...] = ()

@@ -106,7 +106,6 @@ functions:
   - {at: "ops.py:3:1", name: register, registers: ["ops.py:4:5"]}
 not_understood:
   - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A, bound: true}
-check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}
 """
 BEYOND_JSON_SCHEMA = {
     *("places and conditions", "bad name", "func is a name", "bad schema plain", "bad schema quoted"),

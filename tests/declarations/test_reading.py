@@ -29,8 +29,7 @@ from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redis
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import InputError
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 from tests.declarations.helpers import read, write
 
@@ -342,7 +341,7 @@ def test_guards(tmp_path: Path) -> None:
     )
 
 
-def test_suppressions_and_settings(tmp_path: Path) -> None:
+def test_suppressions(tmp_path: Path) -> None:
     text = f"""{HEAD}operators:
   # dispatch-cli: ignore[guard, DC1] the next line
 
@@ -352,11 +351,6 @@ def test_suppressions_and_settings(tmp_path: Path) -> None:
       CPU: a
 suppress:
   - {{checks: "DC1, guard", op: m::a, key: C*, reason: because}}
-check:
-  select: all
-  ignore: [guard, "DC1,DC2"]
-  severity: {{DC9: info}}
-  fail_on: error
 """
     file = str(tmp_path / "x.yaml")
 
@@ -376,14 +370,6 @@ check:
         ),
         Suppression((name("guard", 3, 26), name("DC1", 3, 33)), "the next line", Span(file, 3, 3), 6, last=8),
         Suppression((name("stale", 6, 74),), "here", Span(file, 6, 53), 6, last=8),
-    )
-    assert declared.settings == (
-        CheckSettings(
-            select=(name("all", 12, 11),),
-            ignore=(name("guard", 13, 12), name("DC1", 13, 19), name("DC2", 13, 24)),
-            severities=((name("DC9", 14, 14), Severity.INFO),),
-            fail_on=Severity.ERROR,
-        ),
     )
 
 

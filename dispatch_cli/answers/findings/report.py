@@ -181,18 +181,17 @@ def findings_report(
     """Run the checks over *names* and the higher-order operators given.
 
     guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
-    the weakest first; what the declarations say comes before. baseline: takes away the findings that are known.
+    the weakest first. baseline: takes away the findings that are known.
     built: the library that the declarations are held against. limits: how many findings are listed; None for all.
     further: other states that the registrations can lead to, where they have conditions.
     Errors: UnknownCheck for a name of a check that is none.
     """
-    all_settings = (*state.declarations.settings, *settings)
-    checks = chosen(CHECKS, all_settings)
+    checks = chosen(CHECKS, settings)
     chosen_names = tuple(names)
     view = View(state, chosen_names, guarded, higher_order=higher_order, built=built)
     conditions = _conditions(state, view, further, guarded)
     is_new = None if baseline is None else baseline.is_new
-    changed = severities(CHECKS, all_settings)
+    changed = severities(CHECKS, settings)
     outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new, conditions=conditions)
     place = partial(_place, slots=state.dispatcher.universe.slot)
     there = [placed(state, finding) for finding in outcome.findings]
@@ -215,7 +214,7 @@ def findings_report(
     counts = Counter[Severity]()
     for total in outcome.totals:
         counts.update(total.counts)
-    fail_on = next((setting.fail_on for setting in reversed(all_settings) if setting.fail_on is not None), FAIL_ON)
+    fail_on = next((setting.fail_on for setting in reversed(settings) if setting.fail_on is not None), FAIL_ON)
     totals = {total.check: total for total in outcome.totals}
     undecided = sum(registration.registers != "block" for registration in state.declarations.undecided)
     not_understood = len(state.declarations.unread)
@@ -281,7 +280,7 @@ def unknown_checks(state: State, settings: Sequence[CheckSettings]) -> tuple[Unk
     """Names in the settings and suppressions of a run that belong to no check."""
     declared = state.declarations
     selectors: list[Selector] = []
-    for setting in (*declared.settings, *settings):
+    for setting in settings:
         selectors += [*(setting.select or ()), *setting.ignore, *(selector for selector, _ in setting.severities)]
     selectors += [selector for suppression in declared.suppressions for selector in suppression.checks]
     return unknown(CHECKS, selectors)

@@ -1,10 +1,9 @@
-"""The fields of guards, of suppressions and of settings in declarations."""
+"""The fields of guards and of suppressions in declarations."""
 
 from __future__ import annotations
 
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
-    NAME,
     TEXT,
     TEXTS,
     Field,
@@ -12,13 +11,11 @@ from dispatch_cli.declarations.formats.format_types import (
     choice,
     either,
     list_of,
-    map_of,
     record,
     some,
 )
 from dispatch_cli.model.calls.call import EndKind
 from dispatch_cli.model.rule import Rule
-from dispatch_cli.model.severity import Severity
 
 A_RULE = choice(*(rule.value for rule in Rule))
 _RULES_NAMED = some(A_RULE, "them")
@@ -124,27 +121,5 @@ SUPPRESSION = Record(
         ),
         Field("key", TEXT, "The dispatch keys, as a glob.", default="all keys, and findings without one"),
         Field("reason", TEXT, "Why the findings are accepted.", required=True),
-    ),
-)
-A_SEVERITY = choice(*(severity.value for severity in Severity))
-CHECK = Record(
-    "check",
-    "a settings section",
-    "Settings of check-invariants. Settings in `pyproject.toml` override them, and options on the command line "
-    "override both.",
-    (
-        Field(
-            "select",
-            TEXTS,
-            "The checks to run: ids, codes, or the beginning of either; `all`; or `default`.",
-            default="`default`",
-        ),
-        Field("ignore", either(TEXT, list_of(TEXT, "strings")), "Checks to leave out, named as in `select`."),
-        Field(
-            "severity",
-            map_of(NAME, A_SEVERITY, "checks to severities"),
-            "The severity of a check's findings, by id, code, or the beginning of either.",
-        ),
-        Field("fail_on", A_SEVERITY, "The lowest severity that makes a run fail.", default="warning"),
     ),
 )

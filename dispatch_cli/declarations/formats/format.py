@@ -7,7 +7,7 @@ reading, the JSON Schema and the reference FORMAT.md all come from this table.
 from __future__ import annotations
 
 from dispatch_cli.declarations.formats.change_format import CHANGE, REGISTRATION
-from dispatch_cli.declarations.formats.check_format import CHECK, GUARD, RESOLVES, SUPPRESSION
+from dispatch_cli.declarations.formats.check_format import GUARD, RESOLVES, SUPPRESSION
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     KEYS,
@@ -168,7 +168,6 @@ FILE = Record(
             list_of(record("suppression", "suppressions"), "suppressions"),
             "Accepted findings of check-invariants.",
         ),
-        Field("check", record("check"), "Settings of check-invariants."),
         *SECTIONS,
     ),
 )
@@ -196,7 +195,6 @@ RECORDS = (
     RESOLVES,
     PROMISE,
     SUPPRESSION,
-    CHECK,
     FUNCTION,
     UNDECIDED,
     NOT_UNDERSTOOD,

@@ -35,7 +35,7 @@ from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.settings import CheckSettings, Suppression
+from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
 
 
@@ -106,7 +106,6 @@ class FileContext:
     guards: list[Guard] = field(default_factory=list)
     promises: list[Promise] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
-    settings: list[CheckSettings] = field(default_factory=list)
     functions: list[RegisteringFunction] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     unread: list[UnreadStatement] = field(default_factory=list)

@@ -85,10 +85,9 @@ def show_drift(
         library, universe = _held(state, against, allow_outside)
         when = {}
     state = _with_universe(files, state, universe, allow_outside, when)
-    all_settings = (*state.declarations.settings, *settings)
     drift = CheckSettings(
         select=(Selector("drift"), Selector("refused-registration"), Selector("unused-suppression")),
-        ignore=tuple(selector for setting in all_settings for selector in setting.ignore),
+        ignore=tuple(selector for setting in settings for selector in setting.ignore),
     )
     report = findings_report(
         state,

@@ -1,4 +1,4 @@
-"""Settings of the checks in a file: the sections ``check`` and ``suppress``, and comments beside a line.
+"""Suppressions in a file: the section ``suppress``, and comments beside a line.
 
 Comments in declarations and in source files accept findings: ``dispatch-cli: ignore[CHECK, …] REASON``.
 """
@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as SequenceOf
 
-from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, text_of
-from dispatch_cli.declarations.formats.check_format import A_SEVERITY, CHECK, SUPPRESSION
+from dispatch_cli.declarations.fields import expect, read_records, text_of
+from dispatch_cli.declarations.formats.check_format import SUPPRESSION
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
 from dispatch_cli.model.reading import read_lines
-from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 
 MARK = "dispatch-cli:"
@@ -27,32 +26,6 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")
 _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] REASON"
 _COMMENTS = ("//", "#", "/*", "*")
-
-
-def read_settings(context: FileContext, section: Node) -> None:
-    """Read the section ``check``."""
-    problems = context.problems
-    values = read_record(problems, section, CHECK)
-    if values is None:
-        return
-    context.settings.append(check_settings(problems, values))
-
-
-def check_settings(problems: Problems, values: Values, fail_on: str = "fail_on") -> CheckSettings:
-    """The settings of the checks that fields say. fail_on: the field that is called so."""
-    select, severest = values.get("select"), text_of(problems, values.get(fail_on))
-    return CheckSettings(
-        select=read_selectors(problems, select) if select is not None else None,
-        ignore=read_selectors(problems, values.get("ignore")),
-        severities=tuple(_severities(problems, values.get("severity"))),
-        fail_on=Severity(severest) if severest is not None else None,
-    )
-
-
-def _severities(problems: Problems, node: Node | None) -> Iterator[tuple[Selector, Severity]]:
-    for key, value in node.pairs if type(node) is Mapping else ():
-        if fits(problems, value, A_SEVERITY) and type(value) is Scalar:
-            yield Selector(key.text, problems.span(key)), Severity(value.text)
 
 
 def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Suppression]:
