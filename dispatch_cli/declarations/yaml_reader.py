@@ -80,14 +80,16 @@ class EventParser(Protocol):
 
 
 def make_parser(text: str) -> EventParser:
-    """PyYAML's C parser where PyYAML has it, else the one written in Python."""
+    """PyYAML's C parser where PyYAML has it, else the one written in Python, whose constructor is not used."""
+    parser: EventParser
     try:
         from yaml._yaml import CParser
     except ImportError:
-        from dispatch_cli.declarations.python_parser import PythonParser
+        from yaml import SafeLoader
 
-        return PythonParser(text)
-    parser: EventParser = CParser(text)
+        parser = SafeLoader(text)
+    else:
+        parser = CParser(text)
     return parser
 
 
@@ -105,7 +107,7 @@ def parse(problems: Problems) -> Node | None:
         return builder.build()
     except _Stop:
         return None
-    except YAMLError as error:
+    except (YAMLError, ValueError, OverflowError) as error:  # the Python parser lets bare ones out for huge numbers
         explain(problems, error)
         return None
     finally:

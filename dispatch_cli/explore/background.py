@@ -91,7 +91,6 @@ def snapshot(state: State, guarded: Declarations | None = None) -> State:
             guards=guarded.guards,
             promises=guarded.promises,
             suppressions=guarded.suppressions,
-            settings=guarded.settings,
             files=guarded.files,
         )
     copy = run(declarations, state.source)

@@ -102,7 +102,7 @@ def change_text(change: Change) -> str:
     if isinstance(change, Removal):
         return f"without {name_text(change.which)}"
     word, target = ("before", change.before) if change.before is not None else ("after", change.after)
-    moved = f"the block of {name_text(change.which)}" if change.block else name_text(change.which)
+    moved = name_text(change.which)
     return f"move {moved} {word} {name_text(target) if target is not None else ''}"
 
 

@@ -18,9 +18,9 @@ from dispatch_cli.model.changes.change import (
     Reordering,
     with_added,
 )
-from dispatch_cli.model.changes.history_editor import change_history, moving_steps
-from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex, operator_of
-from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
+from dispatch_cli.model.changes.history_editor import change_history
+from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
+from dispatch_cli.model.declarations import Declarations, Fallback, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.additions import addition_places
 from dispatch_cli.whatif.findings import FindingsEffect, Touched, findings_effect, takes_long
@@ -61,18 +61,8 @@ class TriedChanges:
     def touched_by(self, change: Change) -> Touched:
         """Extent of a further change."""
         covered = self.original.dispatcher.universe.covered_by
-        if not isinstance(change, Reordering):
-            operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
-            return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
-        operators, keys = set(), set[str]()
-        for step in moving_steps(self.added, self.original.source, change):
-            if isinstance(step, Fallback):
-                keys.update(covered(step.dispatch_key))
-            elif isinstance(step, Implement):
-                operators.add(operator_of(step))
-            elif isinstance(step, Define):
-                operators.add(step.schema.name)
-        return Touched(frozenset(operators), frozenset(keys))
+        operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
+        return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
 
     @cached_property
     def names(self) -> RegistrationIndex:
@@ -136,7 +126,7 @@ def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], Regi
     if isinstance(change, Removal):
         return Removal(rename(change.which))
     before, after = (None if name is None else rename(name) for name in (change.before, change.after))
-    return Reordering(rename(change.which), before, after, change.block)
+    return Reordering(rename(change.which), before, after)
 
 
 def _without(name: RegistrationName, gone: RegistrationName) -> RegistrationName:

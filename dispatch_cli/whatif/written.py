@@ -57,7 +57,7 @@ def change_places(changes: Sequence[Change], path: str) -> list[Span]:
     for change in changes:
         if not isinstance(change, Addition):
             places.append(Span(path, line, len(_START) + 1))
-            line += 2 + change.block if isinstance(change, Reordering) else 1
+            line += 2 if isinstance(change, Reordering) else 1
     return places
 
 
@@ -69,8 +69,6 @@ def _change(change: HistoryChange, names: RegistrationIndex) -> Iterator[str]:
     for word, name in (("before", change.before), ("after", change.after)):
         if name is not None:
             yield f"{word}: {flow(_name(name, names))}"
-    if change.block:
-        yield "block: true"
 
 
 def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:

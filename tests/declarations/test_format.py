@@ -77,7 +77,6 @@ changes:
   - {remove: {operator: m::a, python_dispatch: CPU}}
   - move: {operator: m::c, dispatch_key: CatchAll}
     before: {operator: m::a, dispatch_key: XLA, number: 2}
-    block: true
   - {move: {fallback: CPU}, after: {operator: m::a, dispatch_key: CPU}}
 higher_order_operators:
   - {name: h, dispatch: {CPU: x}, modes: {M: x}, subclasses: {S: x}, functionalize: f, side_effect: true, mutates: true}

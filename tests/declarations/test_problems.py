@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from yaml import SafeLoader
 
 from dispatch_cli.declarations import yaml_reader
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.declarations.python_parser import PythonParser
 from dispatch_cli.model.span import cut_start
 from tests.declarations.helpers import refused, shown, write
 
@@ -116,7 +116,7 @@ libraries:
 def test_good_files(breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, GOOD.replace("\n", breaks))
     by_libyaml = load([path])
-    monkeypatch.setattr(yaml_reader, "make_parser", PythonParser)
+    monkeypatch.setattr(yaml_reader, "make_parser", SafeLoader)
     assert load([path]) == by_libyaml
     assert len(by_libyaml.steps) == 12
 
@@ -125,10 +125,10 @@ def test_good_files(breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_problems(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, text)
     by_libyaml = shown(tmp_path, refused(path))
-    monkeypatch.setattr(yaml_reader, "make_parser", PythonParser)
+    monkeypatch.setattr(yaml_reader, "make_parser", SafeLoader)
     assert shown(tmp_path, refused(path)) == by_libyaml
 
 
 def test_the_python_parser_is_used_where_there_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml._yaml", None)
-    assert isinstance(yaml_reader.make_parser("a: b"), PythonParser)
+    assert isinstance(yaml_reader.make_parser("a: b"), SafeLoader)

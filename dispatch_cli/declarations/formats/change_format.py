@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.formats.format_types import BOOLEAN, ONE_KEY, TEXT, Field, Record, Type, record
+from dispatch_cli.declarations.formats.format_types import ONE_KEY, TEXT, Field, Record, Type, record
 from dispatch_cli.declarations.tree import Scalar
 
 MOST_NUMBER = 1_000_000
@@ -44,7 +44,6 @@ CHANGE = Record(
         ),
         Field("before", _A_REGISTRATION, "With `move`: it is made right before this registration."),
         Field("after", _A_REGISTRATION, "With `move`: it is made right after this registration."),
-        Field("block", BOOLEAN, "With `move`: all of its registration block moves.", default="false"),
     ),
     ("remove", "move"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.declarations.fields import Values, is_true, read_record, read_records, text_of
+from dispatch_cli.declarations.fields import Values, read_record, read_records, text_of
 from dispatch_cli.declarations.formats.change_format import CHANGE, MOST_NUMBER, REGISTRATION
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.problems import Problems
@@ -25,7 +25,7 @@ from dispatch_cli.model.declarations import Declarations, HistoryBefore, PythonK
 from dispatch_cli.model.text.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
-_OF_MOVES = ("before", "after", "block")
+_OF_MOVES = ("before", "after")
 MOST_LOOKED_THROUGH = 10_000_000
 """Registrations that all sections look through, each those before it."""
 
@@ -61,7 +61,7 @@ def _change(context: FileContext, node: Node, values: Values) -> HistoryChange |
         return None
     if which is None or (before is None and after is None):
         return None
-    return Reordering(which, before, after, is_true(values.get("block")) is True)
+    return Reordering(which, before, after)
 
 
 def _names(change: HistoryChange, values: Values) -> tuple[tuple[RegistrationName, Node], ...]:

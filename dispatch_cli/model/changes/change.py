@@ -56,15 +56,11 @@ class Removal(NamedTuple):
 
 
 class Reordering(NamedTuple):
-    """A registration of the files is made at another time: right before or right after another one.
-
-    block: everything in its registration block moves with it.
-    """
+    """A registration of the files is made at another time: right before or right after another one."""
 
     which: RegistrationName
     before: RegistrationName | None = None
     after: RegistrationName | None = None
-    block: bool = False
 
 
 HistoryChange = Removal | Reordering
