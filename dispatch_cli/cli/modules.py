@@ -49,7 +49,6 @@ DOCUMENTS = {
     "key-set": "dispatch_cli.answers.keys.key_document:key_set",
     "keys": "dispatch_cli.answers.keys.document",
     "problems": "dispatch_cli.render.problems",
-    "python-differences": "dispatch_cli.answers.table.differences_document",
     "registration-order": "dispatch_cli.answers.table.registrations.document:order",
     "registrations": "dispatch_cli.answers.table.registrations.document",
     "resolve": "dispatch_cli.answers.resolve.document",
@@ -95,6 +94,9 @@ _SHEETS = (
 _VMAP = "leave it out: a vmap always runs before a capture"
 _CONTEXTS = "write `dispatch-cli support FILE --context NAME`, which says what becomes of such calls"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
+_PYTHON = (
+    "write `dispatch-cli explain OP KEY`, which says what resolve_key chooses; the check python-resolution has all"
+)
 _SUMMARY = "write --full, whose text ends with a row per check; `summary` in JSON has the same"
 REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
@@ -129,6 +131,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--python", ("extract",), "write `dispatch-cli crossref PATH... --against live --python PATH`"),
     ("--pytorch", ("check-invariants",), "leave the files out and write --base NAME, such as a capture"),
     ("--recorder", ("trace",), "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program"),
+    ("--resolver", ("table",), _PYTHON),
     ("--rules-only", ("guards",), "remove `kernel` from what --record writes"),
     ("--sort", ("coverage",), "leave it out: JSON and CSV have rows to sort"),
     ("--stop-after", ("resolve",), "leave it out: --format json has the steps in order"),

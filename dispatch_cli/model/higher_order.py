@@ -112,33 +112,6 @@ class HigherOrderOperator(NamedTuple):
     of_unknown: bool = False
 
 
-class ImplEdit(NamedTuple):
-    """An implementation that is registered for a higher-order operator, after everything else.
-
-    kind, name, kernel, redispatches, deferred_error: as in `HigherOrderImpl`.
-    """
-
-    operator: str
-    kind: ImplKind
-    name: str
-    kernel: str
-    redispatches: bool | None = None
-    deferred_error: bool | None = None
-
-    @property
-    def impl(self) -> HigherOrderImpl:
-        """The implementation."""
-        falls_through = self.kind is ImplKind.DISPATCH and self.kernel == FALLTHROUGH
-        return HigherOrderImpl(
-            self.kind,
-            self.name,
-            self.kernel,
-            falls_through,
-            redispatches=self.redispatches,
-            deferred_error=self.deferred_error,
-        )
-
-
 class ModeType(NamedTuple):
     """A type of ``TorchDispatchMode``.
 

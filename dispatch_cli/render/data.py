@@ -54,11 +54,6 @@ SENTENCES = {
         "declarations": "dispatch_cli.answers.explain.advice.document.declarations_text",
     },
     "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_document.expression_note_text"},
-    "HigherOrderAdvice": {"text": "dispatch_cli.answers.explain.higher_order.document.higher_order_advice_text"},
-    "ImplChange": {
-        "text": "dispatch_cli.answers.explain.higher_order.document.impl_change_text",
-        "declarations": "dispatch_cli.answers.explain.higher_order.document.impl_declarations",
-    },
     "Note": {"text": "dispatch_cli.answers.table.wording.note_text"},
     "TraceFinding": {
         "text": "dispatch_cli.answers.trace.findings.wording.finding_text",

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
+from dispatch_cli.answers.table.differences import python_row
 
 from dispatch_cli import api, bases
-from dispatch_cli.answers.table.differences import python_row
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule

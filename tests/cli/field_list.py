@@ -47,7 +47,6 @@ rules
 support examples/custom_ops.yaml --op pylib::normalize --device cpu
 table examples/stale.yaml
 table examples/stale.yaml --view summary
-table --base torch-2.15 --op aten::zeros_like --resolver differences
 trace tests/trace/recordings/train.trace
 trace tests/trace/recordings/train.trace --explain 18
 """

@@ -79,10 +79,6 @@ def test_a_call_that_succeeds_is_resolved_without_checks() -> None:
     assert len(ours) <= 125
 
 
-def test_advice_on_a_higher_order_operator_imports_the_checks_that_judge_it() -> None:
-    prefix = "dispatch_cli.checks."
-    plain = imported(("explain", "flex_attention", "XPU"))
-    assert [module for module in plain if module.startswith(prefix)] == []
-    advised = imported(("explain", "flex_attention", "subclass=Mine"))
-    judges = {module for module in advised if module.startswith(f"{prefix}catalogue.")}
-    assert judges == {f"{prefix}catalogue.guard", f"{prefix}catalogue.higher_order_autograd"}
+def test_advice_on_a_higher_order_operator_imports_no_checks() -> None:
+    modules = imported(("explain", "flex_attention", "subclass=Mine"))
+    assert [module for module in modules if module.startswith("dispatch_cli.checks.")] == []

@@ -56,7 +56,6 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("register", "--view", "fallbacks"): FORMATS,
     ("register", "--view", "order"): FORMATS,
     ("table",): (*FORMATS, "raw"),
-    ("table", "--resolver", "differences"): FORMATS,
     ("table", "--view", "grid"): ("svg",),
     ("support", "--device", "cpu", "--device", "cuda"): (*FORMATS, "svg"),
     ("coverage", "PrivateUse1"): FORMATS,

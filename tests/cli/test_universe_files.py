@@ -27,7 +27,6 @@ guards:
 COMMANDS = (
     ("keys",),
     ("keys", "CPU"),
-    ("table", "d.yaml", "--resolver", "differences"),
     ("check-invariants", "d.yaml", "--select", "all", "--config", "none"),
     ("explain", "m::a", "AutogradCPU", "d.yaml"),
     ("resolve", "m::a", "d.yaml", "--tensor", "cpu requires_grad", "--context", "vmap"),

@@ -24,7 +24,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "diff": ("diff", "tests/cli/diff_old.yaml", "tests/cli/diff_new.yaml"),
     "table": ("table", "examples/stale.yaml"),
     "register_higher_order": ("register", "examples/call_torchbind.yaml"),
-    "table_differences": ("table", "--base", "torch-2.15", "--op", "aten::*_like", "--resolver", "differences"),
     "grid": ("table", "examples/stale.yaml", "--view", "grid", "--op", "stale::quantized"),
     "coverage": ("coverage", "npu", "examples/out_of_tree_backend.yaml", "--privateuse1", "npu"),
     "coverage_against": (

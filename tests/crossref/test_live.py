@@ -69,16 +69,6 @@ def test_the_two_algorithms_are_told_apart(live: Any) -> None:
     } in report["divergences"]
 
 
-def test_the_differences_of_the_two_algorithms_are_listed_without_pytorch(live: Any) -> None:
-    """Tables and answers are equal to live at every slot, so that the list is what live says, too."""
-    told_apart = live["python"]["divergences"]
-    names = dict.fromkeys(row["operator"] for row in told_apart)
-    some = [word for name in names for word in ("--op", name)]
-    answer = process("table", str(captured()), *some, "--resolver", "differences", "--format", "json").out
-    listed = [{"operator": row["operator"], **slot} for row in json.loads(answer)["operators"] for slot in row["slots"]]
-    assert [row for row in listed if row["operator"] in names] == told_apart != []
-
-
 def test_an_extension_with_stale_tables_and_a_python_kernel(tmp_path: Path) -> None:
     """A composite kernel, then one at a quantized key: PyTorch's own invariants fail, and that is a finding."""
     (tmp_path / "odd_extension.py").write_text(

@@ -8,19 +8,21 @@ from typing import ClassVar, Literal, NamedTuple
 from dispatch_cli.answers.explain.advice.report import Advice
 from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
+from dispatch_cli.answers.shared.divergences import difference_of
 from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
-from dispatch_cli.answers.table.differences import python_row
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import filled_by, runners_up
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.engine.rules import PRECEDENCE
+from dispatch_cli.engine.python import table as python_table
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
@@ -222,8 +224,28 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
 
 def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
     """Python's choice at a slot, where it is another key than in the C++ table, or a Python kernel."""
-    row = python_row(state, name, key)
-    return row if row.python or row.differs is not None else None
+    dispatcher = state.dispatcher
+    kernels = {kernel.dispatch_key: kernel for kernel in state.python_kernels(name)}
+    decision = python_table.decisions(dispatcher, name, kernels)[dispatcher.universe.slot[key]]
+    divergences = python_table.divergences(dispatcher, name, kernels)
+    chosen = python_table.chosen_key(key, decision)
+    function = kernels.get(chosen) if chosen is not None else None
+    is_cpp = chosen is not None and function is None
+    active, fallbacks = dispatcher.active(name), dispatcher.fallbacks
+    entry = entry_for(key, decision, active, fallbacks) if is_cpp else TableEntry(key, decision, None)
+    row = PythonRow(*row_of(state, entry))
+    raises = chosen is None and decision.rule is not Rule.NOT_KNOWN
+    differs = next((difference_of(divergence) for divergence in divergences if divergence.key == key), None)
+    if function is None and differs is None:
+        return None
+    return row._replace(
+        kernel=row.kernel if is_cpp else function.kernel if function is not None else None,
+        span=row.span if function is None else function.span,
+        python=function is not None,
+        chosen_key=chosen,
+        error=python_table.error_text(name, key, decision.rule) if raises else None,
+        differs=differs,
+    )
 
 
 def cause_of(behind: StaleEntry) -> Cause:

@@ -14,7 +14,7 @@ from dispatch_cli.answers.explain.report import (
     SlotExplanation,
 )
 from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, RuleState
-from dispatch_cli.answers.findings.crossref.divergence_wording import because_text
+from dispatch_cli.answers.shared.divergences import because_text
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import Before, PythonRow, TableRow
 from dispatch_cli.answers.table.wording import answer_text, before_label, kernel_label, kernel_phrase

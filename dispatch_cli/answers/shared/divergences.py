@@ -1,11 +1,10 @@
-"""Slots at which Python's ``resolve_key`` chooses another key than the C++ table, put together for reading."""
+"""Slots at which Python's ``resolve_key`` chooses another key than the C++ table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
 from dispatch_cli.engine.python.table import Divergence, Reason
 from dispatch_cli.engine.rules import Rule
 
@@ -41,16 +40,6 @@ class ReasonCount(NamedTuple):
     operators: int
 
 
-class DivergenceGroup(NamedTuple):
-    """Slots *keys* of an operator that C++ and Python decide otherwise in the same way, for the same reason."""
-
-    reason: Reason
-    because: tuple[str, ...]
-    keys: KeyRuns
-    cpp: SlotChoice
-    python: SlotChoice
-
-
 def difference_of(divergence: Divergence) -> PythonDifference:
     """A divergence of the engine, as far as it says which kernels run."""
     cpp, python = (SlotChoice(decision.rule, decision.source) for decision in (divergence.cpp, divergence.python))
@@ -67,20 +56,14 @@ def by_reason(divergences: Sequence[tuple[str, PythonDifference]]) -> tuple[Reas
     return tuple(counts)
 
 
-def groups_of(differences: Iterable[PythonDifference], places: Mapping[str, int]) -> list[DivergenceGroup]:
-    """Slots of an operator with the same differences together, by reason. places: of the slots."""
-    alike: dict[tuple[Reason, tuple[str, ...], SlotChoice, SlotChoice], list[str]] = {}
-    for slot in differences:
-        # Which rule led to a kernel matters less than the kernel: a key's own and an alias's are told apart by the key.
-        answers = _coarse(slot.cpp), _coarse(slot.python)
-        alike.setdefault((slot.reason, slot.because, *answers), []).append(slot.key)
-    groups = [
-        DivergenceGroup(reason, because, runs_of(keys, places), cpp, python)
-        for (reason, because, cpp, python), keys in alike.items()
-    ]
-    order = list(Reason)
-    return sorted(groups, key=lambda group: (order.index(group.reason), group.keys))
+REASONS = {
+    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, but not in C++",
+    Reason.PYTHON_KERNEL: "a kernel is registered only in Python",
+}
 
 
-def _coarse(answer: SlotChoice) -> SlotChoice:
-    return answer if answer.source is None else SlotChoice(Rule.KERNEL, answer.source)
+def because_text(difference: PythonDifference) -> str:
+    """Reason why C++ and Python choose different keys, and the kernels that make the difference."""
+    kind = "Python kernel" if difference.reason is Reason.PYTHON_KERNEL else "kernel"
+    kernels = f"the {kind}{'' if len(difference.because) == 1 else 's'} at {' and '.join(difference.because)}"
+    return f"{REASONS[difference.reason]}, because of {kernels}"

@@ -46,14 +46,6 @@ MANY = 4
     help="How to show tables. rows: kernels with their keys; grid: functionalities by backends; summary: one row per "
     f"operator. auto: a summary for more than {MANY} operators.",
 )
-@click.option(
-    "--resolver",
-    type=click.Choice(("cpp", "differences")),
-    default="cpp",
-    show_default=True,
-    help="Whose choices. cpp: the C++ table. differences: the slots where Python's resolve_key chooses another kernel, "
-    "and why; `explain` says what it chooses at one key.",
-)
 @output_options("raw", "svg")
 def command(
     source: SourceOptions,
@@ -61,7 +53,6 @@ def command(
     key_globs: tuple[str, ...],
     full: bool,
     view: str,
-    resolver: str,
     out: Output,
 ) -> None:
     """Show the dispatch table: which kernel runs at which key, and why.
@@ -74,7 +65,7 @@ def command(
 
     A higher-order operator has no C++ table. Its table shows which of its Python implementations resolve_key chooses.
     """
-    _check(view, resolver, out.format, bool(key_globs))
+    _check(view, out.format, bool(key_globs))
     state = load_state(source, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher.universe, key_globs)
@@ -87,12 +78,6 @@ def command(
         if not names:
             raise click.UsageError("PyTorch has no table dump of a higher-order operator; use another --format.")
         write(raw_tables(state.dispatcher, names), out.file)
-    elif resolver == "differences":
-        from dispatch_cli.answers.table.differences import differences_report
-
-        if not names:
-            raise click.UsageError("A higher-order operator has no C++ table, so --resolver cannot be 'differences'.")
-        show(differences_report(state, names, keys), out, universe=universe)
     elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, full, out.format)):
         from dispatch_cli.answers.table.higher_order.report import summaries_of
         from dispatch_cli.answers.table.report import summary_report
@@ -129,15 +114,11 @@ def _slots(
     return slots_of(state, operators, keys)
 
 
-def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
+def _check(view: str, format_: str, by_key: bool) -> None:
     """Refuse options that say nothing together."""
-    if format_ == "svg" and (view not in ("auto", "grid") or resolver != "cpp"):
-        raise click.UsageError("--format svg draws the grid of the C++ table; remove --view and --resolver.")
+    if format_ == "svg" and view not in ("auto", "grid"):
+        raise click.UsageError("--format svg draws the grid; remove --view.")
     if view == "grid" and format_ == "raw":
         raise click.UsageError("--view grid does not work with --format raw, which is PyTorch's dump.")
-    if resolver != "cpp" and view in ("grid", "summary"):
-        raise click.UsageError(f"--view {view} shows the C++ table; remove --resolver.")
-    if resolver != "cpp" and format_ == "raw":
-        raise click.UsageError("--format raw is PyTorch's dump of the C++ table; remove --resolver.")
     if format_ == "raw" and by_key:
         raise click.UsageError("--format raw is PyTorch's whole dump, which --key cannot filter.")

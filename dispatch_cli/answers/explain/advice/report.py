@@ -8,7 +8,6 @@ from typing import NamedTuple
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.changes.edit import Edit
-from dispatch_cli.model.higher_order import ImplEdit
 
 
 class Manual(Enum):
@@ -64,28 +63,3 @@ class Advice(NamedTuple):
     def note(self) -> Note:
         """The note alone."""
         return Note(self.kind, self.keys, self.culprits, self.detail)
-
-
-class ManualForMode(Enum):
-    """Advice that is no registration; the value is the name in machine formats."""
-
-    SUPPORT = "support-higher-order-operators"
-    """The mode handles higher-order operators in its ``__torch_dispatch__``."""
-    UNWRAP = "unwrap-functional-tensors"
-    """An implementation for functionalization takes the wrapper off before it calls the operator again."""
-    NOTHING = "nothing"
-    """No implementation that is registered there makes a call work."""
-
-
-class ImplChange(NamedTuple):
-    """Implementations that help. edits: in order. also_changes: the other slots with another answer then."""
-
-    edits: tuple[ImplEdit, ...]
-    also_changes: tuple[str, ...] = ()
-
-
-class HigherOrderAdvice(NamedTuple):
-    """Advice for a place. changes: the best one first. manual: help that is no registration."""
-
-    changes: tuple[ImplChange, ...] = ()
-    manual: ManualForMode | None = None

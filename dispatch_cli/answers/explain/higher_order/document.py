@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dispatch_cli.answers.explain.advice.report import HigherOrderAdvice, ImplChange, ManualForMode
 from dispatch_cli.answers.explain.document import RULES, headed
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, PlaceRow
+from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, ImplHelp, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike, slot_label
 from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
-from dispatch_cli.model.text.quoting import scalar
+from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -30,13 +28,6 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.words import aside_lines, over_label
 
-_DOES = {
-    "FakeTensorMode": ", which computes results without data",
-    "ProxyTorchDispatchMode": ", which records the call in the graph",
-    "CompositeExplicitAutograd": ", which works for every backend",
-}
-"""Task of an implementation."""
-_SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.TRANSFORM: "transforms"}
 _STEPS = {
     DispatchStep.MASK: "key set without the keys that fall through",
     DispatchStep.TRANSFORM: "innermost functorch transform",
@@ -138,76 +129,36 @@ def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name.endswith("Mode") == (kind is ImplKind.MODE)))
 
 
-def advice_sentences(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
-    """A sentence for each change, the best one first. mode: the name of the place, where it is a mode."""
-    for position, change in enumerate(advice.changes):
-        text = impl_change_text(change)
-        declared = ", ".join(_declared(edit) for edit in change.edits)
-        sentence = f"{text}; declare `{declared}`."
-        yield f"{sentence[0].upper()}{sentence[1:]}" if position == 0 else f"Or {sentence}"
-    if advice.manual is ManualForMode.SUPPORT:
-        yield (
-            f"{'Or set' if advice.changes else 'Set'} supports_higher_order_operators = True in {mode}: its "
-            "__torch_dispatch__ then gets the call."
-        )
-    elif advice.manual is ManualForMode.UNWRAP:
-        yield (
-            "A FunctionalTensor gets here if its mode is not active: the implementation for functionalization removes "
-            "the wrapper (`ctx.unwrap_tensors`) before it calls the operator again."
-        )
-    elif advice.manual is ManualForMode.NOTHING:
+_HELPS = {
+    ImplHelp.FALL_THROUGH: "let DispatchKey.{name} fall through (`op.fallthrough`), if the operator does nothing there",
+    ImplHelp.DERIVATIVE: "register a derivative with py_autograd_impl",
+    ImplHelp.NO_DERIVATIVE: "register autograd_not_implemented with py_autograd_impl, so that backward() raises",
+    ImplHelp.EVERY_BACKEND: (
+        "register an implementation with py_impl(DispatchKey.CompositeExplicitAutograd), which works for every backend"
+    ),
+    ImplHelp.HERE: "register an implementation with {py_impl}",
+    ImplHelp.FUNCTIONALIZE: (
+        "register an implementation with py_functionalize_impl, for the key Functionalize, FunctionalTensorMode and "
+        "the transform Functionalize"
+    ),
+    ImplHelp.FAKE: "register an implementation with py_impl(FakeTensorMode), which computes results without data",
+    ImplHelp.SUPPORT: "set supports_higher_order_operators = True in {name}: its __torch_dispatch__ then gets the call",
+    ImplHelp.UNWRAP: (
+        "remove the wrapper in the implementation for functionalization (`ctx.unwrap_tensors`) before it calls the "
+        "operator again: a FunctionalTensor gets here if its mode is not active"
+    ),
+}
+_PY_IMPL = {ImplKind.DISPATCH: "py_impl(DispatchKey.{name})", ImplKind.TRANSFORM: "py_impl(TransformType.{name})"}
+
+
+def advice_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
+    """A sentence for each change that helps where a call fails, the best one first."""
+    py_impl = _PY_IMPL.get(report.kind, "py_impl({name})").format(name=report.name)
+    for position, help_ in enumerate(report.advice or ()):
+        text = _HELPS[help_].format(name=report.name, py_impl=py_impl)
+        yield f"Or {text}." if position else f"{text[0].upper()}{text[1:]}."
+    if not report.advice:
         yield "No registration at this place helps."
-
-
-def higher_order_advice_text(advice: HigherOrderAdvice) -> str:
-    """The changes as one text, for a report that is read by a program."""
-    return " ".join(advice_sentences(advice, "the mode"))
-
-
-def impl_change_text(change: ImplChange) -> str:
-    """A change as part of a sentence."""
-    return ", and ".join(_edit_text(edit) for edit in change.edits)
-
-
-def _edit_text(edit: ImplEdit) -> str:
-    if edit.kernel == FALLTHROUGH:
-        return f"let DispatchKey.{edit.name} fall through (`op.fallthrough`), if the operator does nothing at this key"
-    if edit.kernel == AUTOGRAD_NOT_IMPLEMENTED:
-        return "register autograd_not_implemented with py_autograd_impl, so that backward() raises"
-    match edit.kind:
-        case ImplKind.AUTOGRAD:
-            return "register a derivative with py_autograd_impl"
-        case ImplKind.FUNCTIONALIZE:
-            return (
-                "register an implementation with py_functionalize_impl, for the key Functionalize, "
-                "FunctionalTensorMode and the transform Functionalize"
-            )
-        case ImplKind.TRANSFORM:
-            return f"register an implementation with py_impl(TransformType.{edit.name})"
-        case ImplKind.DISPATCH:
-            return f"register an implementation with py_impl(DispatchKey.{edit.name}){_DOES.get(edit.name, '')}"
-        case _:
-            return f"register an implementation with py_impl({edit.name}){_DOES.get(edit.name, '')}"
-
-
-def _declared(edit: ImplEdit) -> str:
-    value = _value(edit)
-    if edit.kind in (ImplKind.AUTOGRAD, ImplKind.FUNCTIONALIZE):
-        return f"{edit.kind.value}: {value}"
-    return f"{_SECTIONS.get(edit.kind, 'dispatch')}: {{{scalar(edit.name)}: {value}}}"
-
-
-def _value(edit: ImplEdit) -> str:
-    if edit.deferred_error is not None:
-        return f"{{kernel: {edit.kernel}, deferred_error: {str(edit.deferred_error).lower()}}}"
-    kernel = scalar(edit.kernel)
-    return f"{{kernel: {kernel}, redispatches: true}}" if edit.redispatches else kernel
-
-
-def impl_declarations(change: ImplChange) -> str:
-    """Registrations that a change makes, as declarations in YAML."""
-    lines = "".join(f"    {_declared(edit)}\n" for edit in change.edits)
-    return f"higher_order_operators:\n  - name: {scalar(change.edits[0].operator)}\n    add: true\n{lines}"
 
 
 def document(report: ExplainHigherOrderReport) -> Iterator[Block]:
@@ -234,7 +185,7 @@ def document(report: ExplainHigherOrderReport) -> Iterator[Block]:
         yield TableBlock(IMPLS, [*alike(report.impls)])
     if report.advice is not None:
         yield Gap()
-        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report.advice, report.name))))
+        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report))))
 
 
 def _outcome(line: RuleLine, short: bool) -> Inline:

@@ -1,12 +1,12 @@
-"""A higher-order operator at one place, explained: steps, rules, calls in a mode, advice."""
+"""A higher-order operator at one place, explained: steps and rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.explain.advice.report import HigherOrderAdvice
 from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
@@ -19,11 +19,13 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
-from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
+from dispatch_cli.model.universe import AUTOGRAD, AUTOGRAD_OTHER, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED, Universe
 
+DEFAULT = "CompositeExplicitAutograd"
 _PREFIXES = ("mode", "subclass", "transform")
 
 
@@ -88,12 +90,32 @@ class PlaceRow(NamedTuple):
     error: str | None
 
 
+class ImplHelp(Enum):
+    """A change that helps where a call fails; the value is the name in machine formats.
+
+    HERE: an implementation for the place itself. NO_DERIVATIVE: one that raises in the backward pass.
+    SUPPORT: the mode handles higher-order operators in its ``__torch_dispatch__``. UNWRAP: an implementation for
+    functionalization removes the wrapper before it calls the operator again.
+    """
+
+    FALL_THROUGH = "fall-through"
+    DERIVATIVE = "register-derivative"
+    NO_DERIVATIVE = "register-no-derivative"
+    EVERY_BACKEND = "register-for-every-backend"
+    HERE = "register-here"
+    FUNCTIONALIZE = "register-functionalization"
+    FAKE = "register-fake"
+    SUPPORT = "support-higher-order-operators"
+    UNWRAP = "unwrap-functional-tensors"
+
+
 @dataclass(frozen=True, slots=True)
 class ExplainHigherOrderReport(StartsFrom):
     """The answer to "which implementation runs here, and why?".
 
     kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
     steps: of ``HigherOrderOperator.dispatch``. rules: of ``resolve_key``. impls: all that the operator has.
+    advice: changes that help where a call fails, the best one first; None elsewhere.
     """
 
     REPORT: ClassVar[str] = "explain-higher-order"
@@ -109,7 +131,7 @@ class ExplainHigherOrderReport(StartsFrom):
     rules: tuple[RuleLine, ...]
     slots: tuple[HigherOrderRow, ...]
     impls: tuple[ImplRow, ...]
-    advice: HigherOrderAdvice | None
+    advice: tuple[ImplHelp, ...] | None
 
 
 def explain_higher_order(
@@ -142,19 +164,31 @@ def explain_higher_order(
         rules=tuple(_rules(state, table, place.name)) if asks_rules else (),
         slots=slots,
         impls=impls.impls,
-        advice=_advice(state, operator, place, answer),
+        advice=None if answer is None or answer.found is not AtPlace.ERROR else tuple(_helps(universe, place)),
     )
 
 
-def _advice(
-    state: State, operator: HigherOrderOperator, place: ImplPlace, answer: PlaceAnswer | None
-) -> HigherOrderAdvice | None:
-    """Advice where a call fails; otherwise nothing is imported to try changes."""
-    if answer is None or answer.found is not AtPlace.ERROR:
-        return None
-    from dispatch_cli.answers.explain.advice.higher_order import advice_for
-
-    return advice_for(state, operator, place)
+def _helps(universe: Universe, place: ImplPlace) -> Iterator[ImplHelp]:
+    """Changes that make a call at a place work; none where no implementation can be declared."""
+    kind, name = place
+    if kind is ImplKind.SUBCLASS and name == FUNCTIONAL_CLASS:
+        yield ImplHelp.UNWRAP
+    elif name in (FUNCTIONALIZE, FUNCTIONAL_MODE):
+        yield ImplHelp.FUNCTIONALIZE
+    elif kind is ImplKind.SUBCLASS and name == FAKE_TENSOR:
+        yield ImplHelp.FAKE
+    elif kind is not ImplKind.DISPATCH:
+        yield ImplHelp.HERE
+        if kind is ImplKind.MODE and name not in INFRA_MODES:
+            yield ImplHelp.SUPPORT
+    elif name == AUTOGRAD_OTHER:  # it may be ambiguous: then a derivative does not come in
+        yield ImplHelp.HERE
+    elif name in universe.covered_by(AUTOGRAD):
+        yield from (ImplHelp.DERIVATIVE, ImplHelp.NO_DERIVATIVE)
+    elif name in universe.covered_by(DEFAULT):
+        yield from (ImplHelp.EVERY_BACKEND, ImplHelp.HERE)
+    elif name not in (PYTHON, FRONT, UNDEFINED):
+        yield from (ImplHelp.FALL_THROUGH, ImplHelp.HERE)
 
 
 def _row(answer: PlaceAnswer) -> PlaceRow:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.findings.crossref.divergence_wording import REASONS
 from dispatch_cli.answers.findings.crossref.report import CrossrefReport, FoldedDifference, PythonDivergences, folded
+from dispatch_cli.answers.shared.divergences import REASONS
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Count
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
@@ -66,8 +66,7 @@ def _divergences(python: PythonDivergences) -> Paragraph:
     operators = plural(len({operator for operator, _ in python.divergences}), "operator")
     return Paragraph(
         f"Python's resolve_key chooses another key than the C++ table at {plural(len(python.divergences), 'slot')} "
-        f"of {operators} ({reasons}). PyTorch itself decides so; these are no differences. `dispatch-cli table "
-        "--resolver differences` lists those of a state, and --format json these."
+        f"of {operators} ({reasons}). PyTorch itself decides so; these are no differences. --format json lists them."
     )
 
 
