@@ -35,10 +35,13 @@ _KERNEL_BUILDER_NAME = re.compile(
 _EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']""")
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
-_PYTORCH = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
+PYTORCH_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
 MARK = b"privateuse1_backend"
 """Part of the names of the functions that give it, by which files with calls of them are found."""
-_CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
+_CALL = re.compile(
+    r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}(?:[\"']([a-z_]{1,40})[\"']|([A-Z_]{2,40}))\s*\)"
+)
+_CONSTANT = re.compile(r"""^([A-Z_]{2,40})(?:[ \t]*:[^=\n]{1,40})?[ \t]*=[ \t]*["']([a-z_]{1,40})["']""", re.MULTILINE)
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
 _Key = TypeVar("_Key", bound="str | Unknown | None")
@@ -140,7 +143,7 @@ class ExtensionNames:
             folders = list(paths.above(paths.folder_of(file)))
             for match in _USED.finditer(self._text(file)):
                 namespace = match[1] or match[3]
-                if namespace not in _PYTORCH:
+                if namespace not in PYTORCH_NAMESPACES:
                     for folder in folders:
                         uses.setdefault((match[2] or match[4], folder), set()).add(namespace)
         return uses
@@ -162,26 +165,45 @@ def _identifier(name: str) -> str:
     return identifier if identifier[:1].isalpha() or identifier.startswith("_") else f"_{identifier}"
 
 
-def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
-    """The names in calls with a literal, each with the place of its first call.
+def backend_names(files: Iterable[str], python: Iterable[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
+    """The names in calls that name the backend, each with the place of its first call.
 
-    Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``.
+    Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``, or
+    has a constant to which the Python files assign one literal.
     """
-    places: dict[str, Span] = {}
+    names: dict[str, Span] = {}
+    of_constants: dict[str, Span] = {}
     for file in files:
         try:
             text = read(file)
         except SourceError:  # reported where the file is read
             continue
         for match in _CALL.finditer(text):
-            if match[1] in places:
-                continue
+            places, name = (names, match[1]) if match[1] else (of_constants, match[2])
             start = text.rfind("\n", 0, match.start()) + 1
             before = text[start : match.start()]
-            if not before.lstrip().startswith(_COMMENTS):
-                place = Span(file, text.count("\n", 0, match.start()) + 1, len(before) + 1)
-                places[match[1]] = place
-    return list(places.items())
+            if name not in places and not before.lstrip().startswith(_COMMENTS):
+                places[name] = Span(file, text.count("\n", 0, match.start()) + 1, len(before) + 1)
+    if of_constants:
+        values = _constants(python, read)
+        for constant, place in of_constants.items():
+            literals = values.get(constant, frozenset())
+            if len(literals) == 1:
+                names.setdefault(min(literals), place)
+    return list(names.items())
+
+
+def _constants(files: Iterable[str], read: Callable[[str], str]) -> Mapping[str, Set[str]]:
+    """The literals that the modules of Python files assign to names in capitals."""
+    values: dict[str, set[str]] = {}
+    for file in files:
+        try:
+            text = read(file)
+        except SourceError:
+            continue
+        for match in _CONSTANT.finditer(text):
+            values.setdefault(match[1], set()).add(match[2])
+    return values
 
 
 def imported_names(

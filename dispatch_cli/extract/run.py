@@ -75,9 +75,10 @@ def collect(
     )
     count = Counter(map(_sort, items))
     accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
-    backend_names = read_backend_names(naming, sources.read)
+    python = sources.files.get(SourceKind.PYTHON, ())
+    backend_names = read_backend_names(naming, python, sources.read)
     if not backend_names:
-        backend_names = imported_names(items, sources.files.get(SourceKind.PYTHON, ()), sources.read)
+        backend_names = imported_names(items, python, sources.read)
         written += [Extraction(tuple(of_package(name, place))) for name, place in backend_names]
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))

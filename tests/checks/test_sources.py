@@ -190,3 +190,43 @@ def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> N
     assert report["findings"] == []
     (built,) = json.loads(call("extract", str(tmp_path), "--format", "json").out)["operators"][:1]
     assert (built["name"], built["when"]) == ("ns::built", "WITH_NS")
+
+
+GUARDED = """
+import torch
+lib = torch.library.Library("aten", "FRAGMENT")
+if not hasattr(torch.ops.aten, "relu"):
+    lib.define("relu(Tensor self) -> Tensor")
+try:
+    torch.library.define("aten::neg", "(Tensor self) -> Tensor")
+except RuntimeError:
+    pass
+try:
+    torch.library.define("aten::abs", "(Tensor self) -> Tensor")
+except ImportError:
+    pass
+"""
+
+
+def test_a_definition_of_what_pytorch_may_have_is_not_refused_where_it_is_guarded(tmp_path: Path) -> None:
+    """PyTorch imports the file up to the last definition, which it refuses."""
+    (tmp_path / "a.py").write_text(GUARDED, "utf-8")
+    options = ("--select", "refused-registration", "--format", "json")
+    for base, severity in (((), "warning"), (("--base", "torch-2.13"), "error")):
+        report = json.loads(call("check-invariants", str(tmp_path), *base, *options).out)
+        rows = [(finding["severity"], finding["operator"]) for finding in report["findings"]]
+        assert rows == [(severity, "aten::abs")]
+
+
+def test_a_constant_names_the_backend_at_privateuse1(tmp_path: Path) -> None:
+    """Sources name it by a constant of another module."""
+    (tmp_path / "constants.py").write_text('DEVICE_NAME = "spyre"\n', "utf-8")
+    (tmp_path / "a.py").write_text(
+        "import torch\nfrom constants import DEVICE_NAME\ntorch.utils.rename_privateuse1_backend(DEVICE_NAME)\n"
+        '@torch.library.custom_op("mine::f", mutates_args=(), device_types="spyre")\n'
+        "def f(x: torch.Tensor) -> torch.Tensor:\n    return x.clone()\n",
+        "utf-8",
+    )
+    result = call("explain", "mine::f", "PrivateUse1", str(tmp_path), "--format", "json")
+    answer = json.loads(result.out)["answer"]
+    assert (answer["rule_number"], answer["declared_at"]["line"]) == (1, 4)

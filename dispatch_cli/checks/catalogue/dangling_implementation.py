@@ -107,9 +107,18 @@ def find(view: View) -> Iterator[Finding]:
 
 def asks_for(when: str, operator: str) -> bool:
     """True if a registration is only made where its operator is there."""
-    namespace, _, name = operator.partition("::")
-    question = f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})"
+    question = _question(operator)
     return question in when and f"not {question}" not in when
+
+
+def is_for_absent(when: str, operator: str) -> bool:
+    """True if a registration is only made where its operator is not there."""
+    return f"not {_question(operator)}" in when
+
+
+def _question(operator: str) -> str:
+    namespace, _, name = operator.partition("::")
+    return f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})"
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:

@@ -48,7 +48,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue import dangling_implementation as dangling
-from dispatch_cli.checks.catalogue.dangling_implementation import NOTHING_DEFINES, Defined, asks_for, no_definition
+from dispatch_cli.checks.catalogue.dangling_implementation import (
+    NOTHING_DEFINES,
+    Defined,
+    asks_for,
+    is_for_absent,
+    no_definition,
+)
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.conditions.simplify import text_of_all
@@ -56,6 +62,10 @@ from dispatch_cli.model.names import OperatorName
 
 SIGNATURE_MISMATCH = "signature-mismatch"
 """The code of a kernel whose function does not fit the schema."""
+DUPLICATE_DEFINITION = "duplicate-definition"
+"""The code of a definition of an operator that is defined already."""
+_OF_VERSION = frozenset({SIGNATURE_MISMATCH, DUPLICATE_DEFINITION})
+"""Refusals of registrations for PyTorch's operators that another version may accept."""
 UNKNOWN_OPERATOR = "unknown-operator"
 """The code of a registration, such as `register_fake`, for an operator that is not there."""
 
@@ -80,7 +90,9 @@ def find(view: View) -> Iterator[Finding]:
             if asks_for(when, item.operator):
                 continue
             finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator))
-        if view.state.over_assumed and item.code == SIGNATURE_MISMATCH and item.operator in view.pytorch_operators:
+        if item.code == DUPLICATE_DEFINITION and item.operator is not None and is_for_absent(when, item.operator):
+            continue
+        if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         yield finding._replace(when=when or None)
 

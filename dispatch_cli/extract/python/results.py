@@ -34,32 +34,35 @@ Registrations = Sequence[tuple[str, Extracted]]
 
 
 def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
-    """Join equal registrations of one place that are made under a condition and under its opposite."""
+    """Join equal registrations of one place, of which one of the conditions is enough."""
     result: list[tuple[str, Extracted] | None] = []
     places: dict[Extracted, list[int]] = {}
     for file, thing in things:
-        key = thing._replace(when=())
-        for place in places.get(key, ()):
-            earlier = result[place]
-            assert earlier is not None
-            when = _agreeing(earlier[1].when, thing.when)
-            if when is not None:
-                result[place] = file, earlier[1]._replace(when=when)
-                break
-        else:
-            places.setdefault(key, []).append(len(result))
-            result.append((file, thing))
+        same = places.setdefault(thing._replace(when=()), [])
+        when = thing.when
+        place = len(result)
+        result.append(None)
+        for earlier in reversed(same):  # what two make together may join with an earlier registration
+            entry = result[earlier]
+            assert entry is not None
+            either = _either(entry[1].when, when)
+            if either is not None:
+                same.remove(earlier)
+                result[place] = None
+                place, when = earlier, either
+        result[place] = file, thing._replace(when=when)
+        same.append(place)
     return [entry for entry in result if entry is not None]
 
 
-def _agreeing(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
-    """The conditions of something that takes place under either; None where they are not opposites in one point."""
-    if set(left) == set(right) or not left:
-        return left
-    if not right:
-        return right
+def _either(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
+    """The conditions of what happens under either; None unless one implies the other, or they differ in an opposite."""
     first = [condition for condition in left if condition not in right]
     second = [condition for condition in right if condition not in left]
+    if not first:
+        return left
+    if not second:
+        return right
     if len(first) == len(second) == 1 and negated(first[0]) == second[0]:
         return tuple(condition for condition in left if condition is not first[0])
     return None

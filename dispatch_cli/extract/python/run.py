@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from dispatch_cli.extract.given_names import ExtensionNames
+from dispatch_cli.extract.given_names import PYTORCH_NAMESPACES, ExtensionNames
 from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.options import merged
 from dispatch_cli.extract.python.evaluation.values import (
@@ -64,7 +64,8 @@ class PythonRun:
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
     the outermost first. assumed: the function that is looked at although nothing that is read calls it. assumed_of:
     that of a thing. too_long: functions that took too many steps for their values. excluded: the statements that a
-    decided condition excludes. trying: ``try`` statements that are being read.
+    decided condition excludes. trying: ``try`` statements that are being read. refusals_allowed: those of them that
+    catch the error by which PyTorch refuses a registration.
 
     questions: tests for what is registered, with the operators. removed_python_kernels: operators and keys of kernels
     that ``py_kernels`` had.
@@ -91,6 +92,7 @@ class PythonRun:
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
         self.trying = 0
+        self.refusals_allowed = 0
         self.depth = 0
         self.functions: dict[str, list[FunctionValue]] = {}
         self.entered: set[int] = set()
@@ -109,14 +111,15 @@ class PythonRun:
     def anew(self) -> Iterator[None]:
         """Read a module, or a function that nothing calls: under no condition, and called by nothing that is read."""
         before = self.when, self.calls, self.uncertain, self.assumed, self.active
-        counts = self.trying, self.depth, self._value_left, self._values_left
+        counts = self.trying, self.refusals_allowed, self.depth, self._value_left, self._values_left
         self.when, self.calls, self.uncertain, self.assumed, self.active = [], [], None, None, []
-        self.trying, self.depth, self._value_left, self._values_left = 0, 0, None, VALUES_UNITS
+        self.trying, self.refusals_allowed, self.depth = 0, 0, 0
+        self._value_left, self._values_left = None, VALUES_UNITS
         try:
             yield
         finally:
             self.when, self.calls, self.uncertain, self.assumed, self.active = before
-            self.trying, self.depth, self._value_left, self._values_left = counts
+            self.trying, self.refusals_allowed, self.depth, self._value_left, self._values_left = counts
 
     def spend(self, units: int = STEP) -> None:
         """Count work. Errors: `OverWork`; `TooMuchForValue`."""
@@ -133,12 +136,12 @@ class PythonRun:
         if limit <= 0:
             return False
         self._value_left = limit
-        size, trying = len(self.when), self.trying
+        size, trying, refusals_allowed = len(self.when), self.trying, self.refusals_allowed
         try:
             act()
         except TooMuchForValue:
             del self.when[size:]
-            self.trying = trying
+            self.trying, self.refusals_allowed = trying, refusals_allowed
             return False
         finally:
             used = limit - self._value_left
@@ -301,12 +304,20 @@ class PythonRun:
         return any(all(condition in self.when for condition in when) for when in known)
 
     def _without_question(self, thing: Extracted) -> Extracted:
-        """A registration without the condition that its operator is not there yet: nothing else is known of it."""
+        """A registration without the condition that its operator is not there yet: nothing else is known of it.
+
+        A definition of an operator that PyTorch may have itself keeps the condition, or gets it where a refusal is
+        caught.
+        """
         name = getattr(thing, "operator", None) or getattr(thing, "name", None)
-        if not thing.when or not isinstance(name, str):
+        if not isinstance(name, str):
             return thing
         when = tuple(condition for condition in thing.when if not self._asks_for(name, condition))
-        return thing if len(when) == len(thing.when) else thing._replace(when=when)
+        may_be_there = name.partition("::")[0] in PYTORCH_NAMESPACES
+        if may_be_there and isinstance(thing, ExtractedDefinition) and (self.refusals_allowed or when != thing.when):
+            namespace, _, base = _base(name).partition("::")
+            when = (*when, Not(Atom(f"hasattr(torch.ops.{namespace}, {base!r})")))
+        return thing if when == thing.when else thing._replace(when=when)
 
     def _asks_for(self, operator: str, condition: Condition) -> bool:
         absent = condition.operand if isinstance(condition, Not) else None

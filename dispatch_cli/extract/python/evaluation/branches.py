@@ -107,8 +107,11 @@ class Branches:
             flow = self._branches([(tuple(failing), body), (tuple(failed), main.body)], scope, returns, tried=True)
         else:
             main = None
+            allowed = any(_catches(handler, _LOOKUP_ERRORS) for handler in node.handlers)
             self._run.trying += 1
+            self._run.refusals_allowed += allowed
             flow = self._reader.block(body, scope, returns)
+            self._run.refusals_allowed -= allowed
             self._run.trying -= 1
         after = scope.names
         for handler in node.handlers:
