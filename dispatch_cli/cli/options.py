@@ -98,7 +98,7 @@ privateuse1_option = click.option(
 allow_outside_option = click.option(
     "--allow-outside",
     is_flag=True,
-    help="Also follow `extends`, `universe`, pyproject.toml and links to files outside the project.",
+    help="Also follow `extends`, pyproject.toml and links to files outside the project.",
 )
 
 

@@ -14,13 +14,14 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
-from dispatch_cli.declarations.universe_file import UniverseName, read_universe
+from dispatch_cli.declarations.universe_file import read_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
 from dispatch_cli.model.reading.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggested_version, suggestion
+from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
 
@@ -32,6 +33,15 @@ class Extension:
     target: str
     is_base: bool
     node: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class UniverseName:
+    """A universe as a file asks for it. universe: None where it cannot be had, which is noted. node: where it is."""
+
+    universe: Universe | None
+    problems: Problems
+    node: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,26 +129,18 @@ def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) 
 
 def _universe(problems: Problems, node: Node | None, notes: list[NameNote]) -> UniverseName | None:
     if type(node) is Mapping:
-        return _inline_universe(problems, node)
+        return UniverseName(read_universe(problems, node), problems, node)
     text = word_of(problems, node)
     if text is None or type(node) is not Scalar:
         return None
     text = _resolved(problems, text, node, notes)
     if text in universes.names():
-        return UniverseName(text, problems, node)
-    if _is_path(text):
-        return UniverseName(_beside(problems, text), problems, node)
+        return UniverseName(universes.load(text), problems, node)
     embedded = ", ".join(universes.names())
-    hint = (
-        suggested_version(text, universes.names()) or f"the embedded universes are {embedded}; write your own as a path"
-    )
+    hint = suggested_version(text, universes.names())
+    hint = hint or f"the embedded universes are {embedded}; one of your own is written here, as captures have it"
     problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
-    return UniverseName("", problems, node)
-
-
-def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
-    universe = read_universe(problems, node)
-    return UniverseName("" if universe is None else universe.name, problems, node, universe)
+    return UniverseName(None, problems, node)
 
 
 def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) -> tuple[Extension, ...]:

@@ -15,7 +15,7 @@ from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.formats.format import IMPORTED, VERSION
 from dispatch_cli.declarations.formats.operator_format import MAKERS
 from dispatch_cli.declarations.formats.support_format import SUPPORT
-from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, base_hint, read_header
+from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, UniverseName, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
@@ -35,7 +35,7 @@ from dispatch_cli.declarations.sections.undecided import read_functions, read_no
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
-from dispatch_cli.declarations.universe_file import UniverseName, load_universe
+from dispatch_cli.declarations.universe_file import load_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
@@ -395,24 +395,25 @@ class _Loader:
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
         try:
-            chosen, known = self._requested(), dict[str, Universe]()
-            first: UniverseName | None = None
-            agreed = True
-            for file in self._files.values():
-                if file.header is NO_HEADER:
-                    agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
-                elif (asked := file.header.universe) is not None:
-                    universe = asked.read(file.project, known)
-                    if universe is None or (chosen is not None and universes.differences(universe, chosen)):
-                        agreed = False
-                        if universe is not None:
-                            self._note_conflict(asked, first)
-                    elif chosen is None:
-                        chosen, first = universe, asked
-                        self._note_file(asked.target if asked.inline is None else file.name)
+            chosen = self._requested()
         except InputError as error:
             self._problems += error.problems
             return None
+        first: UniverseName | None = None
+        agreed = True
+        for file in self._files.values():
+            if file.header is NO_HEADER:
+                agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
+            elif (asked := file.header.universe) is not None:
+                universe = asked.universe
+                if universe is None:
+                    agreed = False
+                elif chosen is None:
+                    chosen, first = universe, asked
+                    self._universe_file = file.name if type(asked.node) is tree.Mapping else None
+                elif universes.differences(universe, chosen):
+                    agreed = False
+                    self._note_conflict(asked, universe.name, first)
         if not agreed:
             return None
         return chosen or universes.load(self._universe_of_states() or universes.default_name())
@@ -421,20 +422,17 @@ class _Loader:
         """The universe that the caller wants. Errors: InputError."""
         if self._given is not None or self._wanted is None:
             return self._given
-        self._note_file(self._wanted)
+        self._universe_file = None if self._wanted in universes.names() else self._wanted
         return load_universe(self._wanted, self._allow_outside)
 
-    def _note_file(self, name: str) -> None:
-        self._universe_file = None if name in universes.names() else name
-
-    def _note_conflict(self, asked: UniverseName, first: UniverseName | None) -> None:
-        """Note that a file asks for another universe than the caller, or than a file before it."""
-        if first is None:
-            message = f"the file has the universe {asked.target}, but {self._wanted} was requested"
+    def _note_conflict(self, asked: UniverseName, name: str, first: UniverseName | None) -> None:
+        """Note that a file asks for another universe, of that name, than the caller, or than a file before it."""
+        if first is None or first.universe is None:
+            message = f"the file has the universe {name}, but {self._wanted} was requested"
             asked.problems.add("universe-conflict", message, asked.node)
         else:
-            related = (Related(f"{first.target} is named here", first.problems.span(first.node)),)
-            message = f"the files have different universes: {asked.target} here, {first.target} before"
+            related = (Related(f"{first.universe.name} is named here", first.problems.span(first.node)),)
+            message = f"the files have different universes: {name} here, {first.universe.name} before"
             asked.problems.add("universe-conflict", message, asked.node, related=related)
 
     def _named(self, universe: Universe | None) -> Universe | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dispatch_cli import universes
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.problems import Problems
@@ -15,62 +13,15 @@ from dispatch_cli.model.text.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 
 
-@dataclass(frozen=True, slots=True)
-class UniverseName:
-    """A universe as a file asks for it.
-
-    target: an embedded name, or a path that can be opened from here; empty when it is neither, which is noted.
-    problems, node: where it is named. inline: the universe itself, when the file holds it; the target is its name then.
-    """
-
-    target: str
-    problems: Problems
-    node: Node
-    inline: Universe | None = None
-
-    def read(self, project: str | None, known: dict[str, Universe]) -> Universe | None:
-        """The universe; None, noting why, where it cannot be read.
-
-        project: the folder that a file has to be in. known: those that were read before. Errors: InputError, for the
-        faults of another file.
-        """
-        if self.inline is not None or not self.target:
-            return self.inline
-        try:
-            if self.target not in universes.names():
-                source.check_inside(self.target, project)
-            if self.target not in known:
-                known[self.target] = read_file(self.target)
-            return known[self.target]
-        except source.SourceError as error:
-            self.problems.add(error.code, error.message, self.node, error.hint)
-        except InputError as error:
-            if error.problems[0].span is not None:
-                raise
-            for problem in error.problems:
-                self.problems.add(problem.code, problem.message, self.node, problem.hint)
-        return None
-
-
 def load_universe(name: str, allow_outside: bool = False) -> Universe:
     """The embedded universe of that name, or that of a file that the user named.
 
-    allow_outside: whether it can be a link out of its project. Errors: InputError.
+    allow_outside: whether it can be a link out of its project. Errors: InputError, with a place for each fault.
     """
-    if name not in universes.names():
-        try:
-            source.check_inside(name, within(name, allow_outside))
-        except source.SourceError as error:
-            raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
-    return read_file(name)
-
-
-def read_file(name: str) -> Universe:
-    """The embedded universe of that name, or that of a file. Errors: InputError, with a place for each fault."""
     if name in universes.names():
         return universes.load(name)
     try:
-        text = source.read(name)
+        text = source.read(name, within(name, allow_outside))
     except source.SourceError as error:
         if error.code == "file-not-found":
             embedded = ", ".join(universes.names())

@@ -102,11 +102,10 @@ def test_an_unknown_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert refused(path)[0].hint == "there are no embedded states; write a file as a path, such as ./neww.yaml"
 
 
-def test_a_universe_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
+def test_a_universe_of_ones_own_is_in_a_file_or_asked_for(tmp_path: Path) -> None:
     data = json.loads((Path(universes.__file__).parent / "torch-2.4.json").read_text(encoding="utf-8"))
     write(tmp_path, json.dumps(data | {"name": "mine"}), "mine.json")
-    path = write(tmp_path, "dispatch: 1\nuniverse: mine.json\n")
-    assert load([path]).universe.name == "mine"
+    path = write(tmp_path, "dispatch: 1\n")
     assert load([path], universe=str(tmp_path / "mine.json")).universe.name == "mine"
 
 

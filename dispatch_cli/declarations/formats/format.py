@@ -79,8 +79,8 @@ FILE = Record(
         Field(
             "universe",
             either(TEXT, Type("a universe", (Mapping,), {"type": "object"})),
-            "The set of dispatch keys: the name of an embedded universe, the path of a universe file relative to "
-            "this file, or the content of such a file. All files of a run must have the same universe.",
+            "The set of dispatch keys: the name of an embedded universe, or a universe itself, as captures have it. "
+            "All files of a run must have the same universe.",
             default="the newest embedded one",
         ),
         Field(
