@@ -37,12 +37,8 @@ OF_SLOTS = frozenset(
 OF_CALLS = (GuardField.END, GuardField.RAN, GuardField.AT, GuardField.ERROR)
 MAX_WORK = 3_000_000
 """Units of work of one run, of about a microsecond each."""
-OF_OPERATOR = 6
+OF_OPERATOR = 10
 """Cost of an operator that is compared with a guard, slot by slot."""
-OF_BROKEN = 20
-"""Additional cost of an operator that is not as the guard wants it."""
-OF_COMPARED = 100
-"""The same, where slots are compared with another slot (`same_as`)."""
 OF_HOP = 100
 """Cost of a kernel that a simulated call reaches."""
 OF_CELL = 50
@@ -156,13 +152,6 @@ class Violation(NamedTuple):
         return f"the guard requires {self.wanted}"
 
 
-class BrokenOperator(NamedTuple):
-    """An operator that is not as a guard wants it, and where. Operators with one plan share most of these."""
-
-    operator: OperatorName
-    violations: tuple[Violation, ...]
-
-
 class GuardBudget:
     """The work that is left."""
 
@@ -198,43 +187,23 @@ def violations(
         yield Violation(names(own), wanted, words, held.entry, span)
 
 
-class Cell(NamedTuple):
-    """Slots of one operator that hold the same. slots: as bits. held: what is in the first."""
-
-    slots: int
-    held: Held
-
-
 class Cells:
-    """The cells of each operator of a view, computed when they are first asked for."""
+    """The slots of operators in pieces that hold the same, found when they are first asked for."""
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._own: dict[OperatorName, tuple[Table, tuple[Cell, ...]]] = {}
-        self._shared: dict[Plan, tuple[Cell, ...]] = {}
+        self._known: dict[OperatorName, tuple[Table, tuple[tuple[int, Held], ...]]] = {}
         self._parts = cache(self._parts_of)
         self.keys = cache(self._keys)
 
-    def own(self, name: OperatorName) -> tuple[Table, tuple[Cell, ...]]:
-        """The live table of an operator, and the cells with its own kernels, in the order of their first slots."""
-        own_cells = self._own.get(name)
-        if own_cells is None:
-            table = self._view.live_table(name)
-            own_cells = self._own[name] = table, tuple(self._cells(table, own=True))
-        return own_cells
-
-    def shared(self, table: Table) -> tuple[Cell, ...]:
-        """The other cells of a table: fallbacks, and slots without a kernel. Operators with one plan share them."""
-        cells = self._shared.get(table.plan)
-        if cells is None:
-            cells = self._shared[table.plan] = tuple(self._cells(table, own=False))
-        return cells
-
-    def _cells(self, table: Table, own: bool) -> Iterator[Cell]:
-        slots = self._view.universe.slots
-        for first, bits in self._parts(table.plan):
-            if (table.plan.decisions[first].source is not None) is own:
-                yield Cell(bits, self.held(table[slots[first]]))
+    def of(self, name: OperatorName) -> tuple[Table, tuple[tuple[int, Held], ...]]:
+        """The live table of an operator, and slots as bits with what they hold, in the order of their first slots."""
+        known = self._known.get(name)
+        if known is None:
+            table, slots = self._view.live_table(name), self._view.universe.slots
+            cells = ((bits, self.held(table[slots[first]])) for first, bits in self._parts(table.plan))
+            known = self._known[name] = table, tuple(cells)
+        return known
 
     def _keys(self, slots: int) -> tuple[str, ...]:
         """The keys of slots given as bits, in table order."""

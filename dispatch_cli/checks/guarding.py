@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property
 
 from dispatch_cli.checks.expectations import (
-    OF_BROKEN,
     OF_CALLS,
-    OF_COMPARED,
     OF_HOP,
     OF_OPERATOR,
     OF_SLOTS,
     OF_TEXT,
-    BrokenOperator,
-    Cell,
     Cells,
     Ended,
     GuardBudget,
@@ -39,7 +35,6 @@ from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import Plan, Table
 from dispatch_cli.model.calls.call import CallError
 from dispatch_cli.model.calls.guard import Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
@@ -66,61 +61,39 @@ def held_at(state: State, operator: HigherOrderOperator, place: ImplPlace) -> He
     return Held(rule, names, falls_through, impl, words, span=None if impl is None else impl.span)
 
 
-def broken_places(guard: Guard, keys: Iterable[str], at: Callable[[ImplPlace], Held]) -> Iterator[Violation]:
-    """Violations of a guard by a higher-order operator, by reason. keys: the slots that the guard is about."""
+def call_violation(state: State, guard: Guard, operator: AnyOperator, budget: GuardBudget) -> Violation | None:
+    """Violation of a guard by the call of an operator; None where the call is as the guard wants it, or there is none.
 
-    def at_key(key: str) -> Held:
-        return at(ImplPlace(ImplKind.DISPATCH, key))
+    Errors: InputError when the calls are too much work.
+    """
+    call = guard.call
+    if call is None:
+        return None
+    budget.spend(OF_HOP, guard)
+    try:
+        simulated = _simulated(state, operator, call)
+    except CallError as error:
+        return Violation((), f"a call with {call_words(call)}", f"cannot be made: {error.message}")
+    budget.spend(len(simulated.hops) * OF_HOP, guard)
+    ended = _ended(simulated)
+    wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, ended)]
+    if not wanted:
+        return None
+    slots = () if ended.key is None else (ended.key,)
+    return Violation(slots, wanted_call_words(wanted, call), ended.words, ended.entry, ended.span)
 
-    wants = [want for want in guard.wants if want.field in OF_SLOTS]
-    places = (*(ImplPlace(ImplKind.DISPATCH, key) for key in keys), *guard.places) if wants else ()
-    return violations(wants, ((at(place), place.name) for place in places), at_key, tuple)
 
+def _simulated(state: State, operator: AnyOperator, call: GuardedCall) -> Call | HigherOrderCall:
+    """The call. Errors: CallError where it cannot be made."""
+    if isinstance(operator, OperatorName):
+        from dispatch_cli.engine.call.simulate import simulate
 
-class GuardedCalls:
-    """The calls that the guards of a state speak of."""
+        return simulate(state, operator, call.tensors, call.contexts, options=call.options)
+    from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 
-    def __init__(self, state: State, budget: GuardBudget) -> None:
-        self._state = state
-        self._budget = budget
-        self._calls: dict[GuardedCall, dict[AnyOperator, Ended | CallError]] = {}
-
-    def violation(self, guard: Guard, operator: AnyOperator, call: GuardedCall) -> Violation | None:
-        """Violation of the guard by the call of an operator; None where the call is as the guard wants it."""
-        ended = self._ended(guard, operator, call)
-        if isinstance(ended, CallError):
-            return Violation((), f"a call with {call_words(call)}", f"cannot be made: {ended.message}")
-        wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, ended)]
-        if not wanted:
-            return None
-        slots = () if ended.key is None else (ended.key,)
-        return Violation(slots, wanted_call_words(wanted, call), ended.words, ended.entry, ended.span)
-
-    def _ended(self, guard: Guard, operator: AnyOperator, call: GuardedCall) -> Ended | CallError:
-        calls = self._calls.setdefault(call, {})
-        result = calls.get(operator)
-        if result is None:
-            hops = 0
-            try:
-                simulated = self._simulated(operator, call)
-                hops, result = len(simulated.hops), _ended(simulated)
-            except CallError as error:
-                result = error
-            self._budget.spend((1 + hops) * OF_HOP, guard)
-            calls[operator] = result
-        return result
-
-    def _simulated(self, operator: AnyOperator, call: GuardedCall) -> Call | HigherOrderCall:
-        """The call. Errors: CallError where it cannot be made."""
-        if isinstance(operator, OperatorName):
-            from dispatch_cli.engine.call.simulate import simulate
-
-            return simulate(self._state, operator, call.tensors, call.contexts, options=call.options)
-        from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-
-        if call.options.given:
-            raise CallError("a higher-order operator has no schema", str(call.options))
-        return simulate_higher_order(self._state, operator, call.tensors, call.contexts)
+    if call.options.given:
+        raise CallError("a higher-order operator has no schema", str(call.options))
+    return simulate_higher_order(state, operator, call.tensors, call.contexts)
 
 
 def _ended(call: Call | HigherOrderCall) -> Ended:
@@ -142,66 +115,17 @@ def _ended(call: Call | HigherOrderCall) -> Ended:
     return Ended(end.kind, None if is_error else kernel, hop.key, error, words, span=span)
 
 
-class GuardedSlots:
-    """The slots of operators, held against one guard. slots: those that it is about, as bits."""
-
-    def __init__(self, guard: Guard, cells: Cells, slots: int) -> None:
-        self._wants = [want for want in guard.wants if want.field in OF_SLOTS]
-        self._cells = cells
-        self._slots = slots
-        self._compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
-        self._shared: dict[Plan, tuple[Violation, ...]] = {}
-
-    def broken(self, name: OperatorName) -> tuple[Violation, ...]:
-        """Violations of the guard by an operator: slots with its own kernels, then the others."""
-        table, own = self._cells.own(name)
-        if self._compares:
-            return self._violations((*own, *self._cells.shared(table)), table)
-        shared = self._shared.get(table.plan)
-        if shared is None:
-            shared = self._shared[table.plan] = self._violations(self._cells.shared(table), table)
-        return (*self._violations(own, table), *shared)
-
-    def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
-        places = ((cell.held, slots) for cell in cells if (slots := cell.slots & self._slots))
-        at = partial(_held_in, self._cells, table)
-        return tuple(violations(self._wants, places, at, lambda slots: self._cells.keys(sum(slots))))
-
-
-def _held_in(cells: Cells, table: Table, key: str) -> Held:
-    return cells.held(table[key])
-
-
 class Guards:
-    """The guards of a state, each once, in the order they are declared.
-
-    Guards that ask the same of the same operators and slots count as the first of them, however they say it.
-    """
+    """The operators and slots that the guards of a state are about, and what breaks the guards."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._cells = Cells(view)
         self._budget = GuardBudget()
-        self._calls = GuardedCalls(view.state, self._budget)
         self._found: dict[str, tuple[OperatorName, ...]] = {}
         self._operators: dict[tuple[str, ...], tuple[OperatorName, ...]] = {}
         self._slots = cache(self._read_slots)
         self._chosen = cache(self._choose)
-
-    @cached_property
-    def all(self) -> tuple[Guard, ...]:
-        """Guards without repetitions; each knows where it is repeated, and has the reasons of all."""
-        alike: dict[object, list[Guard]] = {}
-        for guard in self._view.state.declarations.guards:
-            alike.setdefault(self._meaning(guard), []).append(guard)
-        return tuple(_merged(guards) for guards in alike.values())
-
-    def _meaning(self, guard: Guard) -> object:
-        """Meaning of a guard, equal for guards that differ in wording, order or reason only."""
-        unknown = (glob for glob in guard.keys if not self._slots(glob))
-        wants = ((want.field, frozenset(want.texts)) for want in guard.wants)
-        places = frozenset(guard.places)
-        return frozenset(guard.ops), self.keys(guard), frozenset(unknown), frozenset(wants), guard.call, places
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
         """The operators that a guard is about, as far as the view lets it; by glob, then by name."""
@@ -240,35 +164,44 @@ class Guards:
             if not self._slots(glob):
                 yield "dispatch key", glob
 
-    def broken(self, guard: Guard) -> Iterator[BrokenOperator]:
-        """Violations of a guard, operator by operator. Errors: InputError when it is too much work."""
-        keys, cells = self.keys(guard), self._cells
-        of_slots = any(want.field in OF_SLOTS for want in guard.wants)
-        compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
-        slots = GuardedSlots(guard, cells, cells.bits(keys))
+    def broken(self, guard: Guard) -> Iterator[tuple[OperatorName, tuple[Violation, ...]]]:
+        """The operators that break a guard, and its violations by each. Errors: InputError when it is too much work."""
+        slots = self._cells.bits(self.keys(guard))
         for name in self.operators(guard):
-            self._budget.spend(OF_COMPARED if compares else OF_OPERATOR, guard)
-            others = self._of_whole(guard, name, partial(self._at_slot, name))
-            violations = (*others, *(slots.broken(name) if of_slots else ()))
-            if violations:
-                self._budget.spend(OF_BROKEN, guard)
-                yield BrokenOperator(name, violations)
+            if broken := tuple(self._of_operator(guard, name, slots)):
+                yield name, broken
         for operator in self.higher_order(guard):
-            self._budget.spend(OF_OPERATOR, guard)
-            others = self._of_whole(guard, operator, partial(self._at_key, operator))
-            violations = (*others, *broken_places(guard, keys, partial(held_at, self._view.state, operator)))
-            if violations:
-                yield BrokenOperator(OperatorName(operator.name), violations)
+            if broken := tuple(self._of_higher_order(guard, operator)):
+                yield OperatorName(operator.name), broken
 
-    def _at_slot(self, name: OperatorName, key: str) -> Held:
-        return _held_in(self._cells, self._cells.own(name)[0], key)
+    def _of_operator(self, guard: Guard, name: OperatorName, slots: int) -> Iterator[Violation]:
+        """Violations by an operator. slots: those that the guard is about, as bits."""
+        table, cells = self._cells.of(name)
 
-    def _at_key(self, operator: HigherOrderOperator, key: str) -> Held:
-        return held_at(self._view.state, operator, ImplPlace(ImplKind.DISPATCH, key))
+        def at(key: str) -> Held:
+            return self._cells.held(table[key])
+
+        yield from self._of_whole(guard, name, at)
+        wants = [want for want in guard.wants if want.field in OF_SLOTS]
+        places = ((held, bits) for part, held in cells if wants and (bits := part & slots))
+        yield from violations(wants, places, at, lambda parts: self._cells.keys(sum(parts)))
+
+    def _of_higher_order(self, guard: Guard, operator: HigherOrderOperator) -> Iterator[Violation]:
+        def at(place: ImplPlace) -> Held:
+            return held_at(self._view.state, operator, place)
+
+        def at_key(key: str) -> Held:
+            return at(ImplPlace(ImplKind.DISPATCH, key))
+
+        yield from self._of_whole(guard, operator, at_key)
+        wants = [want for want in guard.wants if want.field in OF_SLOTS]
+        places = (*(ImplPlace(ImplKind.DISPATCH, key) for key in self.keys(guard)), *guard.places) if wants else ()
+        yield from violations(wants, ((at(place), place.name) for place in places), at_key, tuple)
 
     def _of_whole(self, guard: Guard, operator: AnyOperator, at: Callable[[str], Held]) -> Iterator[Violation]:
         """Violations by a call, and by the backends that should have the operator. at: content of a slot."""
-        violation = None if guard.call is None else self._calls.violation(guard, operator, guard.call)
+        self._budget.spend(OF_OPERATOR, guard)
+        violation = call_violation(self._view.state, guard, operator, self._budget)
         if violation is not None:
             yield violation
         for want in guard.wants:
@@ -313,13 +246,3 @@ class Guards:
         if glob in universe.slot:
             return (glob,)
         return tuple(filter(glob_pattern(glob).match, universe.slots))
-
-
-def _merged(guards: list[Guard]) -> Guard:
-    """Guards that ask for the same as one: the first, with the places and the reasons of all."""
-    first, *others = guards
-    if not others:
-        return first
-    reasons = dict.fromkeys(guard.reason for guard in guards if guard.reason is not None)
-    places = tuple(guard.span for guard in others if guard.span is not None)
-    return first._replace(reason="; ".join(reasons) or None, repeated_at=places)

@@ -2,8 +2,7 @@
 
 A guard says what must be true of the computed table at certain keys of certain operators, or where a call must end, so
 that CI notices when a new registration takes a slot away. Guards come from the declarations, from files that these
-extend, and from files given with `--guards`. Guards that require the same are checked once, even if they are written
-differently.
+extend, and from files given with `--guards`.
 
 Bad, because CUDA is empty:
 
@@ -49,7 +48,7 @@ def find(view: View) -> Iterator[Finding]:
     if not view.state.declarations.guards:
         return
     guards = Guards(view)
-    for guard in guards.all:
+    for guard in view.state.declarations.guards:
         for name, violations in guards.broken(guard):
             yield from (finding_of(view, guard, name, violation) for violation in violations)
 
@@ -88,7 +87,6 @@ def _related(view: View, guard: Guard, name: OperatorName, violation: Violation)
         for key in view.dispatcher.keys_in(entry.decision.blockers):
             yield f"the kernel at {key} is registered here", view.place(name, key)
     yield from (("the guard is loaded through this entry", span) for span in guard.through)
-    yield from (("the same guard is declared here", span) for span in guard.repeated_at)
 
 
 def wants_text(guard: Guard) -> str:

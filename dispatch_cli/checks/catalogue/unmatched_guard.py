@@ -52,7 +52,7 @@ def find(view: View) -> Iterator[Finding]:
         return
     guards = Guards(view)
     count = 0
-    for guard in guards.all:
+    for guard in view.state.declarations.guards:
         for what, glob in guards.unmatched(guard):
             tip = _tip(view, what, glob) if count < MAX_SUGGESTIONS else None
             count += 1
@@ -66,10 +66,7 @@ def finding_of(guard: Guard, what: str, glob: str, tip: str | None = None) -> Fi
         span=guard.span,
         mark=glob,
         mark_follows=True,
-        related=[
-            *(("the guard is loaded through this entry", span) for span in guard.through),
-            *(("the same guard is declared here", span) for span in guard.repeated_at),
-        ],
+        related=[("the guard is loaded through this entry", span) for span in guard.through],
         tip=tip,
         subject=f"{glob}: {wants_text(guard)}",
     )

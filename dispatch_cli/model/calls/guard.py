@@ -62,7 +62,6 @@ class Guard(NamedTuple):
     call: the call that the expectations are about. reason: why it must hold.
     span: where it is declared. through: the entries of ``extends`` that led there, the user's own file first.
     excepted: names, globs and alias keys of slots that are left out of *keys*.
-    repeated_at: where other guards are declared that ask for the same.
     """
 
     ops: tuple[str, ...]
@@ -74,4 +73,3 @@ class Guard(NamedTuple):
     through: tuple[Span, ...] = ()
     places: tuple[ImplPlace, ...] = ()
     excepted: tuple[str, ...] = ()
-    repeated_at: tuple[Span, ...] = ()

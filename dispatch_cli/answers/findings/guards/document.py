@@ -28,10 +28,6 @@ def document(report: GuardsReport) -> Iterator[Block]:
     yield Paragraph(outcome(report))
     if suppressed:
         yield Paragraph(Run(f"{suppressed} suppressed, as in check-invariants", Tone.DIM))
-    if report.repeated:
-        verb = "requires" if report.repeated == 1 else "require"
-        words = f"{plural(report.repeated, 'other guard')} {verb} the same as one of these"
-        yield Paragraph(Run(words, Tone.DIM))
 
 
 def outcome(report: GuardsReport) -> Run:
@@ -79,7 +75,6 @@ def _guard(row: GuardRow, short: bool) -> Inline:
         *([f"and {more} more"] if more > 0 else []),
         *(f"{unmatched_glob.glob} matches no {unmatched_glob.kind}" for unmatched_glob in row.unmatched),
         *(f"suppressed: {reason}" for reason in dict.fromkeys(suppression.reason for suppression in row.suppressed)),
-        *(f"also declared at {span}" for span in row.repeated_at),
     ]
     runs = [Run(title(row))]
     for text in below:

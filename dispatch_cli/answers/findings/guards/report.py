@@ -76,7 +76,6 @@ class GuardRow(NamedTuple):
     ops, keys, excepted: globs. places: modes, subclasses and transforms of higher-order operators.
     wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
     through: the entries of ``extends`` that led to it.
-    repeated_at: where other guards ask for the same.
     operators, slots: how many it is about; slots is 0 where it is about calls or backends.
     unmatched, broken: what check-invariants finds; of broken places the first. broken_count: how many there are.
     suppressed: the first of what it would find, had the declarations not said why it is meant to be so.
@@ -92,7 +91,6 @@ class GuardRow(NamedTuple):
     reason: str | None
     span: Span | None
     through: tuple[Span, ...]
-    repeated_at: tuple[Span, ...]
     verdict: GuardStatus
     operators: int
     slots: int
@@ -104,7 +102,7 @@ class GuardRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GuardsReport:
-    """guards: every guard once, in the order they are declared. repeated: how many more ask for the same.
+    """guards: in the order they are declared.
 
     over_assumed: as in `StartsFrom`.
     """
@@ -113,7 +111,6 @@ class GuardsReport:
 
     universe: str
     over_assumed: bool
-    repeated: int
     guards: tuple[GuardRow, ...]
 
     @property
@@ -129,9 +126,8 @@ def guards_report(state: State, about: frozenset[OperatorName] | None) -> Guards
     """
     view = View(state, (), about)
     reader = _Reader(view, Guards(view))
-    guards = reader.guards.all
-    repeated = len(state.declarations.guards) - len(guards)
-    return GuardsReport(state.dispatcher.universe.name, state.over_assumed, repeated, tuple(map(reader.row, guards)))
+    rows = tuple(map(reader.row, state.declarations.guards))
+    return GuardsReport(state.dispatcher.universe.name, state.over_assumed, rows)
 
 
 OF_REPORT = 10_000
@@ -182,7 +178,6 @@ class _Reader:
             reason=guard.reason,
             span=guard.span,
             through=guard.through,
-            repeated_at=guard.repeated_at,
             verdict=_verdict(unmatched, broken.count, suppressed),
             operators=operators + higher_order,
             slots=(operators + higher_order) * len(guards.keys(guard)) + higher_order * len(guard.places),
