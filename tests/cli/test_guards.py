@@ -16,7 +16,6 @@ from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.universes import load
 from tests.cli.support import Result, call
 from tests.cli.transcripts import EXPECTED
 from tests.support import UNIVERSE_OF, load_recording
@@ -225,29 +224,21 @@ def test_places_of_captured_kernels_are_recorded_without_lines() -> None:
 
 
 def test_a_capture_with_modules_is_recorded_without_what_pytorch_has() -> None:
-    """Higher-order operators of PyTorch are in it, too; and the autograd keys of backends are said in short."""
-    falls = {key: {"fallthrough": True} for key in load("torch-2.15").per_backend["AutogradFunctionality"]}
     capture = {
         "dispatch": 1,
         "snapshot": True,
         "pytorch": True,
         "universe": "torch-2.15",
         "operators": [{"func": "aten::f(Tensor x) -> Tensor", "dispatch": {"CPU": {"debug": "f"}}}],
-        "higher_order_operators": [{"name": "theirs", "dispatch": {"CPU": "theirs_cpu"}}],
         "imported": {
             "modules": ["m"],
             "operators": [{"func": "m::f(Tensor x) -> Tensor", "dispatch": {"CPU": {"debug": "mine"}}}],
-            "higher_order_operators": [{"name": "mine", "dispatch": {"CPU": "mine_cpu", **falls}}],
         },
     }
     Path("cap.json").write_text(json.dumps(capture), encoding="utf-8")
     assert yaml.safe_load(call("guards", "cap.json", "--record").out)["guards"] == [
         {"op": "m::f", "key": "CPU", "rule": "kernel", "kernel": "mine"},
-        {"op": "mine", "key": "CPU", "rule": "kernel", "kernel": "mine_cpu"},
-        {"op": "mine", "key": "Autograd", "except": "AutogradOther, AutogradNestedTensor", "fallthrough": True},
     ]
-    named = yaml.safe_load(call("guards", "cap.json", "--record", "--op", "theirs").out)["guards"]
-    assert [row["op"] for row in named] == ["theirs"]
 
 
 CONDITIONAL = """\

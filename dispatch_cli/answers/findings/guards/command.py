@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import click
 
 from dispatch_cli.cli.completion import complete_files
@@ -48,7 +46,7 @@ def command(
     --record writes guards that say at which keys each kernel runs, and where calls decompose. Where the files register
     kernels for an operator, only those kernels are guarded. The guards contain no line numbers of PyTorch's sources, so
     that they can be checked with other PyTorch versions too. Where registrations have conditions, the guards hold under
-    all of them.
+    all of them. Guards of higher-order operators are written by hand.
 
     The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
     """
@@ -69,12 +67,7 @@ def command(
 
         slots = chosen_keys(state.dispatcher.universe, key_globs)
         others = OtherStates(further_states(state))
-        guarded = [recorded_guards(state, names, slots, bool(ops), others)]
-        if higher_order:
-            from dispatch_cli.answers.findings.guards.recorded import recorded_higher_order_guards
-
-            guarded.append(recorded_higher_order_guards(state, higher_order, slots, bool(ops)))
-        written = [*itertools.chain(*guarded)]
+        written = [*recorded_guards(state, names, slots, bool(ops), others)]
         note_conditions(state, names, out.color)
         if others.left_out:
             of = plural(len({name for name, _ in others.left_out}), "operator")

@@ -29,8 +29,6 @@ def _guard(guard: Guard) -> str:
         fields.append(("key", f" {scalar(', '.join(guard.keys))}"))
     if guard.excepted:
         fields.append(("except", f" {scalar(', '.join(guard.excepted))}"))
-    kinds = dict.fromkeys(place.kind for place in guard.places)
-    fields += [(kind.value, f" {scalars([item.name for item in guard.places if item.kind is kind])}") for kind in kinds]
     fields += [(want.field.value, f" {_value(want)}") for want in guard.wants]
     return "  - " + "    ".join(f"{name}:{value}\n" for name, value in fields)
 
