@@ -258,14 +258,16 @@ def _refuse_choices(when: Mapping[str, str], atoms: Sequence[str]) -> None:
     """Errors: InputError for a name that no condition has."""
     if not when:
         return
-    from dispatch_cli.model.conditions.worlds import names_in
+    from dispatch_cli.model.conditions.worlds import meaning, names_in
     from dispatch_cli.model.text.suggest import suggestion
 
     names = dict.fromkeys(name for atom in atoms for name in (*names_in(atom), atom))
+    # the words of a condition that is a sentence are no names to be offered
+    offered = dict.fromkeys(atom if (statement := meaning(atom)) is None else statement.name for atom in atoms)
     problems = []
     for name in when:
         if name not in names:
-            known = f"the names in conditions are {', '.join([*names][:10])}" if names else None
+            known = f"there are conditions on {', '.join(map(repr, [*offered][:10]))}" if offered else None
             hint = suggestion(name, tuple(names)) or known
             message = f"no condition of a registration mentions {name!r}"
             problems.append(Problem("unknown-condition", message, hint=hint))

@@ -92,12 +92,12 @@ _SHEETS = (
     *("history", "bases", "extract", "crossref"),
 )
 _VMAP = "leave it out: a vmap always runs before a capture"
-_CONTEXTS = "write `dispatch-cli support FILE --context NAME`, which says what becomes of such calls"
+_CONTEXTS = "write `dispatch-cli support --context NAME` with FILE or --op GLOB, which says what becomes of such calls"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
 _PYTHON = (
     "write `dispatch-cli explain OP KEY`, which says what resolve_key chooses; the check python-resolution has all"
 )
-_SUMMARY = "write --full, whose text ends with a row per check; `summary` in JSON has the same"
+_SUMMARY = "leave it out; text with --full ends with a row per check, and `summary` in JSON has the same"
 REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
     ("--against", ("keys",), "write `dispatch-cli diff A B`, which names the keys that only one of two states has"),

@@ -210,19 +210,24 @@ def load_state(source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[
     return state
 
 
-def state_or_newest(source: SourceOptions) -> State:
-    """The state; the answer says so if it is over an embedded one that no option or file named."""
+def state_or_newest(source: SourceOptions, asked: Sequence[str] = ()) -> State:
+    """The state; the answer says so if it is over an embedded one that no option or file named.
+
+    asked: keys and devices; for one that the embedded builds lack, such as mps, the overlay is assumed as well.
+    """
     if source.files or source.keys or source.bases:
         return _load(source)
-    return _newest(source)
+    return _newest(source, asked=asked)
 
 
-def _newest(source: SourceOptions, guards: Sequence[str] = ()) -> State:
-    """The newest embedded state, or that of the universe which is asked for."""
+def _newest(source: SourceOptions, guards: Sequence[str] = (), asked: Sequence[str] = ()) -> State:
+    """The newest embedded state, or that of the universe which is asked for. asked: as for `state_or_newest`."""
     from dispatch_cli import bases
 
     base = bases.newest_for(source.universe)
-    state = _load(source._replace(bases=(base,), universe=None), guards)
+    backends = {name.removeprefix(f"{base}-"): name for name in bases.overlay_names() if name.startswith(f"{base}-")}
+    overlays = (name for backend, name in backends.items() if any(word.lower().endswith(backend) for word in asked))
+    state = _load(source._replace(bases=(base, *overlays), universe=None), guards)
     state.over_assumed = base != source.universe
     return state
 

@@ -146,15 +146,15 @@ def _excerpt(span: Span | None, line: str | None = None) -> Iterator[Block]:
 
 
 def notes_on_conditions(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:
-    """A warning of what is refused, and the conditions for which the answer holds."""
+    """What is left out because PyTorch refuses it, and the conditions for which the answer holds."""
     if refused:
         count, first = len(refused), refused[0]
         place = "" if first.span is None else f"; the first is at {first.span}"
-        text = f": PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
-        help_text = "; check-invariants lists " + ("it" if count == 1 else "them")
-        yield Paragraph((Run("warning", Tone.WARN), Run(text + help_text)), hang=2)
+        text = f"note: PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
+        yield Paragraph(f"{text}; `check-invariants --severity info` says why", hang=2)
     if conditions is not None:
         more = len(conditions.when) - MAX_CONDITIONS
         when = ", ".join(conditions.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
-        others = f"; {plural(conditions.others, 'other combination')}: --when NAME=VALUE" if conditions.others else ""
+        such = f"{':' if conditions.others == 1 else ', such as with'} --when {conditions.choice}"
+        others = f"; {plural(conditions.others, 'other combination')}{such}" if conditions.choice is not None else ""
         yield Paragraph(f"note: shown for: {when}{others}", hang=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,40 @@ def test_names_and_atoms_are_chosen(choice: str, when: str) -> None:
     result = call("table", FILE, "--op", "mylib::scale", "--when", choice)
     assert result.code == 0
     assert when in result.err.partition("shown for: ")[2].partition(";")[0].split(", ")
+
+
+SENTENCE = """\
+import torch
+lib = torch.library.Library("m", "DEF")
+lib.define("f(Tensor x) -> Tensor")
+try:
+    load()
+    lib.impl("f", fast, "CPU")
+except (ImportError, OSError):
+    lib.impl("f", slow, "CPU")
+"""
+
+
+def test_the_choice_that_a_note_names_leads_to_another_answer(tmp_path: Path) -> None:
+    """Pasted into a shell, it is one option, also where the condition is a sentence."""
+    (tmp_path / "s.py").write_text(SENTENCE, encoding="utf-8")
+    for line in (("table", FILE, "--op", "mylib::scale"), ("table", str(tmp_path / "s.py"), "--op", "m::f")):
+        shown = call(*line)
+        note = shown.err.partition("shown for: ")[2].split("\n")[0]
+        option = shlex.split(note.partition("--when ")[2])
+        assert len(option) == 1, note
+        other = call(*line, "--when", *option)
+        assert other.code == 0
+        assert other.err.partition("shown for: ")[2].partition(";")[0] != note.partition(";")[0]
+    assert "is raised at " in note
+    assert f"{tmp_path / 's.py'}:4" in note
+
+
+def test_words_of_a_sentence_are_not_offered_as_names(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text(SENTENCE, encoding="utf-8")
+    refused = call("table", str(tmp_path / "s.py"), "--when", "x=1")
+    assert refused.code == 2
+    assert "there are conditions on '(ImportError, OSError) is raised at line 4'\n" in refused.err
 
 
 def test_findings_say_it_in_every_format() -> None:

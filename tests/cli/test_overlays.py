@@ -111,9 +111,16 @@ def test_guards_hold_where_it_is_not_known_unless_they_say_otherwise(guard: str,
 
 
 def test_a_backend_that_the_build_lacks_is_said_until_its_overlay_is_loaded() -> None:
-    add, both = "aten::add.Tensor", " ".join(BOTH)
-    for arguments in (("explain", add, "MPS"), ("resolve", add, "--tensor", "mps"), ("coverage", "MPS", "--op", add)):
-        sentence = "The build of torch-2.15 has no kernels at MPS"
-        assert f"{sentence}, so" in call(*arguments).out and f"With `{both}`" in call(*arguments).out, arguments
+    """Where no state is named, the overlay is assumed for a device or key that only it has."""
+    add, both, base = "aten::add.Tensor", " ".join(BOTH), BOTH[:2]
+    sentence = "The build of torch-2.15 has no kernels at MPS"
+    asked = (("explain", add, "MPS"), ("resolve", add, "--tensor", "mps:0"), ("coverage", "MPS", "--op", add))
+    for arguments in asked:
+        shown = call(*arguments, *base).out
+        assert f"{sentence}, so" in shown and f"With `{both}`" in shown, arguments
         assert sentence not in call(*arguments, *BOTH).out, arguments
-    assert "The build of" not in call("explain", add, "AutogradMPS").out
+    for arguments in (*asked[:2], ("resolve", "aten::zeros", "--argument", "device=mps")):
+        shown = call(*arguments).out
+        assert "over torch-2.15, torch-2.15-mps (assumed;" in shown, arguments
+        assert sentence not in shown, arguments
+    assert "The build of" not in call("explain", add, "AutogradMPS", *base).out

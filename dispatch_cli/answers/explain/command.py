@@ -49,7 +49,7 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
-        state = state_or_newest(source._replace(files=tuple(files)))
+        state = state_or_newest(source._replace(files=tuple(files)), (key,))
         show(_answer(state, operator, key), out)
     else:
         if error_file in source.files:

@@ -12,6 +12,7 @@ from dispatch_cli.answers.findings.report import (
     FindingsReport,
     UnlistedFindings,
 )
+from dispatch_cli.answers.shared.shown_for import choosing
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants.units import MOST_CASES
 from dispatch_cli.model.severity import Severity
@@ -137,9 +138,11 @@ def condition_sentences(checked: CheckedConditions | None) -> Iterator[str]:
         return
     chosen = f" (with {', '.join(checked.chosen)})" if checked.chosen else ""
     combinations = "1 combination" if checked.states == 1 else f"{checked.states} combinations"
+    example = choosing(checked.atoms[0], False)
+    some = f"; `check-invariants --when {example}`, for example, chooses some" if checked.states > 1 else ""
     yield (
         f"{plural(checked.operators, 'operator')} {'has' if checked.operators == 1 else 'have'} registrations with "
-        f"conditions; {combinations} of them checked{chosen}; `check-invariants --when NAME=VALUE` chooses"
+        f"conditions; {combinations} of them checked{chosen}{some}"
     )
     if checked.capped:
         names = _names(checked.capped)

@@ -119,7 +119,8 @@ def command(
     from dispatch_cli.answers.resolve.report import ResolveReport
     from dispatch_cli.model.names import OperatorName
 
-    state = state_or_newest(source)
+    devices = [text.partition(" ")[0].partition(":")[0] for text in tensors]
+    state = state_or_newest(source, devices if options.device is None else [*devices, options.device])
     report = call_report(state, CallRequest(operator, tensors, options, keyset, contexts))
     if isinstance(report, ResolveReport):
         note_conditions(state, [OperatorName.parse(report.operator)])

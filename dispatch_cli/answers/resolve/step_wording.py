@@ -55,6 +55,7 @@ def step_sentence(step: StepReport) -> str:
     if step.entry.kernel is None and hop.python is None:
         return f"{hop.slot}: there is no kernel"
     kernel = step_kernel(step)
+    kernel += "," if ", " in kernel else ""
     match hop.does:
         case Does.ENDS:
             text = f"{kernel} computes the result"

@@ -101,7 +101,8 @@ def _of_unknown_operator(view: View, finding: Finding, name: OperatorName) -> Fi
     """A registration for an operator that nothing defines; which may be another library's."""
     outcome, tip, severity = no_definition(view, name, Defined(view))
     if outcome is not NOTHING_DEFINES:
-        finding = finding._replace(message=f"{name} has a registration that PyTorch refuses without it, {outcome}")
+        message = f"PyTorch refuses this registration without {name}, {outcome}"
+        finding = finding._replace(message=message.replace(", and is not", ", which is not"))
     return dangling.CHECK.hedged(view, finding._replace(tip=tip, severity=severity))
 
 
