@@ -120,6 +120,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--generator", ("resolve",), "write --argument generator=DEVICE"),
     ("--import", ("extract",), "write `dispatch-cli crossref PATH... --against live --import MODULE`"),
     ("--in-order", ("register",), "write --view order"),
+    ("--kernels", ("trace",), "leave it out: `operators` in JSON has the keys whose kernels ran"),
     ("--layout", ("resolve",), "write --argument layout=LAYOUT"),
     ("--live", ("crossref",), "write --against live"),
     ("--missing", ("coverage",), "write --served-by nothing; `served` in JSON is false where autograd is broken, too"),

@@ -157,27 +157,6 @@ def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) ->
             assert answer(str(tmp_path / "f.trace"))["counts"]["different"] == 1
 
 
-def test_a_kernel_that_several_files_register_is_one(tmp_path: Path) -> None:
-    (tmp_path / "lib.cpp").write_text(
-        '#include <torch/library.h>\nTORCH_LIBRARY(mine, m) {\n  m.def("twice(Tensor x) -> Tensor");\n'
-        '  m.impl("twice", c10::DispatchKey::CPU, TORCH_FN(twice));\n}\n',
-        encoding="utf-8",
-    )
-    (tmp_path / "k.yaml").write_text(
-        "dispatch: 1\noperators:\n- func: mine::twice(Tensor x) -> Tensor\n  dispatch: {CPU: twice}\n", encoding="utf-8"
-    )
-    writer = Writer()
-    writer.call("aten::sin")
-    (tmp_path / "f.trace").write_text(writer.text(), encoding="utf-8")
-    (kernel,) = answer(str(tmp_path / "f.trace"), "--kernels", str(tmp_path))["kernels"]
-    assert (kernel["operator"], kernel["key"], kernel["calls"]) == ("mine::twice", "CPU", 0)
-    places = [f"{Path(at['file']).name}:{at['line']}" for at in (kernel["declared_at"], *kernel["also_at"])]
-    assert places == ["lib.cpp:4", "k.yaml:4"]
-    sheet = call("trace", str(tmp_path / "f.trace"), "--kernels", str(tmp_path), "--format", "csv").out
-    (row,) = csv.DictReader(sheet.splitlines())
-    assert (row["declared_at"], row["also_at"]) == (f"{tmp_path}/lib.cpp:4:3", f"{tmp_path}/k.yaml:4:19")
-
-
 # Facts in a row about its calls, whatever is shown beside it.
 
 

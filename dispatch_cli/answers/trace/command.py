@@ -121,13 +121,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
 )
 @click.option("--explain", type=click.IntRange(min=0), metavar="N", help="Explain call N as `resolve` does.")
 @click.option(
-    "--kernels",
-    multiple=True,
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Which kernels that FILE registers ran, and which never did; CSV has a row for each of them. Repeatable.",
-)
-@click.option(
     "--limit",
     type=click.IntRange(min=0),
     default=30,
@@ -153,7 +146,6 @@ def command(
     only: tuple[str, ...],
     depth: int | None,
     explain: int | None,
-    kernels: tuple[str, ...],
     limit: int,
     full: bool,
     out: Output,
@@ -178,7 +170,7 @@ def command(
     from dispatch_cli.answers.trace import command_answer as trace_answer
     from dispatch_cli.answers.trace import command_run as trace_run
 
-    asked = TraceAsked(ops, keys, lines, only, depth, explain, kernels, limit, full)
+    asked = TraceAsked(ops, keys, lines, only, depth, explain, limit, full)
     context = click.get_current_context()
     recording = trace_run.last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:

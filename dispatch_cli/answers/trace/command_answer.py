@@ -1,40 +1,17 @@
-"""The answer of ``dispatch-cli trace``: its options, and the kernels of files that it looks for."""
+"""The answer of ``dispatch-cli trace``: its options."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dispatch_cli.cli.options import SourceOptions, at_setting, matching_names, project_defaults
+from dispatch_cli.cli.options import matching_names
 from dispatch_cli.cli.output import Output, show
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
-    from dispatch_cli.model.declarations import Step
     from dispatch_cli.trace.selected import Wanted
-
-
-def declared_steps(files: Sequence[str], base: str) -> tuple[Step, ...]:
-    """Registrations of files over an embedded state, each by itself: several may say the same. Errors: InputError."""
-    from dispatch_cli.cli.options import opened_files
-    from dispatch_cli.cli.source_reading import with_documents
-    from dispatch_cli.declarations.loader import load
-    from dispatch_cli.model.reading.problem import InputError
-
-    named = None
-    try:
-        project = project_defaults(files)
-        named = None if project is None else project.privateuse1
-        backend = None if named is None else named.text
-        source = opened_files(SourceOptions(tuple(files), (), None, (base,)))
-        documents = with_documents(source.files, source.reading, None, source.allow_outside, source.bases)
-        loaded = [load([document], bases=(base,), privateuse1=backend) for document in documents]
-    except InputError as error:
-        raise at_setting(error, named) from None
-    return tuple(step for declarations in loaded for step in declarations.own_steps)
 
 
 class TraceAsked(NamedTuple):
@@ -46,20 +23,8 @@ class TraceAsked(NamedTuple):
     only: tuple[str, ...]
     depth: int | None
     explain: int | None
-    kernels: tuple[str, ...]
     limit: int
     full: bool
-
-
-def check_asked(asked: TraceAsked, out: Output) -> None:
-    """Refuse what is wrong whatever the program calls, before it runs."""
-    _check_together(asked, out)
-    for file in asked.kernels:
-        if file == "-":
-            message = "standard input is the program's; give a file, or the recording afterwards."
-            raise click.BadParameter(message, param_hint="'--kernels'")
-        if not Path(file).exists():
-            raise click.BadParameter(f"{file}: there is no such file.", param_hint="'--kernels'")
 
 
 def trace_view(file: str) -> TraceView:
@@ -74,25 +39,24 @@ def trace_view(file: str) -> TraceView:
 
 def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     """Write the answer. Exits with 2 where something is asked for that the recording does not have."""
-    _check_together(asked, out)
+    check_together(asked, out)
     if asked.explain is not None:
         _explain(view, asked.explain, out, asked.full)
         return
     from dispatch_cli.answers.trace.report import trace_report
 
     wanted = _wanted(view, asked)
-    own = declared_steps(asked.kernels, view.known.base) if asked.kernels else None
-    report = trace_report(view, wanted, asked.depth, own)
+    report = trace_report(view, wanted, asked.depth)
     limit = None if asked.full else asked.limit or None
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit}))
 
 
-def _check_together(asked: TraceAsked, out: Output) -> None:
+def check_together(asked: TraceAsked, out: Output) -> None:
     """Refuse options that say nothing beside each other."""
     if asked.explain is not None:
         if out.format == "csv":
             raise click.UsageError("--explain has no format csv.")
-        for option in ("op", "key", "line", "only", "depth", "kernels"):
+        for option in ("op", "key", "line", "only", "depth"):
             if getattr(asked, f"{option}s" if option in ("op", "key", "line") else option):
                 raise click.UsageError(f"--explain shows one call, by its number; it takes no --{option}.")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
-from dispatch_cli.answers.trace.command_answer import TraceAsked, check_asked, show_trace, trace_view
+from dispatch_cli.answers.trace.command_answer import TraceAsked, check_together, show_trace, trace_view
 from dispatch_cli.cli.options import say_note
 from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable
 from dispatch_cli.cli.system import CannotWrite
@@ -53,7 +53,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.trace.launch import RecordingPlace, check_script, command, launch, library_for
     from dispatch_cli.trace.recording import is_recording
 
-    check_asked(asked, out)
+    check_together(asked, out)
     _check_targets(run, out)
     if not run.is_module:
         check_script(run.program[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.trace.findings.report import TraceFinding, TraceFindingKind
@@ -15,12 +15,11 @@ from dispatch_cli.answers.trace.findings.wording import (
     loss_text,
 )
 from dispatch_cli.answers.trace.report import TraceReport, TraceThread, heaviest_lines
-from dispatch_cli.answers.trace.totals import KernelReached, OperatorTotal
+from dispatch_cli.answers.trace.totals import OperatorTotal
 from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, thread_title, tree_lines
 from dispatch_cli.answers.trace.wording import (
     TIMES,
     duration,
-    kernels_sentence,
     missing_sentences,
     path_total,
     seen_sentence,
@@ -58,7 +57,6 @@ def document(report: TraceReport, limit: int | None = None) -> Iterator[Block]:
         yield Gap()
         yield Paragraph(_without_calls(report))
     yield from _operators(report)
-    yield from _kernels(report)
     yield from findings_blocks(report)
 
 
@@ -143,28 +141,6 @@ def _operators(report: TraceReport) -> Iterator[Block]:
         yield Paragraph(f"{len(report.operators) - TOTALS} more operators with fewer calls")
 
 
-def _kernels(report: TraceReport) -> Iterator[Block]:
-    if report.kernels is None:
-        return
-    others = [kernel for kernel in report.kernels if not kernel.calls]
-    yield Gap()
-    yield Paragraph("Kernels of the files", kind=ParagraphKind.SECTION)
-    yield Paragraph(kernels_sentence(report.kernels))
-    if others:
-
-        def places(row: KernelReached, _: bool) -> Inline:
-            return lines(*(str(span) for span in (row.span, *row.also_at) if span is not None), tone=Tone.PLACE)
-
-        columns: list[Column[KernelReached]] = [
-            Column("Did not run", lambda row, _: Run(row.operator or "backend fallback", Tone.HEAD), wraps=False),
-            Column("Key", lambda row, _: row.key, wraps=False),
-            Column("Calls predicted", lambda row, _: f"{row.predicted:,}", right=True),
-            Column("Kernel", lambda row, _: row.kernel),
-            Column("Declared at", places, Narrow.BELOW),
-        ]
-        yield TableBlock(columns, others)
-
-
 def findings_blocks(report: TraceReport) -> Iterator[Block]:
     """The findings of each kind, and what to do about them."""
     if report.counts.shown and not report.findings:
@@ -208,9 +184,7 @@ _OTHER_KEYS = {
 
 
 def sheet(report: TraceReport) -> Sheet:
-    """A row for each line of the trees; where kernels of files are asked about, a row for each of these."""
-    if report.kernels is not None:
-        return _kernel_sheet(report.kernels)
+    """A row for each line of the trees."""
     return Sheet(
         (
             *("thread", "call", "level", "times", "all", "operator", "kernels", "assumed", "end"),
@@ -233,11 +207,4 @@ def sheet(report: TraceReport) -> Sheet:
             for thread in report.threads
             for row in thread.rows
         ),
-    )
-
-
-def _kernel_sheet(kernels: Sequence[KernelReached]) -> Sheet:
-    return Sheet(
-        ("operator", "key", "kernel", "calls", "predicted", "declared_at", "also_at"),
-        ((row.operator, row.key, row.kernel, row.calls, row.predicted, row.span, row.also_at) for row in kernels),
     )

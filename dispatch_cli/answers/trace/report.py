@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import count, groupby
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.trace.findings.report import TraceFinding, trace_findings
-from dispatch_cli.answers.trace.totals import (
-    KernelReached,
-    OperatorTotal,
-    kernels_reached,
-    operator_totals,
-)
+from dispatch_cli.answers.trace.totals import OperatorTotal, operator_totals
 from dispatch_cli.answers.trace.view import TracePath, TraceView
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.model.declarations import Step
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.happened import Difference
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording
@@ -108,7 +102,6 @@ class TraceReport:
     universe: the key layout. embedded: the embedded state by which the calls are explained; None where it is the
     program's own, recorded at its end. seen: which kernels are observed. lines: whether Python lines were recorded.
     not_recorded: why something is missing. threads: the trees, made as they are read.
-    kernels: those of the files that are asked about, and how often each ran; None where no file is.
     """
 
     REPORT: ClassVar[str] = "trace"
@@ -128,16 +121,10 @@ class TraceReport:
     threads: Iterator[TraceThread]
     operators: tuple[OperatorTotal, ...]
     findings: tuple[TraceFinding, ...]
-    kernels: tuple[KernelReached, ...] | None
 
 
-def trace_report(
-    view: TraceView, wanted: Wanted, levels: int | None = None, own: Sequence[Step] | None = None
-) -> TraceReport:
-    """The report of a recording.
-
-    levels: of calls inside of calls, None for all. own: what files register, whose kernels are asked about.
-    """
+def trace_report(view: TraceView, wanted: Wanted, levels: int | None = None) -> TraceReport:
+    """The report of a recording. levels: of calls inside of calls, None for all."""
     recording, head = view.recording, view.recording.head
     chosen = view.select(wanted)
     return TraceReport(
@@ -156,7 +143,6 @@ def trace_report(
         threads=_threads(view, chosen, levels),
         operators=operator_totals(view, chosen),
         findings=trace_findings(view, chosen),
-        kernels=None if own is None else kernels_reached(view, own),
     )
 
 

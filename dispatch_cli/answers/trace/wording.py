@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
-from dispatch_cli.answers.trace.totals import KernelReached, PathTotal
+from dispatch_cli.answers.trace.totals import PathTotal
 from dispatch_cli.answers.trace.view import TracePath
 from dispatch_cli.engine.call.trace import Does, EndKind
 from dispatch_cli.model.calls.call import CallEnd
@@ -160,19 +158,6 @@ def state_sentence(report: TraceReport) -> str:
     if report.embedded is None:
         return "of the program itself, recorded at its end"
     return f"the embedded {report.embedded}: the program's own are not in the recording"
-
-
-def kernels_sentence(kernels: Sequence[KernelReached]) -> str:
-    """Number of kernels that ran, that are only predicted to have run, and that never did."""
-    ran = sum(1 for kernel in kernels if kernel.calls)
-    predicted = sum(1 for kernel in kernels if kernel.predicted and not kernel.calls)
-    counts = [f"{ran} of {plural(len(kernels), 'kernel')} ran"]
-    if predicted:
-        counts.append(f"{predicted} {'is' if predicted == 1 else 'are'} predicted to have run")
-    if never := len(kernels) - ran - predicted:
-        counts.append(f"{never} never ran")
-    more = "; `dispatch-cli trace --verify` observes which run" if predicted else ""
-    return f"{', '.join(counts)}{more}."
 
 
 _ENDS_EARLY = ("limit", "disk", "internal")
