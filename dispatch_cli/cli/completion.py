@@ -69,9 +69,7 @@ def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: st
     if param.name == "key":
         keys = dict.fromkeys(key for base in versions for key in base.universe.keys_by_id)
         return _plain(_starting(keys, incomplete))
-    names = {name for base in versions for name in base.names}
-    higher_order = {operator.name for base in versions for operator in base.higher_order_operators}
-    return _parts(operator_segments([*sorted(names), *sorted(higher_order)], incomplete))
+    return _parts(operator_segments(sorted({name for base in versions for name in base.names}), incomplete))
 
 
 def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:

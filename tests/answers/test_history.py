@@ -88,7 +88,7 @@ def test_runs_at_a_key_cover_every_version_once() -> None:
     names = ["aten::tril", "aten::kthvalue", "aten::align_as", "aten::_flash_attention_forward.quantized"]
     every = versions()
     for key in ("CPU", "Named", "AutocastMAIA", "CompositeExplicitAutograd", "AutogradPrivateUse1", "Dense"):
-        for operator in history_report(every, names, ["cond"], key).operators:
+        for operator in history_report(every, names, key).operators:
             ends = [place for held in operator.at_key for place in (held.first, held.last)]
             places = [every.names.index(version) for version in ends]
             assert places[0] == 0
@@ -96,7 +96,7 @@ def test_runs_at_a_key_cover_every_version_once() -> None:
             assert all(last + 1 == first for last, first in zip(places[1:-1:2], places[2::2], strict=True))
             assert all(first <= last for first, last in zip(places[::2], places[1::2], strict=True))
             absent = {held.first for held in operator.at_key if held.kind is HeldKind.NO_OPERATOR}
-            assert bool(absent) == (not all(every.with_operator(operator.operator, operator.higher_order)))
+            assert bool(absent) == (not all(every.with_operator(operator.operator)))
 
 
 def test_a_python_kernel_is_not_the_one_of_a_cpp_file() -> None:
@@ -132,11 +132,10 @@ def names(*args: str) -> list[str]:
     return [operator["operator"] for operator in data(*args)["operators"]]
 
 
-@pytest.mark.parametrize("text", ["cond", "higher_order.cond", "torch.ops.higher_order.cond"])
-def test_a_higher_order_operator(text: str) -> None:
-    (operator,) = data(text, "CompositeExplicitAutograd")["operators"]
-    assert (operator["operator"], operator["higher_order"], operator["schema"]) == ("cond", True, None)
-    assert [row["function"] for row in operator["at_key"]] == ["torch._higher_order_ops.cond.cond_op_dense"]
+def test_a_higher_order_operator_is_said_to_be_one() -> None:
+    result = call("history", "higher_order.cond")
+    assert result.code == 2
+    assert "It is a higher-order one, which `dispatch-cli diff A B --op NAME` compares." in result.err
 
 
 def test_the_picture_of_many_operators_says_what_the_json_says() -> None:

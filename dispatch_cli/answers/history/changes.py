@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli import bases
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from dispatch_cli.bases import Base
     from dispatch_cli.engine.comparison.operators import Rename
     from dispatch_cli.engine.comparison.slots import SlotChange
-    from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind
     from dispatch_cli.model.schema_part import SchemaPartChange
 
 
@@ -107,16 +105,6 @@ class SlotsRow(NamedTuple):
     causes: tuple[CauseRow, ...]
 
 
-class ImplementationRow(NamedTuple):
-    """An implementation of a higher-order operator that changed. before, after: the functions, None for none."""
-
-    kind: ImplKind
-    name: str
-    change: ChangeKind
-    before: str | None
-    after: str | None
-
-
 class VersionChanges(NamedTuple):
     """Changes from one version (*since*) to the next (*version*).
 
@@ -133,7 +121,6 @@ class VersionChanges(NamedTuple):
     moves: tuple[MoveRow, ...] = ()
     python_kernels: tuple[PythonChange, ...] = ()
     slots: tuple[SlotsRow, ...] = ()
-    implementations: tuple[ImplementationRow, ...] = ()
 
 
 class Versions:
@@ -179,25 +166,13 @@ class Versions:
 
         return renames(self.side(number - 1), self.side(number), name)
 
-    @cached_property
-    def higher_order(self) -> list[dict[str, HigherOrderOperator]]:
-        """The higher-order operators of each state, by name."""
-        all_of = (self.base(number).higher_order_operators for number in range(len(self.names)))
-        return [{operator.name: operator for operator in operators} for operators in all_of]
-
-    def with_operator(self, name: str, higher_order: bool = False) -> tuple[bool, ...]:
+    def with_operator(self, name: str) -> tuple[bool, ...]:
         """True for each of the states that has an operator."""
-        if higher_order:
-            return tuple(name in operators for operators in self.higher_order)
         return tuple(_has(self.base(number).names, name) for number in range(len(self.names)))
 
     def operators(self) -> list[str]:
         """The names of all operators that some state has, sorted."""
         return sorted({name for number in range(len(self.names)) for name in self.base(number).names})
-
-    def higher_order_operators(self) -> list[str]:
-        """The names of all higher-order operators that some state has, sorted."""
-        return sorted({name for operators in self.higher_order for name in operators})
 
 
 def _has(names: Sequence[str], name: str) -> bool:
@@ -206,16 +181,16 @@ def _has(names: Sequence[str], name: str) -> bool:
     return place < len(names) and names[place] == name
 
 
-def changes_in(versions: Versions, name: str, has: Sequence[bool], higher_order: bool) -> Iterator[VersionChanges]:
+def changes_in(versions: Versions, name: str, has: Sequence[bool]) -> Iterator[VersionChanges]:
     """Changes in each version. has: for each version, True if it has the operator."""
     for number in range(1, len(has)):
         version, since = versions.names[number], versions.names[number - 1]
         if has[number] and has[number - 1]:
-            changes = _implementations(versions, number, name) if higher_order else _changed(versions, number, name)
+            changes = _changed(versions, number, name)
             if changes is not None:
                 yield changes._replace(version=version, since=since)
         elif has[number]:
-            yield VersionChanges(version, since, ChangeKind.ADDED, _registered_at(versions, number, name, higher_order))
+            yield VersionChanges(version, since, ChangeKind.ADDED, tuple(versions.view(number, name).kernels))
         elif has[number - 1]:
             yield VersionChanges(version, since, ChangeKind.REMOVED)
 
@@ -231,7 +206,6 @@ def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionC
             moves=tuple(row for row in change.moves if not keys.isdisjoint((*row.old_keys, *row.new_keys))),
             python_kernels=tuple(row for row in change.python_kernels if row.key == key),
             slots=slots,
-            implementations=tuple(row for row in change.implementations if row.name == key),
         )
         # of an operator that both versions have, nothing may be left
         if narrowed.change is not ChangeKind.REPLACED or any(narrowed[3:]):
@@ -241,12 +215,6 @@ def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionC
 def kernel_row(view: KernelView | None) -> VersionKernel | None:
     """A kernel as a row; None for none."""
     return None if view is None else VersionKernel(view.identity.file, view.debug, view.fallthrough)
-
-
-def _registered_at(versions: Versions, number: int, name: str, higher_order: bool) -> tuple[str, ...]:
-    if higher_order:
-        return tuple(impl.name or impl.kind.value for impl in versions.higher_order[number][name].impls)
-    return tuple(versions.view(number, name).kernels)
 
 
 def _changed(versions: Versions, number: int, name: str) -> VersionChanges | None:
@@ -309,18 +277,3 @@ def _cause(cause: SlotCause, views: tuple[OperatorView, OperatorView]) -> CauseR
     if kernels is None or cause.kind is CauseKind.UNIVERSE:
         return CauseRow(cause.kind, cause.key, None)
     return CauseRow(cause.kind, cause.key, kernel_row(kernels[0]))
-
-
-def _implementations(versions: Versions, number: int, name: str) -> VersionChanges | None:
-    from dispatch_cli.engine.comparison.states import compare_higher_order_operator
-
-    change = compare_higher_order_operator(name, *(versions.higher_order[at][name] for at in (number - 1, number)))
-    if change is None:
-        return None
-    rows = []
-    for place, before, after in change.impls:
-        functions = [None if impl is None else impl.kernel for impl in (before, after)]
-        if functions[0] != functions[1]:
-            kind = ChangeKind.ADDED if before is None else ChangeKind.REMOVED if after is None else ChangeKind.REPLACED
-            rows.append(ImplementationRow(place.kind, place.name, kind, *functions))
-    return VersionChanges("", "", ChangeKind.REPLACED, implementations=tuple(rows)) if rows else None

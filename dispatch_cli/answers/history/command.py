@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
 
 
-class _Chosen(NamedTuple):
-    """Names of operators, and of higher-order ones."""
-
-    operators: Sequence[str] = ()
-    higher_order: Sequence[str] = ()
-
-
 @click.command("history", cls=Command)
 @click.argument("operator", metavar="OP", shell_complete=complete_history)
 @click.argument("key", metavar="[KEY]", required=False, shell_complete=complete_history)
@@ -32,9 +25,9 @@ class _Chosen(NamedTuple):
 def command(operator: str, key: str | None, out: Output) -> None:
     """Show an operator over the embedded PyTorch versions: what changed, and in which version.
 
-    OP is an operator or a higher-order operator; of a name with several overloads, and of a glob such as
-    'aten::_flash*', each operator has one line. KEY is a runtime key, an alias key or a functionality: show only what
-    the operator has there, and since when.
+    OP is an operator; of a name with several overloads, and of a glob such as 'aten::_flash*', each operator has one
+    line. KEY is a runtime key, an alias key or a functionality: show only what the operator has there, and since when.
+    `dispatch-cli diff A B --op NAME` compares higher-order operators.
 
     The exit code is 0 also where something changed.
     """
@@ -45,31 +38,23 @@ def command(operator: str, key: str | None, out: Output) -> None:
     versions = Versions([*reversed(bases.names())])
     chosen = _chosen(versions, operator)
     named = None if key is None else _key(versions, key)
-    show(history_report(versions, chosen.operators, chosen.higher_order, named), out)
+    show(history_report(versions, chosen, named), out)
 
 
-def _chosen(versions: Versions, text: str) -> _Chosen:
+def _chosen(versions: Versions, text: str) -> Sequence[str]:
     """The operators that a name or a glob means; exits with 2 when no version has one."""
-    chosen = _found(versions, text)
-    if any(chosen):
-        return chosen
-    hint = as_sentence(_similar([*versions.operators(), *versions.higher_order_operators()], text))
-    raise click.BadParameter(f"no embedded version has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
-
-
-def _found(versions: Versions, text: str) -> _Chosen:
-    """The operators that a name or a glob means; none when no version has one."""
-    from dispatch_cli.answers.shared.selection import may_be_higher_order, select_higher_order, select_names
+    from dispatch_cli.answers.shared.selection import select_higher_order, select_names
     from dispatch_cli.model.names import OperatorName
 
-    if not any(sign in text for sign in "*?["):
-        for name in (text, str(OperatorName.parse_printed(text))):
-            if any(versions.with_operator(name)):
-                return _Chosen([name])
-    chosen = _Chosen(select_names(versions.operators(), text))
-    if may_be_higher_order(text):
-        chosen = chosen._replace(higher_order=select_higher_order(versions.higher_order_operators(), text))
-    return chosen
+    exact = () if any(sign in text for sign in "*?[") else (text, str(OperatorName.parse_printed(text)))
+    name = next((name for name in exact if any(versions.with_operator(name))), None)
+    if chosen := select_names(versions.operators(), text) if name is None else [name]:
+        return chosen
+    hint = _similar(versions.operators(), text)
+    if select_higher_order([operator.name for operator in versions.base(-1).higher_order_operators], text):
+        hint = "it is a higher-order one, which `dispatch-cli diff A B --op NAME` compares"
+    hint = as_sentence(hint)
+    raise click.BadParameter(f"no embedded version has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
 
 
 def _similar(names: Sequence[str], text: str) -> str | None:

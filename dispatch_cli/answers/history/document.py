@@ -109,8 +109,6 @@ def _cells(change: VersionChanges, whole: bool) -> Iterator[_Cells]:
         yield "moved", kernel_text(move.kernel), ", ".join(move.old_keys), ", ".join(move.new_keys), ""
     for python in change.python_kernels:
         yield "python kernel", python.key, python.before or "", python.after or "", ""
-    for impl in change.implementations:
-        yield "implementation", impl.name or impl.kind.value, impl.before or "", impl.after or "", ""
     shown = {id(own[registration.key]) for registration in change.registrations if registration.key in own}
     for row in change.slots:
         if id(row) not in shown:
@@ -164,8 +162,7 @@ def document(report: HistoryReport) -> Iterator[Block]:
 
 
 def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
-    kind = " (higher-order operator)" if operator.higher_order else ""
-    yield Paragraph((Run(operator.operator), Run(kind, Tone.DIM)), kind=ParagraphKind.TITLE)
+    yield Paragraph(operator.operator, kind=ParagraphKind.TITLE)
     yield Paragraph(there(report, operator))
     for line in renamed(operator):
         yield Paragraph(line)
@@ -186,8 +183,6 @@ def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
 
 def _counts(operator: OperatorHistory) -> str:
     """Sentence on the versions with changes of the schema, of registrations and of slots."""
-    if operator.higher_order:
-        return f"Its implementations {_changed_in(operator.registrations_changed_in)}."
     parts = (
         f"Its schema {_changed_in(operator.schema_changed_in)}",
         f"its registrations {_changed_in(operator.registrations_changed_in)}",
@@ -240,7 +235,7 @@ def _events(report: HistoryReport, operator: OperatorHistory) -> Iterator[Matrix
         differences = [_DEFINED] * (is_there and not was_there and number > 0) + [_GONE] * (was_there and not is_there)
         if is_there and was_there and name in changes:
             change = changes[name]
-            registered = change.registrations or change.moves or change.python_kernels or change.implementations
+            registered = change.registrations or change.moves or change.python_kernels
             texts = change.schema is not None and change.schema.old != change.schema.new
             kinds = (
                 (_SCHEMA, texts),
@@ -296,7 +291,6 @@ HELD: list[Column[HeldAtKey]] = [
 
 _ONE_SIDED = ("defined", "gone")
 """Changes of which one side says all."""
-_FUNCTIONS = ("implementation", "python kernel")
 
 
 _OF_FILE = re.compile(r"\b(?:Register(?=[A-Z]))?(\w+?)(?:_\d+)?\.(?:cpp|py)\b")
@@ -308,7 +302,7 @@ def _side(row: ChangeRow, text: str, brief: bool) -> Run:
         return Run("nothing", Tone.DIM)
     if not brief:
         return Run(text)
-    text = short_function(text) if row.what in _FUNCTIONS else _OF_FILE.sub(r"\1", text)
+    text = short_function(text) if row.what == "python kernel" else _OF_FILE.sub(r"\1", text)
     return Run(text.replace(" kernel]", "]").replace("[backend fallback]", "[fallback]"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.history.changes import (
     CauseRow,
@@ -19,18 +19,8 @@ from dispatch_cli.answers.history.changes import (
 )
 from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.operators import Rename
-from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.python.higher_order import Slot
-
-_KINDS = {
-    ChangeKind.ADDED: CauseKind.ADDED,
-    ChangeKind.REMOVED: CauseKind.REMOVED,
-    ChangeKind.REPLACED: CauseKind.REPLACED,
-}
 
 
 class HeldKind(Enum):
@@ -47,9 +37,7 @@ class HeldKind(Enum):
 class HeldAtKey(NamedTuple):
     """Content of an operator's key from version *first* to version *last*.
 
-    rule, source: of a slot: the rule, and the key at which the kernel is registered. kernel: None for none, and of a
-    higher-order operator. function: of a higher-order operator, the implementation. finds: of a higher-order operator,
-    what a call finds at the slot.
+    rule, source: of a slot: the rule, and the key at which the kernel is registered. kernel: None for none.
     causes: what made it another one than before.
     """
 
@@ -59,8 +47,6 @@ class HeldAtKey(NamedTuple):
     rule: Rule | None = None
     source: str | None = None
     kernel: VersionKernel | None = None
-    function: str | None = None
-    finds: Slot | None = None
     causes: tuple[CauseRow, ...] = ()
 
 
@@ -69,18 +55,17 @@ def held_at(
     name: str,
     key: str,
     has: Sequence[bool],
-    higher_order: bool,
     changes: Sequence[VersionChanges],
 ) -> tuple[HeldAtKey, ...]:
     """The runs of versions in which an operator has the same at a key. changes: all of the operator's."""
     changed = {change.version: change for change in changes}
     runs: list[HeldAtKey] = []
     for number, version in enumerate(versions.names):
-        held = _held(versions, number, name, key, has[number], higher_order)
+        held = _held(versions, number, name, key, has[number])
         last = runs[-1] if runs else None
         change = changed.get(version)
-        if last is None or last.kind is not held.kind or _differs(last, held, key, higher_order, change):
-            causes = () if last is None or change is None else _causes(key, last, held, change)
+        if last is None or last.kind is not held.kind or _differs(held.kind, key, change):
+            causes = () if last is None or change is None else _causes(key, change)
             runs.append(held._replace(causes=causes))
         else:
             known = held if held.kernel is None or held.kernel.file or last.kernel is None else last
@@ -88,15 +73,13 @@ def held_at(
     return tuple(runs)
 
 
-def _held(versions: Versions, number: int, name: str, key: str, there: bool, higher_order: bool) -> HeldAtKey:
+def _held(versions: Versions, number: int, name: str, key: str, there: bool) -> HeldAtKey:
     version = versions.names[number]
     universe = versions.base(number).universe
     if not there:
         return HeldAtKey(version, version, HeldKind.NO_OPERATOR)
     if key not in universe.slot and key not in universe.aliases and key not in universe.per_backend:
         return HeldAtKey(version, version, HeldKind.NO_KEY)
-    if higher_order:
-        return _higher_order(versions, number, name, key)
     view = versions.view(number, name)
     if key not in universe.slot:
         kernels = view.kernels.get(key)
@@ -107,38 +90,18 @@ def _held(versions: Versions, number: int, name: str, key: str, there: bool, hig
     return HeldAtKey(version, version, HeldKind.SLOT, decision.rule, decision.source, kernel_row(slot.kernel))
 
 
-def _higher_order(versions: Versions, number: int, name: str, key: str) -> HeldAtKey:
-    from dispatch_cli.engine.python.higher_order import HigherOrderTable
-
-    version, operator = versions.names[number], versions.higher_order[number][name]
-    side = versions.side(number)
-    table = HigherOrderTable(side.universe, operator, side.dispatcher.fallback_bits)
-    if key not in side.universe.slot:
-        impl = table.kernels.get(key)
-        return HeldAtKey(version, version, HeldKind.REGISTRATION, function=None if impl is None else impl.kernel)
-    entry = table.entry(key)
-    decision, function = entry.decision, None if entry.impl is None else entry.impl.kernel
-    return HeldAtKey(version, version, HeldKind.SLOT, decision.rule, decision.source, None, function, entry.slot)
-
-
-def _differs(last: HeldAtKey, held: HeldAtKey, key: str, higher_order: bool, change: VersionChanges | None) -> bool:
+def _differs(kind: HeldKind, key: str, change: VersionChanges | None) -> bool:
     """True if the content is another one, as the comparison of the two versions says."""
-    if higher_order:
-        return last[3:-1] != held[3:-1]
     if change is None or change.change is not ChangeKind.REPLACED:
         return False
-    if held.kind is HeldKind.SLOT:
+    if kind is HeldKind.SLOT:
         return any(key in row.keys.keys for row in change.slots)
     moved = any(key in (*row.old_keys, *row.new_keys) for row in change.moves)
     return moved or any(row.key == key and row.change is not ChangeKind.BENEATH for row in change.registrations)
 
 
-def _causes(key: str, last: HeldAtKey, held: HeldAtKey, change: VersionChanges) -> tuple[CauseRow, ...]:
-    for row in change.slots:
-        if key in row.keys.keys:
-            return row.causes
-    sources = {last.source, held.source, key}
-    return tuple(CauseRow(_KINDS[row.change], row.name, None) for row in change.implementations if row.name in sources)
+def _causes(key: str, change: VersionChanges) -> tuple[CauseRow, ...]:
+    return next((row.causes for row in change.slots if key in row.keys.keys), ())
 
 
 class HistoryVersion(NamedTuple):
@@ -158,17 +121,16 @@ class VersionRun(NamedTuple):
 class OperatorHistory(NamedTuple):
     """An operator over versions.
 
-    schema: in the last version that has it; None of a higher-order operator, and of one without a schema.
+    schema: in the last version that has it; None of one without a schema.
     versions: those that have it. or_earlier: the oldest version has it, so that it may be older than that.
-    schema_changed_in, registrations_changed_in, slots_changed_in: the versions in which these changed; of a
-    higher-order operator, implementations are its registrations. Python kernels are registrations, too.
+    schema_changed_in, registrations_changed_in, slots_changed_in: the versions in which these changed. Python kernels
+    are registrations, too.
     renames: what it may have been called before, or may be called since. overloads: of an operator that is gone, the
     overloads of its name that the newest version has.
     changes: of the versions in which something changed; with a key, what concerns it. at_key: what it has at the key.
     """
 
     operator: str
-    higher_order: bool
     schema: str | None
     versions: tuple[VersionRun, ...]
     or_earlier: bool
@@ -192,49 +154,35 @@ class HistoryReport:
     operators: tuple[OperatorHistory, ...]
 
 
-def history_report(
-    versions: Versions,
-    names: Sequence[str],
-    higher_order: Sequence[str] = (),
-    key: str | None = None,
-) -> HistoryReport:
-    """The histories of operators, by name, that some of the versions have; then those of higher-order operators."""
+def history_report(versions: Versions, names: Sequence[str], key: str | None = None) -> HistoryReport:
+    """The histories of operators, by name, that some of the versions have."""
     descriptions = (versions.base(number).description for number in range(len(versions.names)))
     return HistoryReport(
         versions=tuple(HistoryVersion(description.name, description.torch) for description in descriptions),
         key=key,
-        operators=(
-            *(_history(versions, name, False, key) for name in names),
-            *(_history(versions, name, True, key) for name in higher_order),
-        ),
+        operators=tuple(_history(versions, name, key) for name in names),
     )
 
 
-def _history(versions: Versions, name: str, higher_order: bool, key: str | None) -> OperatorHistory:
-    has = versions.with_operator(name, higher_order)
-    changes = tuple(changes_in(versions, name, has, higher_order))
-    renamed: tuple[Rename, ...] = ()
-    if not higher_order:
-        ends = [number for number in range(1, len(has)) if has[number] != has[number - 1]]
-        renamed = tuple(rename for number in ends for rename in versions.renames(number, name))
+def _history(versions: Versions, name: str, key: str | None) -> OperatorHistory:
+    has = versions.with_operator(name)
+    changes = tuple(changes_in(versions, name, has))
+    ends = [number for number in range(1, len(has)) if has[number] != has[number - 1]]
     last = max(number for number, there in enumerate(has) if there)
     return OperatorHistory(
         operator=name,
-        higher_order=higher_order,
-        schema=None if higher_order else versions.view(last, name).schema,
+        schema=versions.view(last, name).schema,
         versions=tuple(_runs(versions.names, has)),
         or_earlier=has[0],
         schema_changed_in=tuple(row.version for row in changes if row.schema and row.schema.old != row.schema.new),
         registrations_changed_in=tuple(
-            row.version
-            for row in changes
-            if row.registrations or row.moves or row.python_kernels or row.implementations
+            row.version for row in changes if row.registrations or row.moves or row.python_kernels
         ),
         slots_changed_in=tuple(row.version for row in changes if row.slots),
-        renames=renamed,
-        overloads=() if has[-1] or higher_order else _overloads(versions, name),
+        renames=tuple(rename for number in ends for rename in versions.renames(number, name)),
+        overloads=() if has[-1] else _overloads(versions, name),
         changes=changes if key is None else tuple(concerning(changes, key)),
-        at_key=() if key is None else held_at(versions, name, key, has, higher_order, changes),
+        at_key=() if key is None else held_at(versions, name, key, has, changes),
     )
 
 

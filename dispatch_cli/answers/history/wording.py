@@ -86,11 +86,9 @@ def held_text(held: HeldAtKey) -> str:
     if held.kind is HeldKind.NO_KEY:
         return "the key does not exist"
     if held.kind is HeldKind.REGISTRATION:
-        return held.function or kernel_text(held.kernel) or "nothing is registered"
+        return kernel_text(held.kernel) or "nothing is registered"
     assert held.rule is not None
-    if held.finds is None:
-        return answer_text(VersionAnswer(held.rule, held.source, held.kernel))
-    return held.function or held.finds.value.replace("-", " ")
+    return answer_text(VersionAnswer(held.rule, held.source, held.kernel))
 
 
 _CAUSES = {

@@ -137,17 +137,12 @@ def _name(spot: Spot) -> str:
     return f"{HIGHER_ORDER_NAMESPACE}::{spot.higher_order}"
 
 
-def history_answer(spot: Spot, versions: Versions | None = None) -> PaneAnswer | None:
-    """An operator over the embedded versions; None where none has it. versions: those, where they are open already."""
-    versions = every_version() if versions is None else versions
-    if spot.operator is not None:
-        name = str(spot.operator)
-        if any(versions.with_operator(name)):
-            return PaneAnswer(history_report(versions, [name]), ("history", name))
-    elif spot.higher_order is not None and spot.higher_order in versions.higher_order_operators():
-        name = f"{HIGHER_ORDER_NAMESPACE}::{spot.higher_order}"
-        return PaneAnswer(history_report(versions, (), [spot.higher_order]), ("history", name))
-    return None
+def history_answer(spot: Spot, versions: Versions) -> PaneAnswer | None:
+    """An operator over the embedded versions; None where none has it, and for a higher-order one."""
+    if spot.operator is None or not any(versions.with_operator(str(spot.operator))):
+        return None
+    name = str(spot.operator)
+    return PaneAnswer(history_report(versions, [name]), ("history", name))
 
 
 def every_version(step: Step | None = None) -> Versions:
@@ -156,5 +151,4 @@ def every_version(step: Step | None = None) -> Versions:
     if step is not None:
         step(f"Opening {len(versions.names)} embedded versions…")
         versions.operators()  # their lists of names are read now
-        versions.higher_order_operators()
     return versions

@@ -44,7 +44,8 @@ class HistoryPane(Pane):
         self._versions, spot = versions, self._spot
         answer = history_answer(spot, versions)
         if answer is None:
-            self._say(f"No embedded version has {spot.operator or spot.higher_order or 'an operator'}.")
+            has_none = f"No embedded version has {spot.operator or 'an operator'}."
+            self._say(has_none if spot.higher_order is None else "There is no history of higher-order operators.")
         else:
             self.view.show(history_documents.document(answer.report))
         self.answered(answer)
