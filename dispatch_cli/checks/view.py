@@ -251,13 +251,13 @@ class View(Files):
 
         They are in the order of the enum, whatever the order in which the kernels were registered.
         """
-        keys = {kernel.dispatch_key for kernel in self._declared_python_kernels.get(name, ())}
+        keys = {kernel.dispatch_key for kernel in self.declared_python_kernels.get(name, ())}
         keys.update(self.state.captured_python_kernels(str(name)))
         return tuple(sorted(keys, key=self.universe.ids.__getitem__))
 
     def declares_python_kernels(self, name: OperatorName) -> bool:
         """True if a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""
-        return any(kernel.by is not Registrant.PYTORCH for kernel in self._declared_python_kernels.get(name, ()))
+        return any(kernel.by is not Registrant.PYTORCH for kernel in self.declared_python_kernels.get(name, ()))
 
     # what the files say
 
@@ -304,7 +304,8 @@ class View(Files):
         return header
 
     @cached_property
-    def _declared_python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
+    def declared_python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
+        """The kernels of the Python dispatcher that files declare, by operator."""
         by_operator: dict[OperatorName, list[PythonKernel]] = {}
         for kernel in self.state.declarations.python_kernels:
             by_operator.setdefault(kernel.operator, []).append(kernel)
