@@ -78,7 +78,7 @@ findings in 2.15 and 2.4 are:
 |---|---|---|---|
 | `overridden-kernel` | 3 | 0 | `aten::bmm` has two kernels at CUDA |
 | `unused-registration` | 2 | 1 | the kernel of `aten::max_pool2d` at Autograd fills no slot |
-| `autograd-only` | 1, and 8 infos | 3, and 9 infos | `export::access_subclass_inner_tensor` cannot run in inference mode |
+| `autograd-only` | 1 | 3 | `export::access_subclass_inner_tensor` cannot run in inference mode |
 | `no-autograd-kernel` (info) | 13 | 8 | `aten::avg_pool1d.out` |
 | `order-sensitive` (info) | 6 | 6 | `aten::linear`: another order of registrations leaves AutogradNestedTensor stale |
 | `sibling-disagreement` (info) | 24 | 23 | `x.cos_()` of a nested tensor has no kernel, where `x.cos()` has one |

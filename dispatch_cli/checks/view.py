@@ -21,7 +21,7 @@ from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.built import BuiltLibrary
-from dispatch_cli.model.declarations import Define, Implement, PythonKernel, Registrant
+from dispatch_cli.model.declarations import Define, Implement, PythonKernel
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -254,10 +254,6 @@ class View(Files):
         keys = {kernel.dispatch_key for kernel in self.declared_python_kernels.get(name, ())}
         keys.update(self.state.captured_python_kernels(str(name)))
         return tuple(sorted(keys, key=self.universe.ids.__getitem__))
-
-    def declares_python_kernels(self, name: OperatorName) -> bool:
-        """True if a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""
-        return any(kernel.by is not Registrant.PYTORCH for kernel in self.declared_python_kernels.get(name, ()))
 
     # what the files say
 

@@ -33,11 +33,6 @@ QUANTIZED = {
     for kind in ("gru", "lstm")
     for overload in ("data", "data_legacy", "input", "input_legacy")
 }
-PYTHON_KERNELS = {
-    *("aten::cudnn_batch_norm", "aten::hardshrink", "aten::multi_margin_loss"),
-    *("aten::multilabel_margin_loss_forward", "aten::softshrink", "aten::upsample_bicubic2d"),
-    *("aten::upsample_bilinear2d",),
-}
 EXPECTED = {
     "torch-2.15": {
         "overridden-kernel warning": {"aten::bmm", "aten::linalg_polar", "aten::linalg_polar.out"},
@@ -51,7 +46,6 @@ EXPECTED = {
             "aten::upsample_nearest2d.vec_out",
         },
         f"{ALONE} warning": {"export::access_subclass_inner_tensor"},
-        f"{ALONE} info": {*PYTHON_KERNELS, "aten::miopen_batch_norm"},
     },
     "torch-2.4": {
         UNUSED: {"aten::max_pool2d"},
@@ -61,7 +55,6 @@ EXPECTED = {
             "_c10d_functional_autograd::all_to_all_single",
             "_c10d_functional_autograd::reduce_scatter_tensor",
         },
-        f"{ALONE} info": {*PYTHON_KERNELS, "aten::rrelu_with_noise", "aten::rrelu_with_noise_"},
     },
 }
 

@@ -23,9 +23,7 @@ Reported are
   reported. Without a declaration they are infos: most of those above CompositeExplicitAutograd add the derivative that
   this kernel lacks, and redispatch to it, and a kernel at CompositeImplicitAutograd computes the same result. If
   another key of the backend has a kernel, such as SparseCPU, only autograd kernels declared to compute the result are
-  reported;
-- as info, operators for which the Python dispatcher has a kernel at Autograd, but none at CompositeImplicitAutograd or
-  at a backend: it is used with gradients and not in inference mode, as with `aten::hardshrink`.
+  reported.
 
 Bad, because nothing is registered at CPU:
 
@@ -52,16 +50,6 @@ dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
     dispatch: {CompositeImplicitAutograd: op_math, AutogradXLA: op_xla}
-```
-
-Bad, because inference mode skips the Python decomposition:
-
-```yaml
-dispatch: 1
-operators:
-  - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CPU: op_cpu, Autograd: op_autograd}
-    python_dispatch: {Autograd: op_decomposition}
 ```
 
 Good:
@@ -97,9 +85,8 @@ redispatches to. Register a kernel that computes the result at the backend as we
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
-from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import kernel_words, keys_text
@@ -117,7 +104,7 @@ TIP = f"register a decomposition at {CATCH_ALL}; for an autograd kernel, add the
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every operator with kernels at autograd keys and none of its own below, in C++ or in Python."""
+    """A finding for every operator with kernels at autograd keys and none of its own below."""
     universe = view.universe
     autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
     ends = [key for key in backend_keys(universe) if universe.runtime_parts[key][1] != META]
@@ -129,7 +116,6 @@ def find(view: View) -> Iterator[Finding]:
                 yield from (_alone(view, name, above) for name in defined if view.concerns(name, above))
         elif above and view.has_files:
             yield from (finding for name in pattern.operators for finding in _skipped(view, pattern, name, above))
-    yield from _in_python(view, autograd, {*ends, *COMPOSITE})
 
 
 def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
@@ -227,25 +213,6 @@ def _below(view: View, pattern: Pattern, key: str) -> list[str]:
         if pattern.decision(above).source == key:
             sources[source] = None
     return list(sources)
-
-
-def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Finding]:
-    for name in view.operators:
-        if view.has_files and not view.declares_python_kernels(name):
-            continue
-        keys = view.python_keys(name)
-        above = [key for key in keys if key in autograd]
-        if above and below.isdisjoint(keys):
-            yield CHECK.finding(
-                f"{name}: inference mode skips the Python dispatcher's kernel at {keys_text(above)}, and "
-                "no backend key has one",
-                name,
-                above[0],
-                details=(("Python kernels at", ", ".join(keys)),),
-                tip=f"register the Python kernel at {CATCH_ALL} as well",
-                subject="python",
-                severity=Severity.INFO,
-            )
 
 
 CHECK = Check.of(find, __doc__, "DC205", Severity.WARNING, lacks=MissingPart.KERNEL)

@@ -12,8 +12,8 @@ users are affected, not only those of the library.
 
 Operators without tensor arguments, such as `aten::empty.memory_format`, are not reported: no tensor brings the bit.
 
-Over a state of PyTorch, kernels that a file adds to operators on PyTorch's list are reported as infos, each to be
-looked at; most of them are views and constructors, which only have to pass the bit on.
+Kernels that a file adds to operators on PyTorch's list are not reported: most of these are views and constructors,
+which only have to pass the bit on.
 
 Bad, because the kernels of other libraries get unmaterialised tensors as well:
 
@@ -55,28 +55,21 @@ BITS = {"Conjugate": "conjugated", "Negative": "negated", "ZeroTensor": "zero"}
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every such fallthrough by a file, and for every kernel by a file that one of PyTorch's reaches."""
+    """A finding for every such fallthrough by a file."""
     backends = frozenset(backend_keys(view.universe))
     for pattern in view.patterns:
         bits = [key for key in pattern.keys if key in BITS and key in pattern.fallthrough]
         kernels = [key for key in pattern.keys if key in backends and key not in pattern.fallthrough]
         if bits and view.own:
             for name in pattern.operators:
-                if name in view.own and view.takes_tensors(name) is not False:
-                    yield from _of_operator(view, name, bits, kernels)
+                active = view.active(name)
+                written = [key for key in bits if view.is_written(active[key])]
+                if written and name in view.own and view.takes_tensors(name) is not False:
+                    foreign = [key for key in kernels if not view.is_written(active[key])]
+                    yield _finding(view, name, active, written, foreign)
 
 
-def _of_operator(view: View, name: OperatorName, bits: list[str], kernels: list[str]) -> Iterator[Finding]:
-    active = view.active(name)
-    written_bits = [key for key in bits if view.is_written(active[key])]
-    written_kernels = [key for key in kernels if view.is_written(active[key])]
-    if written_bits:
-        yield _by_a_file(view, name, active, written_bits, [key for key in kernels if key not in written_kernels])
-    elif written_kernels:
-        yield _by_pytorch(view, name, active, bits, written_kernels)
-
-
-def _by_a_file(
+def _finding(
     view: View, name: OperatorName, active: Mapping[str, Registration], bits: list[str], foreign: list[str]
 ) -> Finding:
     others = f" (including those of other libraries at {keys_text(foreign)})" if foreign else ""
@@ -90,29 +83,11 @@ def _by_a_file(
         details=(("keys", ", ".join(bits)), *((("kernels of others", ", ".join(foreign)),) if foreign else ())),
         related=[(f"the kernel at {key}", place) for key, place in places],
         tip="remove the fallthrough unless every kernel of the operator handles the bit",
-        severity=Severity.WARNING,
         slots=[(name, key) for key in bits],
         fix=tuple(
             Edit(Action.REMOVE, name, key, kernel=active[key].kernel.debug, span=active[key].kernel.span)
             for key in bits
         ),
-    )
-
-
-def _by_pytorch(
-    view: View, name: OperatorName, active: Mapping[str, Registration], bits: list[str], kernels: list[str]
-) -> Finding:
-    kernel = active[kernels[0]].kernel
-    return CHECK.finding(
-        f"{name} ({_whose(view, name)}) falls through at {_listed(bits)}: the kernel {kernel.debug} at "
-        f"{keys_text(kernels)} {_outcome(bits)}",
-        name,
-        kernels[0],
-        span=kernel.span,
-        mark=kernels[0],
-        details=(("keys", ", ".join(bits)),),
-        tip="make sure that the kernel handles or resolves the bit; a kernel that only makes a view passes it on",
-        severity=Severity.INFO,
     )
 
 
