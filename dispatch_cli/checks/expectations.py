@@ -6,11 +6,11 @@ different answers in them. A file of a few kilobytes can ask for hours of work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from dispatch_cli.checks.text import kernel_words, wanted_words
+from dispatch_cli.checks.text import kernel_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Decision, Rule
@@ -19,7 +19,6 @@ from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.calls.support import Promise
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import InputError, Problem
-from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.glob import glob_pattern
 
 COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
@@ -52,10 +51,10 @@ def matches(text: str, globs: tuple[str, ...]) -> bool:
 
 
 class Held(NamedTuple):
-    """Content of a slot, or of another place of a higher-order operator, as guards see it.
+    """Content of a slot, as guards see it.
 
     names: of its kernel; those of the Python function that it was made of, too. function: its identity, as PyTorch
-    compares kernels. words: all of this in a sentence. entry: of a slot. span: of a higher-order implementation.
+    compares kernels. words: all of this in a sentence.
     """
 
     rule: Rule
@@ -63,14 +62,13 @@ class Held(NamedTuple):
     falls_through: bool
     function: Hashable
     words: str
-    entry: TableEntry | None = None
-    span: Span | None = None
+    entry: TableEntry
 
 
 class Ended(NamedTuple):
     """End of a call, as guards see it. ran: the last kernel, unless the call raises. key: the last slot.
 
-    words: the same after ``it``. entry, span: as of `Held`.
+    words: the same after ``it``. entry: of the last slot.
     """
 
     kind: EndKind
@@ -78,8 +76,7 @@ class Ended(NamedTuple):
     key: str | None
     error: str | None
     words: str
-    entry: TableEntry | None = None
-    span: Span | None = None
+    entry: TableEntry | None
 
 
 def holds(want: Expectation, held: Held, at: Callable[[str], Held]) -> bool:
@@ -130,16 +127,14 @@ def call_ends(want: Expectation, ended: Ended) -> bool:
 class Violation(NamedTuple):
     """Violation of a guard by one operator.
 
-    keys: the slots, or the modes and so on, that hold the same; none where a call is meant that did not get as far.
-    wanted: the expectations that do not hold, in words. found: what is there, in words. entry: what fills the first
-    slot. span: where the implementation of a higher-order operator is declared.
+    keys: the slots that hold the same; none where a call is meant that did not get as far. wanted: the expectations
+    that do not hold, in words. found: what is there, in words. entry: what fills the first slot.
     """
 
     keys: tuple[str, ...]
     wanted: str
     found: str
     entry: TableEntry | None = None
-    span: Span | None = None
 
     @property
     def key(self) -> str | None:
@@ -166,25 +161,6 @@ class GuardBudget:
             message = f"the {what} up to here need more comparisons and simulated calls than one run makes"
             hint = f"let {what} name fewer operators and keys, or check them in several runs with --guards FILE"
             raise InputError((Problem("too-many-comparisons", message, guard.span, hint=hint),))
-
-
-_Place = TypeVar("_Place")
-
-
-def violations(
-    wants: Iterable[Expectation],
-    places: Iterable[tuple[Held, _Place]],
-    at: Callable[[str], Held],
-    names: Callable[[Sequence[_Place]], tuple[str, ...]],
-) -> Iterator[Violation]:
-    """Violations at some places, those for one reason together. at: content of a slot. names: of places."""
-    by_reason: dict[tuple[str, str, Span | None], tuple[Held, list[_Place]]] = {}
-    for held, place in places:
-        wanted = " and ".join([wanted_words(want) for want in wants if not holds(want, held, at)])
-        if wanted:
-            by_reason.setdefault((wanted, held.words, held.span), (held, []))[1].append(place)
-    for (wanted, words, span), (held, own) in by_reason.items():
-        yield Violation(names(own), wanted, words, held.entry, span)
 
 
 class Cells:

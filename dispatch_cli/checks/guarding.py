@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 
 from dispatch_cli.checks.expectations import (
@@ -18,7 +18,6 @@ from dispatch_cli.checks.expectations import (
     Violation,
     call_ends,
     holds,
-    violations,
 )
 from dispatch_cli.checks.text import (
     call_words,
@@ -27,41 +26,17 @@ from dispatch_cli.checks.text import (
     kernel_text,
     wanted_call_words,
     wanted_words,
-    without_hint,
 )
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
-from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.call import CallError
-from dispatch_cli.model.calls.guard import Guard, GuardedCall, GuardField
-from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.calls.guard import Guard, GuardField
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.glob import glob_pattern, is_glob
 
-AnyOperator = OperatorName | HigherOrderOperator
 
-
-def held_at(state: State, operator: HigherOrderOperator, place: ImplPlace) -> Held:
-    """Content of a place. At a dispatch key the rule is that of ``resolve_key``; elsewhere, kernel or missing."""
-    answer = answer_at(state.higher_order_table(operator), place, state.modes)
-    impl, falls_through = answer.impl, answer.found is AtPlace.FALLTHROUGH
-    rule = Rule.MISSING if impl is None else Rule.KERNEL
-    if answer.decision is not None:
-        rule = answer.decision.rule
-    if falls_through:
-        words = "a fallthrough"
-    elif impl is None:
-        words = f"nothing ({rule.value}{', not used by higher-order operators' if rule is Rule.FALLBACK else ''})"
-    else:
-        words = f"{impl.kernel} by rule {rule.value}"
-    names = () if impl is None else (impl.kernel,)
-    return Held(rule, names, falls_through, impl, words, span=None if impl is None else impl.span)
-
-
-def call_violation(state: State, guard: Guard, operator: AnyOperator, budget: GuardBudget) -> Violation | None:
+def call_violation(state: State, guard: Guard, operator: OperatorName, budget: GuardBudget) -> Violation | None:
     """Violation of a guard by the call of an operator; None where the call is as the guard wants it, or there is none.
 
     Errors: InputError when the calls are too much work.
@@ -70,8 +45,10 @@ def call_violation(state: State, guard: Guard, operator: AnyOperator, budget: Gu
     if call is None:
         return None
     budget.spend(OF_HOP, guard)
+    from dispatch_cli.engine.call.simulate import simulate
+
     try:
-        simulated = _simulated(state, operator, call)
+        simulated = simulate(state, operator, call.tensors, call.contexts, options=call.options)
     except CallError as error:
         return Violation((), f"a call with {call_words(call)}", f"cannot be made: {error.message}")
     budget.spend(len(simulated.hops) * OF_HOP, guard)
@@ -79,40 +56,18 @@ def call_violation(state: State, guard: Guard, operator: AnyOperator, budget: Gu
     wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, ended)]
     if not wanted:
         return None
-    slots = () if ended.key is None else (ended.key,)
-    return Violation(slots, wanted_call_words(wanted, call), ended.words, ended.entry, ended.span)
+    return Violation(
+        () if ended.key is None else (ended.key,), wanted_call_words(wanted, call), ended.words, ended.entry
+    )
 
 
-def _simulated(state: State, operator: AnyOperator, call: GuardedCall) -> Call | HigherOrderCall:
-    """The call. Errors: CallError where it cannot be made."""
-    if isinstance(operator, OperatorName):
-        from dispatch_cli.engine.call.simulate import simulate
-
-        return simulate(state, operator, call.tensors, call.contexts, options=call.options)
-    from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-
-    if call.options.given:
-        raise CallError("a higher-order operator has no schema", str(call.options))
-    return simulate_higher_order(state, operator, call.tensors, call.contexts)
-
-
-def _ended(call: Call | HigherOrderCall) -> Ended:
+def _ended(call: Call) -> Ended:
     end = call.end
-    is_error = end.kind is EndKind.ERROR
     error = None if end.error is None else first_line(end.error.text)
-    if isinstance(call, Call):
-        last = call.hops[-1] if call.hops else None
-        ran = None if last is None or is_error else kernel_text(call)
-        key, entry = (None, None) if last is None else (last.slot, last.live)
-        return Ended(end.kind, ran, key, error, end_words(call), entry)
-    hop = call.hops[-1]
-    kernel, span = (None, None) if hop.impl is None else (hop.impl.kernel, hop.impl.span)
-    words = f"ends in {kernel or 'nothing'} at {hop.key}"
-    if error is not None:
-        words = f"raises {without_hint(error)}"
-    elif end.handler is not None:
-        words = f"ends in the {end.handler.kind.value} {end.handler.name}"
-    return Ended(end.kind, None if is_error else kernel, hop.key, error, words, span=span)
+    last = call.hops[-1] if call.hops else None
+    ran = None if last is None or end.kind is EndKind.ERROR else kernel_text(call)
+    key, entry = (None, None) if last is None else (last.slot, last.live)
+    return Ended(end.kind, ran, key, error, end_words(call), entry)
 
 
 class Guards:
@@ -139,25 +94,9 @@ class Guards:
             self._operators[guard.ops] = matches
         return matches
 
-    def higher_order(self, guard: Guard) -> tuple[HigherOrderOperator, ...]:
-        """The higher-order operators that a guard is about, as far as the view lets it."""
-        operators = dict.fromkeys(operator for glob in guard.ops for operator in self._higher_order_matching(glob))
-        guarded = self._view.guarded
-        return tuple(operator for operator in operators if guarded is None or OperatorName(operator.name) in guarded)
-
-    def _higher_order_matching(self, glob: str) -> tuple[HigherOrderOperator, ...]:
-        """Higher-order operators by name, or by a glob that begins with their namespace: ``*`` alone finds none."""
-        namespace, sign, rest = glob.rpartition("::")
-        if namespace != (HIGHER_ORDER_NAMESPACE if sign else "") or (not sign and is_glob(rest)):
-            return ()
-        match = glob_pattern(rest).match
-        return tuple(item for item in self._view.state.higher_order_operators if item.name == rest or match(item.name))
-
     def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
         """The globs of a guard that match nothing: the word for what they should match, and the glob."""
         for glob in guard.ops:
-            if self._higher_order_matching(glob):
-                continue
             if not self._matching(glob) and not self._is_conditional(glob):
                 yield "operator", glob
         for glob in guard.keys:
@@ -170,43 +109,30 @@ class Guards:
         for name in self.operators(guard):
             if broken := tuple(self._of_operator(guard, name, slots)):
                 yield name, broken
-        for operator in self.higher_order(guard):
-            if broken := tuple(self._of_higher_order(guard, operator)):
-                yield OperatorName(operator.name), broken
 
     def _of_operator(self, guard: Guard, name: OperatorName, slots: int) -> Iterator[Violation]:
-        """Violations by an operator. slots: those that the guard is about, as bits."""
+        """Violations by a call, by the backends that should have the operator, and by slots. slots: as bits."""
+        self._budget.spend(OF_OPERATOR, guard)
+        violation = call_violation(self._view.state, guard, name, self._budget)
+        if violation is not None:
+            yield violation
         table, cells = self._cells.of(name)
 
         def at(key: str) -> Held:
             return self._cells.held(table[key])
 
-        yield from self._of_whole(guard, name, at)
-        wants = [want for want in guard.wants if want.field in OF_SLOTS]
-        places = ((held, bits) for part, held in cells if wants and (bits := part & slots))
-        yield from violations(wants, places, at, lambda parts: self._cells.keys(sum(parts)))
-
-    def _of_higher_order(self, guard: Guard, operator: HigherOrderOperator) -> Iterator[Violation]:
-        def at(place: ImplPlace) -> Held:
-            return held_at(self._view.state, operator, place)
-
-        def at_key(key: str) -> Held:
-            return at(ImplPlace(ImplKind.DISPATCH, key))
-
-        yield from self._of_whole(guard, operator, at_key)
-        wants = [want for want in guard.wants if want.field in OF_SLOTS]
-        places = (*(ImplPlace(ImplKind.DISPATCH, key) for key in self.keys(guard)), *guard.places) if wants else ()
-        yield from violations(wants, ((at(place), place.name) for place in places), at_key, tuple)
-
-    def _of_whole(self, guard: Guard, operator: AnyOperator, at: Callable[[str], Held]) -> Iterator[Violation]:
-        """Violations by a call, and by the backends that should have the operator. at: content of a slot."""
-        self._budget.spend(OF_OPERATOR, guard)
-        violation = call_violation(self._view.state, guard, operator, self._budget)
-        if violation is not None:
-            yield violation
         for want in guard.wants:
             if want.field is GuardField.BACKEND and not holds(want, held := at(want.texts[0]), at):
-                yield Violation(want.texts, wanted_words(want), held.words, held.entry, held.span)
+                yield Violation(want.texts, wanted_words(want), held.words, held.entry)
+        wants = [want for want in guard.wants if want.field in OF_SLOTS]
+        by_reason: dict[tuple[str, str], tuple[Held, int]] = {}
+        for part, held in cells if wants else ():
+            wanted = " and ".join([wanted_words(want) for want in wants if part & slots and not holds(want, held, at)])
+            if wanted:
+                first, bits = by_reason.get((wanted, held.words), (held, 0))
+                by_reason[wanted, held.words] = first, bits | (part & slots)
+        for (wanted, words), (held, bits) in by_reason.items():
+            yield Violation(self._cells.keys(bits), wanted, words, held.entry)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard is about, in runtime order."""

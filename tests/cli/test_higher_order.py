@@ -1,4 +1,4 @@
-"""Higher-order operators on the command line: table, resolve, explain, checks and guards."""
+"""Higher-order operators on the command line: table, resolve, explain and checks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_errors_that_no_rule_can_raise(tmp_path: Path, rule: str, message: str) 
     assert (result.code, message in result.err, "a.yaml:3:" in result.err) == (2, True, True)
 
 
-# Explanations, checks and guards.
+# Explanations and checks.
 
 
 HOPS = """\
@@ -192,48 +192,3 @@ def test_checks_choose_count_and_suppress() -> None:
     assert (report["operators"], [finding["check"] for finding in report["findings"]]) == (2, ["higher-order-mode"])
     assert [finding["check"] for finding in report["suppressed"]] == ["higher-order-autograd"]
     assert report["findings"][0]["operator"] == "half"
-
-
-GUARDS = """\
-dispatch: 1
-extends: [./hops.yaml]
-guards:
-  - {op: whole, mode: [FakeTensorMode, ProxyTorchDispatchMode], rule: kernel}
-  - {op: whole, mode: FakeTensorMode, transform: Vmap, kernel: "whole_*"}
-  - {op: whole, subclass: MyTensor, not: missing, not_kernel: other}
-  - {op: whole, key: Autograd, kernel: autograd_not_implemented}
-  - {op: whole, key: AutocastCPU, fallthrough: true}
-  - {op: whole, key: CPU, same_as: CUDA}
-  - {op: whole, backend: PrivateUse1}
-  - {op: whole, tensors: [cpu], contexts: [mode=FakeTensorMode], resolves: {kernel: whole_fake, key: Python}}
-  - {op: half, tensors: [cpu], resolves: {end: error, error: "could not find kernel*"}}
-  - {op: "higher_order::*", key: CPU, rule: [kernel, default]}
-"""
-
-
-def test_guards_that_hold() -> None:
-    Path("guards.yaml").write_text(GUARDS, encoding="utf-8")
-    report = json.loads(call("guards", "guards.yaml", "--format", "json").out)
-    assert [row["verdict"] for row in report["guards"]] == ["holds"] * 10
-    assert report["guards"][0]["places"][0] == {"kind": "mode", "name": "FakeTensorMode"}
-    assert (report["guards"][1]["operators"], report["guards"][1]["slots"]) == (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("guard", "found"),
-    [
-        ("{op: half, mode: FakeTensorMode, rule: kernel}", "nothing (missing)"),
-        ("{op: whole, mode: FakeTensorMode, kernel: other}", "whole_fake by rule kernel"),
-        ("{op: whole, transform: Vmap, rule: missing}", "whole_vmap by rule kernel"),
-        ("{op: half, key: AutogradCPU, not: fallback}", "nothing (fallback, not used by higher-order"),
-        ("{op: whole, key: CPU, fallthrough: true}", "whole_impl by rule default"),
-        ("{op: half, backend: CUDA}", "nothing (missing)"),
-        ("{op: half, tensors: [cpu], resolves: half_cpu}", "raises could not find kernel for HigherOrderOperator"),
-        ("{op: whole, tensors: [nodevice], resolves: half_cpu}", "cannot be made"),
-    ],
-)
-def test_guards_that_are_broken(guard: str, found: str) -> None:
-    Path("guards.yaml").write_text(f"dispatch: 1\nextends: [./hops.yaml]\nguards: [{guard}]\n", encoding="utf-8")
-    result = call("check-invariants", "guards.yaml", "--select", "guard,unmatched-guard")
-    assert result.code == 1
-    assert found in result.out

@@ -92,7 +92,6 @@ guards:
   - {op: "*", key: "*", same_as: CPU}
   - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
   - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
-  - {op: h, mode: M, subclass: [S, T], transform: Vmap, rule: kernel}
   - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
 support:
   - {op: "m::*", backends: [cpu, CUDA], contexts: [eager, train], reason: it is said so}

@@ -71,7 +71,7 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
         keys[0] if keys else None,
         details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
-        mark=(guard.keys or tuple(place.name for place in guard.places) or guard.ops)[0],
+        mark=(guard.keys or guard.ops)[0],
         mark_follows=True,
         related=_related(view, guard, name, violation),
         subject=wants_text(guard),
@@ -80,7 +80,6 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
 
 
 def _related(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Iterator[tuple[str, Span | None]]:
-    yield "the implementation is declared here", violation.span
     entry = violation.entry
     if entry is not None:
         yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None

@@ -76,7 +76,7 @@ def _tip(view: View, what: str, glob: str) -> str | None:
     if what == "operator" and glob.endswith(DEFAULT_OVERLOAD):
         return NO_DEFAULT_OVERLOAD
     if what == "operator":
-        return suggestion(glob, [*map(str, view.names), *(known.name for known in view.state.higher_order_operators)])
+        return suggestion(glob, map(str, view.names))
     if any(sign in glob for sign in "*?["):
         return suggestion(glob, view.universe.slots)
     # a name that no version has is refused when the file is read

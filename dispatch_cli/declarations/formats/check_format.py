@@ -37,15 +37,12 @@ GUARD = Record(
     "A condition on the dispatch tables, which must hold for every operator that matches `op`, at every `key`. A slot "
     "holds what calls find there, also where the order of registrations left it stale. With "
     "`backend`, a guard requires that a backend has the operators; with `resolves`, that a call ends in a certain "
-    "way. Both take no `key`. For a higher-order operator, `mode`, `subclass` and `transform` can be given with "
-    "`key` or instead of it; their `rule` is `kernel` where the operator has an implementation, and `missing` where "
-    "it has none.",
+    "way. Both take no `key`. Higher-order operators have no guards.",
     (
         Field(
             "op",
             TEXTS,
-            "The operators: a glob over their names, or a list of globs. Higher-order operators are matched by their "
-            "plain name, or by a glob that begins with `higher_order::`.",
+            "The operators: a glob over their names, or a list of globs.",
             required=True,
         ),
         Field(
@@ -55,15 +52,6 @@ GUARD = Record(
             "commas or as a list. A key that only other PyTorch versions have is reported by `unmatched-guard`.",
         ),
         Field("except", TEXTS, "Runtime keys to leave out, given in the same ways."),
-        Field("mode", TEXTS, "The mode types of a higher-order operator, by name. With a list: all of them."),
-        Field(
-            "subclass", TEXTS, "The tensor subclasses of a higher-order operator, by name. With a list: all of them."
-        ),
-        Field(
-            "transform",
-            TEXTS,
-            "The functorch transforms of a higher-order operator, by name. With a list: all of them.",
-        ),
         Field("rule", _RULES_NAMED, "The rule that must fill the slots. With a list: any of them."),
         Field(
             "not",

@@ -10,7 +10,6 @@ from dispatch_cli.declarations.formats.check_format import A_RULE, GUARD, RESOLV
 from dispatch_cli.declarations.formats.support_format import A_CONTEXT, PROMISE
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.calls.call import CallError, TensorSpec
@@ -18,18 +17,11 @@ from dispatch_cli.model.calls.call import Context as CallContext
 from dispatch_cli.model.calls.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.calls.options import Options, check_word
 from dispatch_cli.model.calls.support import Promise, SupportContext
-from dispatch_cli.model.higher_order import TRANSFORMS, ImplKind, ImplPlace
-from dispatch_cli.model.text.suggest import suggestion
 
 _Part = TypeVar("_Part")
 _RULES = (GuardField.RULE, GuardField.NOT)
 _GLOBS = (GuardField.KERNEL, GuardField.NOT_KERNEL)
 _OF_SLOTS = (*_RULES, *_GLOBS, GuardField.FALLTHROUGH, GuardField.SAME_AS)
-_PLACES: Mapping[str, ImplKind] = {
-    "mode": ImplKind.MODE,
-    "subclass": ImplKind.SUBCLASS,
-    "transform": ImplKind.TRANSFORM,
-}
 _ENDS: Mapping[str, GuardField] = {
     "end": GuardField.END,
     "kernel": GuardField.RAN,
@@ -51,17 +43,15 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     wants = (*of_slots, *_wants_of_others(context, values))
     keys = tuple(_keys(context, values.get("key")))
     excepted = tuple(_keys(context, values.get("except")))
-    places = tuple(_places(context, values))
-    at = next((name for name in ("key", *_PLACES) if name in values), None)
     call = _call(context, values)
-    if of_slots and at is None:
+    if of_slots and "key" not in values:
         problems.add(
             "missing-field", f"{of_slots[0].field.value!r} is a condition on slots; add 'key' to say which ones", node
         )
-    elif at is not None and not of_slots and wants:
+    elif "key" in values and not of_slots and wants:
         problems.add(
             "unused-field",
-            f"{at!r} selects slots, but the guard has no condition on them, such as 'rule' or 'kernel'",
+            "'key' selects slots, but the guard has no condition on them, such as 'rule' or 'kernel'",
             node,
         )
     if excepted and "key" not in values:
@@ -74,7 +64,7 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     if problems.count == before and ops and wants:
         reason = text_of(problems, values.get("reason"))
         span = problems.span(node)
-        context.guards.append(Guard(ops, keys, wants, call, reason, span, context.through, places, excepted))
+        context.guards.append(Guard(ops, keys, wants, call, reason, span, context.through, excepted))
 
 
 def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectation]:
@@ -143,19 +133,6 @@ def _parsed(context: FileContext, node: Node | None, parse: Callable[[str], _Par
                 yield parse(text)
             except CallError as error:
                 context.problems.add("bad-call", error.message, item, error.hint)
-
-
-def _places(context: FileContext, values: Values) -> Iterator[ImplPlace]:
-    """The modes, subclasses and transforms of a guard."""
-    problems = context.problems
-    for name, kind in _PLACES.items():
-        for item in scalars(problems, values.get(name)):
-            text = text_of(problems, item)
-            if text is not None and kind is ImplKind.TRANSFORM and text not in TRANSFORMS:
-                hint = suggestion(text, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
-                problems.add("unknown-transform", f"there is no functorch transform {quoted(text)}", item, hint)
-            elif text is not None:
-                yield ImplPlace(kind, text)
 
 
 def _keys(context: FileContext, node: Node | None) -> Iterator[str]:

@@ -6,7 +6,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
-from dispatch_cli.model.higher_order import ImplPlace
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ class Guard(NamedTuple):
 
     ops: globs over operator names. keys: runtime keys, globs over them, and alias keys, which stand for all that they
     cover; none where the guard speaks of a backend or a call. wants: all of them must hold.
-    places: modes, subclasses and transforms of higher-order operators.
     call: the call that the expectations are about. reason: why it must hold.
     span: where it is declared. through: the entries of ``extends`` that led there, the user's own file first.
     excepted: names, globs and alias keys of slots that are left out of *keys*.
@@ -71,5 +69,4 @@ class Guard(NamedTuple):
     reason: str | None = None
     span: Span | None = None
     through: tuple[Span, ...] = ()
-    places: tuple[ImplPlace, ...] = ()
     excepted: tuple[str, ...] = ()

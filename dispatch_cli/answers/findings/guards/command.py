@@ -11,7 +11,6 @@ from dispatch_cli.cli.options import (
     chosen_keys,
     chosen_of_both_kinds,
     filter_option,
-    guarded_names,
     key_option,
     load_state,
     note_conditions,
@@ -57,7 +56,7 @@ def command(
     if record and guards:
         raise click.UsageError("--record and --guards exclude each other; give one of them.")
     state = load_state(source, guards, ops)
-    names, higher_order = chosen_of_both_kinds(state, ops)
+    names, _ = chosen_of_both_kinds(state, ops)
     if record:
         from dispatch_cli.answers.findings.guards.recorded import OtherStates, recorded_guards
         from dispatch_cli.answers.findings.guards.yaml_document import guards_yaml
@@ -82,7 +81,7 @@ def command(
     from dispatch_cli.answers.findings.guards.report import guards_report
 
     refuse_bad_settings(state, ())
-    report = guards_report(state, guarded_names(names, higher_order) if ops else None)
+    report = guards_report(state, frozenset(names) if ops else None)
     show(report, out)
     if out.file is not None:
         from dispatch_cli.answers.findings.guards.document import outcome

@@ -52,8 +52,7 @@ def _suppressed(report: GuardsReport) -> int:
 
 def title(row: GuardRow) -> str:
     """Title of a guard, in one line; long lists by their ends."""
-    places = (*row.keys, *(f"{place.kind.value} {place.name}" for place in row.places))
-    keys = "" if not places else f" at {_ends(places)}"
+    keys = "" if not row.keys else f" at {_ends(row.keys)}"
     keys += f" except {_ends(row.excepted)}" if row.excepted else ""
     return f"{_ends(row.ops)}{keys}: {row.text}"
 

@@ -18,7 +18,6 @@ from dispatch_cli.checks.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.calls.guard import Guard, GuardField
-from dispatch_cli.model.higher_order import ImplPlace
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -73,7 +72,7 @@ class SuppressedGuard(NamedTuple):
 class GuardRow(NamedTuple):
     """A guard, and whether it holds.
 
-    ops, keys, excepted: globs. places: modes, subclasses and transforms of higher-order operators.
+    ops, keys, excepted: globs.
     wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
     through: the entries of ``extends`` that led to it.
     operators, slots: how many it is about; slots is 0 where it is about calls or backends.
@@ -84,7 +83,6 @@ class GuardRow(NamedTuple):
     ops: tuple[str, ...]
     keys: tuple[str, ...]
     excepted: tuple[str, ...]
-    places: tuple[ImplPlace, ...]
     wants: Mapping[GuardField, tuple[str, ...]]
     call: GuardCall | None
     text: str
@@ -156,7 +154,7 @@ class _Reader:
     def row(self, guard: Guard) -> GuardRow:
         """One guard."""
         guards, suppressed = self.guards, list[SuppressedGuard]()
-        operators, higher_order = len(guards.operators(guard)), len(guards.higher_order(guard))
+        operators = len(guards.operators(guard))
         unmatched = tuple(
             UnmatchedGlob(kind, glob)
             for kind, glob in guards.unmatched(guard)
@@ -171,7 +169,6 @@ class _Reader:
             ops=guard.ops,
             keys=guard.keys,
             excepted=guard.excepted,
-            places=guard.places,
             wants={want.field: want.texts for want in guard.wants},
             call=call and GuardCall(tuple(map(str, call.tensors)), tuple(map(str, call.contexts)), *call.options),
             text=guard_check.wants_text(guard),
@@ -179,8 +176,8 @@ class _Reader:
             span=guard.span,
             through=guard.through,
             verdict=_verdict(unmatched, broken.count, suppressed),
-            operators=operators + higher_order,
-            slots=(operators + higher_order) * len(guards.keys(guard)) + higher_order * len(guard.places),
+            operators=operators,
+            slots=operators * len(guards.keys(guard)),
             broken_count=broken.count,
             unmatched=unmatched,
             broken=tuple(broken.listed),
