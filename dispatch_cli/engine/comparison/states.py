@@ -171,6 +171,8 @@ def compare_higher_order_operator(
     name: str, before: HigherOrderOperator | None, after: HigherOrderOperator | None
 ) -> HigherOrderChange | None:
     """Differences between two versions of a higher-order operator; None where there are none."""
+    if before is after:
+        return None
     if before is None or after is None:
         return HigherOrderChange(name, before, after)
     old, new = ({ImplPlace(impl.kind, impl.name): impl for impl in side.impls} for side in (before, after))

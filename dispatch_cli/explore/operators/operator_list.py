@@ -73,11 +73,17 @@ class OperatorList(LinesView):
         entry, self.catalogue = self.entry, catalogue
         self._show_found(entry)
 
-    def marks_changed(self) -> None:
-        """The catalogue's marks are other ones now."""
+    def marks_changed(self, names: Container[str] | None = None) -> None:
+        """The catalogue's marks are other ones now. names: of the operators that have other ones; None for all."""
         if self.marked is not Marked.ALL:
             self.search(self.query_text, self.marked)
-        self.refresh()
+        if names is None:
+            self.refresh()
+            return
+        first = self.scroll_offset.y
+        for number in range(first, min(first + self.size.height, self.choices())):
+            if self.item(number).name in names:
+                self.refresh_lines(number)
 
     def show(self, number: int) -> None:
         """Move the cursor to an operator, without a message; if the search hides it, nothing happens."""

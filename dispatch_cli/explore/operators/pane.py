@@ -198,11 +198,12 @@ class Operators(Vertical):
         """The state is another one."""
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
-            self._repaint()
+            self._repaint(before ^ self.catalogue.tried)
 
-    def _repaint(self) -> None:
+    def _repaint(self, names: frozenset[str] | None = None) -> None:
+        """Show other marks. names: of the operators that have them; None for all."""
         self.filters.show()
-        self.list.marks_changed()
+        self.list.marks_changed(names)
         self.filters.note_near(self.list.near)
 
     def filter(self, marked: Marked) -> None:

@@ -96,7 +96,9 @@ class Crumb(Static):
 
     def show(self, *parts: str | None) -> None:
         """Show where the user is; None for parts that do not apply."""
-        self.update(Content(_BETWEEN.join(safe(part) for part in parts if part)), layout=False)
+        text = Content(_BETWEEN.join(safe(part) for part in parts if part))
+        if text != self.content:
+            self.update(text, layout=False)
 
 
 def command_line(answer: PaneAnswer) -> str:
