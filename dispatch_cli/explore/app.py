@@ -64,6 +64,7 @@ class ExploreApp(Going, Trying, FilesApp):
     .-narrow Operators { width: 28; }
     .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
+    .-narrow TablePane > .below { height: 4; }
     ToastRack { margin-bottom: 4; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; }
     ExploreApp:nocolor .input--cursor { text-style: reverse; }

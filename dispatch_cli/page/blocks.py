@@ -68,7 +68,8 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
 
 
 def _cell(cell: MatrixCell) -> list[Any]:
-    return [[*map(_mark, cell.marks)], title_of(cell), cell.target]
+    target = cell.target if isinstance(cell.target, tuple) else None  # others are for explore
+    return [[*map(_mark, cell.marks)], title_of(cell), target]
 
 
 def _mark(mark: Mark) -> list[str]:

@@ -17,7 +17,7 @@ from dispatch_cli.answers.keys import key_document as key
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.answers.table.registrations import document as registrations
 from dispatch_cli.answers.table.registrations.report import registrations_report
-from dispatch_cli.explore.views.blocks import Blocks, Rows
+from dispatch_cli.explore.views.blocks import MANY, Blocks
 from dispatch_cli.explore.views.lines_view import MARK, LinesView
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Narrow, Paragraph, Run, TableBlock, Tone
@@ -118,19 +118,21 @@ def test_keys_go_through_what_can_be_opened() -> None:
 def test_a_list_makes_the_lines_that_are_looked_at() -> None:
     results: list[int] = []
     columns = [Column("Number", lambda row, _: results.append(row) or str(row))]  # type: ignore[func-returns-value]
-    app = Shown(view := Rows())
+    app = Shown(view := Blocks())
 
     async def steps(pilot: Pilot[None]) -> None:
-        view.show(TableBlock(columns, range(50)))
+        view.show([TableBlock(columns, range(9 * MANY))], opens=lambda item: item)
+        view.focus()
         results.clear()
         await pilot.press("end")
-        assert view.target == 49
-        assert len(results) < 100
+        assert view.target == 9 * MANY - 1
+        assert len(results) < MANY
         await pilot.click(view, offset=(3, 5))
         await pilot.pause()
-        assert app.moved[-1] == view.target != 49
+        assert app.moved[-1] == view.target != 9 * MANY - 1
         await pilot.click(view, offset=(3, 5))
         assert app.opened == [view.target]
+        await pilot.press("home")
         assert screen(app)[0].strip() == "Number"
 
     drive(app, steps, (40, 10))

@@ -139,13 +139,13 @@ def test_a_call_that_is_typed() -> None:
         line.value = "--tensor 'cpu sparse' --tensor cpu"
         await pilot.press("enter", "t")
         line.value += " --tensor 'cpu sparse nested'"
-        await until(pilot, lambda: "! --tensor 'cpu sparse nested'" in pane.shown.text)
-        assert "The last call that could be made: --tensor 'cpu sparse' --tensor cpu" in pane.shown.text
+        await until(pilot, lambda: "! --tensor 'cpu sparse nested'" in pane.view.text)
+        assert "The last call that could be made: --tensor 'cpu sparse' --tensor cpu" in pane.view.text
         line.value = HOSTILE
-        await until(pilot, lambda: "[bold]x[/]" in pane.shown.text)
-        assert "\u202e" not in pane.shown.text
+        await until(pilot, lambda: "[bold]x[/]" in pane.view.text)
+        assert "\u202e" not in pane.view.text
         await pilot.press("enter")
-        await until(pilot, lambda: line.value == "--tensor 'cpu sparse' --tensor cpu" and "!" not in pane.shown.text)
+        await until(pilot, lambda: line.value == "--tensor 'cpu sparse' --tensor cpu" and "!" not in pane.view.text)
         await pilot.press("t")
         line.value = "--tensor cpu --tensor cpu"
         await pilot.press("enter")
@@ -168,7 +168,7 @@ def test_a_step_opens_its_slot_and_the_operator_that_it_calls() -> None:
         await until(pilot, lambda: str(app.spot.operator) == "aten::acos")
         await pilot.press("backspace")
         await until(pilot, lambda: app.spot == foreach)
-        shown = app.query_one(CallPane).shown
+        shown = app.query_one(CallPane).view
         keys = [shown.choice(number).target.key for number in range(shown.choices())]
         assert keys.count("CPU") == 2  # its row, and its step
         await pilot.press("home", *["down"] * keys.index("CPU"), "enter")

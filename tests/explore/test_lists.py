@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from dispatch_cli import api
+from dispatch_cli.answers.coverage.report import CoverageRow
+from dispatch_cli.answers.keys.registrations import RegisteredKernel
 from dispatch_cli.api import load_state
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.coverage.answers import Service
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
+from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.data import report_data
+from dispatch_cli.render.document import MatrixCell
 from tests.cli.support import call
-from tests.explore.support import assert_prints, drive, flat, newest, screen_text, until
+from tests.explore.support import assert_prints, drive, newest, screen_text, until
 
 pytestmark = pytest.mark.slow
 
+Row = TypeVar("Row")
 BACKEND = Path("examples/out_of_tree_backend.yaml")
 
 
@@ -42,22 +48,29 @@ def command(pane: Pane) -> str:
     return " ".join(pane.answer.command) if pane.answer is not None else ""
 
 
+def rows_of(pane: DocumentPane, kind: type[Row]) -> list[Row]:
+    """The rows of a kind that are shown, which all open something."""
+    targets = (pane.view.choice(number).target for number in range(pane.view.choices()))
+    return [target for target in targets if isinstance(target, kind)]
+
+
 def test_keys_and_the_operators_there() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("6")
         pane = app.query_one(KeysPane)
-        await until(pilot, lambda: pane.answer is not None and pane.list.has_focus)
+        await until(pilot, lambda: pane.answer is not None and pane.view.has_focus)
         assert command(pane) == "keys --universe torch-2.15"
-        await pilot.press("f", *"dense privateuse1")
-        await until(pilot, lambda: [row.key for row in pane.list.rows] == ["PrivateUse1"])
-        await pilot.press("enter", "enter")
+        cells = rows_of(pane, MatrixCell)
+        assert {cell.target for cell in cells} < {*app.session.state.dispatcher.universe.keys_by_id}
+        await pilot.press("enter")
+        await until(pilot, lambda: command(pane).startswith(f"keys {cells[0].target} "))
+        await pilot.press("escape", "b", *"PrivateUse1", "enter")
         await until(pilot, lambda: command(pane).startswith("keys PrivateUse1 "))
         await pilot.press("r")
         await until(pilot, lambda: command(pane) == f"register {BACKEND} --key PrivateUse1")
         report = pane.answer.report  # type: ignore[union-attr]
-        assert [*pane.list.rows] == [*report.keys[0].kernels]
-        assert pane.query_one(Input).value == ""
-        row = pane.list.target
+        assert rows_of(pane, RegisteredKernel) == [*report.keys[0].kernels]
+        row = pane.view.target
         await pilot.press("enter")
         await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == (row.operator, "PrivateUse1"))
 
@@ -86,12 +99,15 @@ def test_rows_that_words_choose() -> None:
         assert not app.command_bar.note
         assert_prints_what_is_listed(app)
         pane = app.query_one(CoveragePane)
-        pane.filter.value = "allgather own"
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those with “allgather own”)")
-        assert pane.list.rows and {row.covered.service for row in pane.list.rows} == {Service.KERNEL}
-        pane.filter.value = ""
+        await pilot.press("f", *"allgather own", "enter")
+        await until(pilot, lambda: app.command_bar.note == "(prints all; here only those with “allgather own”)")
+        rows = rows_of(pane, CoverageRow)
+        assert rows and {row.covered.service for row in rows} == {Service.KERNEL}
+        await pilot.press("f", "ctrl+u", "enter")
         await until(pilot, lambda: not app.command_bar.note)
         assert_prints_what_is_listed(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage --base torch-2.15")
 
     drive(Session(newest(), ("--base", "torch-2.15")), steps)
 
@@ -100,7 +116,7 @@ def assert_prints_what_is_listed(app: ExploreApp) -> None:
     pane = app.query_one(CoveragePane)
     assert pane.answer is not None
     printed = json.loads(call(*pane.answer.command, "--format", "json").out)
-    assert [row["operator"] for row in printed["operators"]] == [row.operator for row in pane.list.rows]
+    assert [row["operator"] for row in printed["operators"]] == [row.operator for row in rows_of(pane, CoverageRow)]
     assert json.dumps(printed) == json.dumps(report_data(pane.answer.report))
 
 
@@ -108,25 +124,29 @@ def test_findings_of_an_operator() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("5")
         pane = app.query_one(FindingsPane)
-        await until(pilot, lambda: app.command_bar.line and pane.list.rows)
+        await until(pilot, lambda: app.command_bar.line and listed(pane))
         printed = assert_prints(app.answer)["findings"]
-        assert listed(pane) == sorted(finding["message"] for finding in printed)
+        assert messages(pane) == {finding["message"] for finding in printed}
         await pilot.press("t")
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of stale::explicit)")
-        of_operator = [finding["message"] for finding in printed if finding["operator"] == "stale::explicit"]
-        assert listed(pane) == sorted(of_operator) != []
-        assert f"{len(pane.list.rows)} of " in flat(screen_text(app))
+        await until(pilot, lambda: app.command_bar.note == "(prints all; here only those of stale::explicit)")
+        of_operator = {finding["message"] for finding in printed if finding["operator"] == "stale::explicit"}
+        assert messages(pane) == of_operator != set()
         await app.go(Spot(OperatorName.parse("stale::fine")))
-        await until(pilot, lambda: app.command_bar.note == "(prints all rows; here only those of stale::fine)")
+        await until(pilot, lambda: app.command_bar.note == "(prints all; here only those of stale::fine)")
         await pilot.press("t")
         await until(pilot, lambda: not app.command_bar.note)
-        pane.filter.value = "error"
+        await pilot.press("f", *"error", "enter")
         await until(pilot, lambda: "here only those with" in app.command_bar.note)
-        assert {row.severity for row in pane.list.rows} == {Severity.ERROR}
+        assert {finding.severity for finding in listed(pane)} == {Severity.ERROR}
 
     drive(Session(load_state([STALE]), (STALE,)), steps)
 
 
-def listed(pane: FindingsPane) -> list[str]:
-    """The sentences of the rows."""
-    return sorted(finding.message for row in pane.list.rows for finding in row.findings)
+def listed(pane: FindingsPane) -> list[Finding]:
+    """The findings that are shown."""
+    return [finding for group in rows_of(pane, tuple) for finding in group if isinstance(finding, Finding)]
+
+
+def messages(pane: FindingsPane) -> set[str]:
+    """Their sentences."""
+    return {finding.message for finding in listed(pane)}

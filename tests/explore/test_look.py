@@ -14,7 +14,6 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from dispatch_cli.api import load_state
-from dispatch_cli.explore.answers.findings import FindingFix
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes.findings import FindingsPane
@@ -33,15 +32,16 @@ def session() -> Session:
     return Session(load_state([FILE]), (FILE,))
 
 
-def test_a_fix_of_a_finding_is_tried_with_enter() -> None:
+def test_a_fix_of_a_finding_is_shown_and_tried() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(SCALE, "findings")
         pane = app.query_one(FindingsPane)
-        await until(pilot, lambda: "enter on it tries it" in pane.detail.text)
-        number = next(n for n in range(pane.detail.choices()) if isinstance(pane.detail.choice(n).target, FindingFix))
-        pane.detail.focus()
-        pane.detail.move_to(number)
-        await pilot.press("enter")
+        await until(pilot, lambda: pane.answer is not None)
+        targets = [pane.view.choice(number).target for number in range(pane.view.choices())]
+        pane.view.move_to(next(at for at, target in enumerate(targets) if isinstance(target, tuple) and target[0].fix))
+        await pilot.press("d")
+        await until(pilot, lambda: "x tries it" in screen_text(app) and "The check demands" in screen_text(app))
+        await pilot.press("escape", "x")
         await until(pilot, lambda: app.session.unsaved)
         await pilot.press("4")
         await until(pilot, lambda: "1 finding gone" in flat(screen_text(app)))

@@ -25,9 +25,9 @@ from dispatch_cli.explore.answers.differences import (
     olds,
 )
 from dispatch_cli.explore.answers.findings import findings_answer, original_search, state_to_check
-from dispatch_cli.explore.answers.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.background import snapshot
-from dispatch_cli.explore.panes.coverage import coverage_answer
+from dispatch_cli.explore.panes.coverage import coverage_answer, overview_answer
+from dispatch_cli.explore.panes.keys import key_answer, keys_answer, registered_answer
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.changes.change import Addition
 from dispatch_cli.model.kernel import Kernel
@@ -65,6 +65,7 @@ def test_keys(session: Session) -> None:
 
 
 def test_coverage(session: Session) -> None:
+    assert_prints(overview_answer(session))
     keys = backend_keys(session.state.dispatcher.universe)
     for key in ("PrivateUse1", *random.Random(SEED).sample(keys, 1)):
         assert_prints(coverage_answer(session, key))

@@ -15,8 +15,8 @@ from textual.pilot import Pilot
 from dispatch_cli import api
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.call import CallPane
+from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import json_text
@@ -74,7 +74,7 @@ def test_1_why_does_a_call_fail() -> None:
         assert "PrivateUse1" in flat(screen_text(app))
         await pilot.press("4")
         await until(pilot, lambda: "to_npu" in screen_text(app))
-        view = next(iter(app.query("#change-blocks").results(Blocks)))
+        view = app.query_one(ChangesPane).view
         kernels = [getattr(view.choice(number).target, "name", None) for number in range(view.choices())]
         view.move_to(next(number for number, name in enumerate(kernels) if getattr(name, "key", "") == "PrivateUse1"))
         await pilot.press("x")
@@ -163,7 +163,7 @@ def test_8_what_changed_for_linear_since_2_4() -> None:
         await pilot.press("8")
         await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "differences")
         await pilot.press("b")
-        await pilot.press(*"2.4", "enter")
+        await pilot.press(*"2.4", "enter", "t")
         shown = await answered(app, pilot, "diff", "torch-2.4", "torch-2.15", "--op", "aten::linear.default")
         assert {
             registration["key"] for registration in shown["registrations"] if registration["change"] == "added"

@@ -44,15 +44,15 @@ _HEADS = {
 }
 
 
-def document(report: CoverageOverviewReport) -> Iterator[Block]:
-    """A matrix for each kind of group."""
+def document(report: CoverageOverviewReport, most: int | None = MOST) -> Iterator[Block]:
+    """A matrix for each kind of group. most: as of `matrices`."""
     yield Paragraph(title(report), kind=ParagraphKind.TITLE, is_verdict=True)
     yield Paragraph(Run(over_label(report), Tone.DIM))
     if not report.backends:
         yield Paragraph("No backend has kernels of its own.")
         return
     yield Paragraph(f"{meaning(report)} `dispatch-cli coverage BACKEND --tag TAG`, or --op 'NAMESPACE::*', lists them.")
-    yield from matrices(report)
+    yield from matrices(report, most)
 
 
 def matrices(report: CoverageOverviewReport, most: int | None = MOST) -> Iterator[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
@@ -92,7 +92,7 @@ def _entry(entry: _Entry, with_line: bool) -> Iterator[Block]:
     first = entry.groups[0]
     message = first[0].message if len(first) == 1 else first[0].group_message or first[0].message
     room = MAX_TITLE - len(f"{first[0].span}: {first[0].severity.value}[{first[0].check}]: ")
-    yield _title(first[0], _cut(message, room))
+    yield _title(first, _cut(message, room))
     if with_line:
         yield from _snippet(first[0])
     yield Facts([*_facts(entry), *_tip(first[0])], INDENT, Tone.DIM)
@@ -140,7 +140,7 @@ def _named(finding: Finding, file: str | None) -> str:
 def finding_blocks(group: list[Finding]) -> Iterator[Block]:
     """A finding. Of several: what they have in common, then a row for each run of keys with equal details."""
     first, several = group[0], len(group) > 1
-    yield _title(first, (several and first.group_message) or first.message)
+    yield _title(group, (several and first.group_message) or first.message)
     yield from _snippet(first)
     common = common_details(group)
     facts = [*(Fact(name, value) for name, value in common), *map(note_fact, common_related(group))]
@@ -155,32 +155,43 @@ def finding_blocks(group: list[Finding]) -> Iterator[Block]:
 
 
 Pairs = tuple[tuple[str, str], ...]
-KeyRun = tuple[tuple[str, ...], Pairs]
-"""Keys, and the details that the findings at all of them have."""
+
+
+class KeyRun(NamedTuple):
+    """Findings at several keys, and the details that all of them have."""
+
+    findings: tuple[Finding, ...]
+    details: Pairs
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys."""
+        return tuple(finding.key or "" for finding in self.findings)
 
 
 def _group_table(group: list[Finding], common: list[tuple[str, str]]) -> TableBlock[KeyRun]:
     def own(finding: Finding) -> Pairs:
         return tuple(pair for pair in finding.details if pair not in common)
 
-    rows = [(tuple(finding.key or "" for finding in run), details) for details, run in groupby(group, key=own)]
-    key: Column[KeyRun] = Column("Key", lambda row, short: keys_label(row[0], short))
-    details = (_detail(name, position) for position, (name, _) in enumerate(rows[0][1]))
+    rows = [KeyRun(tuple(run), details) for details, run in groupby(group, key=own)]
+    key: Column[KeyRun] = Column("Key", lambda row, short: keys_label(row.keys, short))
+    details = (_detail(name, position) for position, (name, _) in enumerate(rows[0].details))
     return TableBlock([key, *details], rows, INDENT)
 
 
 def _detail(name: str, position: int) -> Column[KeyRun]:
     def cell(row: KeyRun, short: bool) -> str:
-        value = row[1][position][1]
+        value = row.details[position][1]
         return short_kernel(value) if short else value
 
     return Column(name.capitalize(), cell)
 
 
-def _title(finding: Finding, message: str) -> Paragraph:
+def _title(group: Sequence[Finding], message: str) -> Paragraph:
+    finding = group[0]
     place = (Run(f"{finding.span}: ", Tone.HEAD),) if finding.span is not None else ()
     sentence = (severity_run(finding.severity), Run(f"[{finding.check}]: {message}"))
-    return Paragraph((*place, *sentence), hang=4, link=finding.span)
+    return Paragraph((*place, *sentence), hang=4, link=tuple(group))
 
 
 def _snippet(finding: Finding) -> Iterator[Block]:

@@ -89,13 +89,13 @@ def _priorities(cells: Sequence[tuple[Run, ...]]) -> TableBlock[tuple[tuple[Run,
 
 def _cell(key: KeyRow) -> MatrixCell:
     marks = (CODES[key.core], *(() if key.parseable else (UNNAMED,)))
-    return MatrixCell(marks, f"{key.key}: {', '.join(mark.meaning for mark in marks)}")
+    return MatrixCell(marks, f"{key.key}: {', '.join(mark.meaning for mark in marks)}", key.key)
 
 
 def _alias(row: AliasRow, universe: Universe) -> Fact:
     also = "; Undefined" if row.fills_undefined else ""
     label = f"{'-' if row.rule_number is None else row.rule_number} {row.alias}"
-    return Fact(label, f"{groups_label(universe, row.covers)}{also}")
+    return Fact(label, f"{groups_label(universe, row.covers)}{also}", row.alias)
 
 
 def _others(report: UniverseReport) -> Iterator[Fact]:

@@ -68,7 +68,7 @@ class TraceThread(NamedTuple):
 
     name: str
     calls: int
-    rows: Iterator[TraceRow]
+    rows: Iterable[TraceRow]
 
 
 class TraceCounts(NamedTuple):
@@ -118,7 +118,7 @@ class TraceReport:
     lines: bool
     counts: TraceCounts
     not_recorded: tuple[NotRecorded, ...]
-    threads: Iterator[TraceThread]
+    threads: Iterable[TraceThread]
     operators: tuple[OperatorTotal, ...]
     findings: tuple[TraceFinding, ...]
 

@@ -10,6 +10,7 @@ from dispatch_cli.answers.keys import key_document as key
 from dispatch_cli.answers.keys.key import KeyReport, KeySetReport, key_answer
 from dispatch_cli.answers.keys.key_document import key_set_document
 from dispatch_cli.answers.keys.outcomes import KeyOutcome
+from dispatch_cli.answers.keys.report import universe_argument
 from dispatch_cli.answers.resolve import document as resolve
 from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
 from dispatch_cli.answers.resolve.call_keys import CallKeysReport
@@ -22,7 +23,6 @@ from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.keys import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
@@ -31,7 +31,7 @@ from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import UNDEFINED, UNNAMED_BACKEND
 from dispatch_cli.render.document import (
     Block,
     Fact,
@@ -105,6 +105,16 @@ def keys_answer(session: Session, draft: Draft) -> PaneAnswer | None:
         return None
     keys = keys_of_call(universe, draft.tensors, draft.contexts)
     return answer_of_keys(session, keys, after=tuple(_thread_arguments(draft)))
+
+
+def answer_of_keys(
+    session: Session, report: object, before: tuple[str, ...] = (), after: tuple[str, ...] = ()
+) -> PaneAnswer:
+    """A report with the ``keys`` that prints it. before, after: its arguments around those of the universe."""
+    universe = session.state.dispatcher.universe
+    named = universe_argument(session.original, session.source)
+    backend = () if universe.backend_name == UNNAMED_BACKEND else ("--privateuse1", universe.backend_name)
+    return PaneAnswer(report, ("keys", *before, "--universe", named, *backend, *after))
 
 
 def _thread_arguments(draft: Draft) -> Iterator[str]:

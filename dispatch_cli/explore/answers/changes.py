@@ -33,10 +33,10 @@ from dispatch_cli.model.changes.registration_names import NamedRegistration, key
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import (
     Block,
     Column,
-    Fact,
     Gap,
     Paragraph,
     ParagraphKind,
@@ -141,7 +141,7 @@ class MadeChange(NamedTuple):
 
 
 def opened_by(item: Any, there: Sequence[NamedRegistration]) -> Any:
-    """Target of a part: a change, one of the registrations *there*, a slot, or a place in a file."""
+    """Target of a part: a change, one of the registrations *there*, a slot, findings, or a place in a file."""
     if isinstance(item, MadeChange):
         return item
     if isinstance(item, DiffSlots):
@@ -150,7 +150,8 @@ def opened_by(item: Any, there: Sequence[NamedRegistration]) -> Any:
         return there[item[0] - 1]
     if isinstance(item, BackendFallback):
         return next((registration for registration in reversed(there) if registration.name.key == item.key), None)
-    return item.link if isinstance(item, Fact | Paragraph) else None
+    link = getattr(item, "link", None)
+    return link[0] if isinstance(link, tuple) and not isinstance(link, Span) else link  # the first of some findings
 
 
 def changes_document(

@@ -112,16 +112,6 @@ def diff_answer(session: Session, old: Old, spot: Spot | None, states: ComparedS
     return PaneAnswer(report, ("diff", *sides.arguments, *ops))
 
 
-def everything(
-    session: Session, old: Old, original: State, new: State, step: Step
-) -> tuple[ComparedStates, PaneAnswer | None]:
-    """All differences, and the states that were compared. original, new: snapshots of the session's states."""
-    step(f"Loading {old.name}…")
-    states = ComparedStates(old_state(session, old, original), new)
-    step(f"Comparing with {old.name}…")
-    return states, diff_answer(session, old, None, states)
-
-
 def _chosen(spot: Spot | None) -> DiffChoice:
     if spot is None:
         return EVERYTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from typing import ClassVar
@@ -44,6 +45,7 @@ class OperatorList(LinesView):
         self.query_text = ""
         self.marked = Marked.ALL
         self.listed: Sequence[int] = catalogue.find("")
+        self._shapes: dict[tuple[int, int], Counter[str]] = {}
         self.near = ""  # what comes first where the query finds nothing good, in a few words
 
     @property
@@ -71,6 +73,7 @@ class OperatorList(LinesView):
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""
         entry, self.catalogue = self.entry, catalogue
+        self._shapes.clear()
         self._show_found(entry)
 
     def marks_changed(self, names: Container[str] | None = None) -> None:
@@ -133,21 +136,33 @@ class OperatorList(LinesView):
         """The name with what the query finds in it; where it is too long, without a part."""
         hits = set(matched(entry.name, self.query_text)) if self.query_text.strip() else set()
         plain = Tone.DIM if entry.higher_order else Tone.PLAIN
-        yield from (Run(text, Tone.HEAD if is_hit else plain) for text, is_hit in _pieces(entry.name, room, hits))
+        shown = _cut(entry.name, room, self._end(entry.name, room))
+        letters = (("…", False) if at is None else (safe(entry.name[at]), at in hits) for at in shown)
+        for is_hit, piece in groupby(letters, key=lambda letter: letter[1]):
+            yield Run("".join(text for text, _ in piece), Tone.HEAD if is_hit else plain)
+
+    def _end(self, name: str, room: int) -> int:
+        """The letters that are kept at the end of a long name: so many that no other looks the same, if possible."""
+        ends = [(room - 2) * fifths // 5 for fifths in (3, 4, 2, 5, 1)]
+        for end in ends if len(name) > room else ():
+            if (room, end) not in self._shapes:
+                names = (entry.name for entry in self.catalogue.entries)
+                self._shapes[room, end] = Counter(_shape(name, room, end) for name in names if len(name) > room)
+            if self._shapes[room, end][_shape(name, room, end)] == 1:
+                return end
+        return ends[0]
 
 
-def _pieces(name: str, room: int, hits: Container[int]) -> Iterator[tuple[str, bool]]:
-    """A name in pieces, safe to print; of each, whether its letters are among those at *hits*.
-
-    Where there is no room for all of it, its namespace is left out, then a part before its end.
-    """
+def _cut(name: str, room: int, end: int) -> list[int | None]:
+    """Letters of a name, by number; None for what is left out: the namespace, then a part before the *end* letters."""
     count, start = len(name), name.rfind("::") + 2 if "::" in name else 0
-    shown: list[int | None] = [*range(count)]
-    if count > room:
-        shown = [None, *range(start, count)]
-    if len(shown) > room:
-        end = (room - 2) * 3 // 5
-        shown = [None, *range(start, start + room - 2 - end), None, *range(count - end, count)]
-    letters = (("…", False) if at is None else (safe(name[at]), at in hits) for at in shown)
-    for is_hit, piece in groupby(letters, key=lambda letter: letter[1]):
-        yield "".join(text for text, _ in piece), is_hit
+    if count <= room:
+        return [*range(count)]
+    if count - start < room:
+        return [None, *range(start, count)]
+    return [None, *range(start, start + room - 2 - end), None, *range(count - end, count)]
+
+
+def _shape(name: str, room: int, end: int) -> str:
+    """What is seen of a long name."""
+    return "".join("…" if at is None else name[at] for at in _cut(name, room, end))

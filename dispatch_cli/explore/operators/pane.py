@@ -120,7 +120,7 @@ class Operators(Vertical):
         """The operators as they are now."""
         catalogue = Catalogue(self.session.original)
         if self.session.trace is not None:
-            from dispatch_cli.explore.answers.trace import called_operators
+            from dispatch_cli.explore.panes.trace import called_operators
 
             catalogue.called = called_operators(self.session.trace)
         return catalogue

@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from dispatch_cli.explore.answers.call import (
-    CallTarget,
     Draft,
     call_answer,
     call_blocks,
@@ -26,9 +25,7 @@ from dispatch_cli.explore.answers.call import (
 )
 from dispatch_cli.explore.panes.call_line import CallLine, call_of, completions, line_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.blocks import Blocks
-from dispatch_cli.explore.views.lines_view import LinesView
-from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.render.printed import safe
@@ -38,25 +35,22 @@ _WORDS = 40
 """Words that are shown of those with which a call can go on."""
 
 
-class CallPane(Pane):
+class CallPane(DocumentPane):
     """A call that is typed, and its answer: the end, the steps, the keys, the thread and the mask."""
 
     TITLE = "Calls"
     DEFAULT_CSS = """
     CallPane > #call-words { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
-    CallPane > #call-answer { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "add('--tensor')", "Add tensor", tooltip="Add a tensor to the call"),
         Binding("c", "add('--context')", "Add context", tooltip="Add a context to the call, such as inference_mode"),
         Binding("t", "type", "Type", tooltip="Type the call, or paste a command line of resolve"),
         Binding("s", "switch", "Key set/call", tooltip="Show the key set of the call, or the call"),
-        Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(session, id=id)
-        self.spot = Spot()
         self.draft = Draft()
         self.problems: tuple[Problem, ...] = ()
         self.shows_keys = False
@@ -64,13 +58,12 @@ class CallPane(Pane):
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
         self.line = CallLine(session.state.dispatcher.universe)
-        self.words = Static(id="call-words", markup=False)
-        self.shown = Blocks(id="call-answer")
+        self.following = Static(id="call-words", markup=False)
 
     def compose(self) -> ComposeResult:
         yield self.line
-        yield self.words
-        yield self.shown
+        yield self.following
+        yield self.view
 
     def open(self, spot: Spot) -> None:
         """Show the call of an operator that was last described, or a first one."""
@@ -98,10 +91,10 @@ class CallPane(Pane):
         """A text of the line: its call, or why there is none; the call before that stays."""
         event.stop()
         text, universe = event.value, self.session.state.dispatcher.universe
-        following = dict.fromkeys(word for word, _ in islice(completions(universe, text), _WORDS))
-        self.words.update(Content(safe(" ".join(following))))
+        words = dict.fromkeys(word for word, _ in islice(completions(universe, text), _WORDS))
+        self.following.update(Content(safe(" ".join(words))))
         begun = _LAST_WORD.search(text)
-        if begun is not None and begun[0] not in following and any(word.startswith(begun[0]) for word in following):
+        if begun is not None and begun[0] not in words and any(word.startswith(begun[0]) for word in words):
             return  # the answer stays until the word is whole
         try:
             typed = call_of(text)
@@ -123,23 +116,21 @@ class CallPane(Pane):
         higher_order = state.higher_order_operator(operator.removeprefix(f"{HIGHER_ORDER_NAMESPACE}::"))
         return self.spot if higher_order is None else Spot(higher_order=higher_order.name)
 
-    def on_lines_view_opened(self, event: LinesView.Opened) -> None:
+    def go_to(self, target: Any) -> None:
         """Go to a slot, or to the operator that a kernel calls."""
-        event.stop()
-        target = event.target
-        if isinstance(target, CallTarget) and target.operator is not None:
+        if target.operator is not None:
             self.post_message(self.Went(Spot(target.operator)))
-        elif isinstance(target, CallTarget):
+        else:
             self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The line has the call that is answered, in full."""
         event.stop()
-        self.words.update(Content(""))
+        self.following.update(Content(""))
         if self.problems:
             self.notify(f"{self.problems[0].message}. The call is as it was before.", severity="warning")
         self._take(self._valid[2] if self.problems and self._valid is not None else self.draft)
-        self.shown.focus()
+        self.view.focus()
 
     def action_add(self, part: str) -> None:
         """Describe another tensor or context."""
@@ -174,7 +165,7 @@ class CallPane(Pane):
         self._show()
 
     def _show(self) -> None:
-        self.shown.show(self._blocks(), target_of, keep=True)
+        self.view.show(self._blocks(), target_of, keep=True)
         self.answered(None if self._valid is None else self._valid[3])
 
     def _answer(self, keys: bool) -> PaneAnswer | None:
@@ -190,14 +181,6 @@ class CallPane(Pane):
             yield from call_blocks(state, valid[3].report)
         elif not self.problems:
             yield from nothing_asked()
-
-    def action_edit(self) -> None:
-        """Open the place of the kernel under the cursor in the editor."""
-        target = self.shown.target
-        if isinstance(target, CallTarget) and target.span is not None:
-            self.post_message(self.OpenPlace(target.span))
-        else:
-            self.say_no_place()
 
     def action_switch(self) -> None:
         """Show the key set of the call, or the call."""

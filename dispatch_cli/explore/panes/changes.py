@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.explore.answers.changes import (
     KernelChoice,
     LikelyKey,
@@ -20,15 +20,13 @@ from dispatch_cli.explore.answers.changes import (
     wanted_diff,
 )
 from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.explore.switch import registration_beside
-from dispatch_cli.explore.views.blocks import Blocks
-from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.changes.change import Addition, Removal, Reordering
 from dispatch_cli.model.changes.registration_names import NamedRegistration
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect
 
@@ -38,7 +36,7 @@ _KEYS: tuple[Column[LikelyKey], ...] = (
 )
 
 
-class ChangesPane(Pane):
+class ChangesPane(DocumentPane):
     """View “What if”: changes that are tried out."""
 
     TITLE = "What if"
@@ -54,30 +52,20 @@ class ChangesPane(Pane):
         ),
         Binding("right_square_bracket", "move(1)", "Later", key_display="]", tooltip="Make the registration one later"),
         Binding("b", "fallbacks", "Fallbacks", tooltip="List the backend fallbacks, or the operator's registrations"),
-        Binding("e", "edit", "Edit", tooltip="Open the place of the registration in the editor"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
         super().__init__(session, id=id)
-        self._searching, self._comparing = Background(self), Background(self)
+        self._searching = Background(self)
         self._diff: PaneAnswer | None = None
-        self._spot = Spot()
+        self._compared: State | None = None
         self._of_fallbacks = False
-        self._shown: tuple[Any, ...] = ()
         self._listed: list[NamedRegistration] = []
-
-    def compose(self) -> ComposeResult:
-        yield Blocks(id="change-blocks")
-
-    @property
-    def view(self) -> Blocks:
-        """The widget with everything."""
-        return self.query_one(Blocks)
 
     @property
     def owner(self) -> OperatorName | None:
         """The operator whose registrations are listed; None for the backend fallbacks."""
-        return None if self._of_fallbacks else self._spot.operator
+        return None if self._of_fallbacks else self.spot.operator
 
     @property
     def there(self) -> list[NamedRegistration]:
@@ -85,55 +73,45 @@ class ChangesPane(Pane):
         tried, owner = self.session.whatif, self.owner
         return [*tried.registrations(owner), *(() if owner is None else tried.registrations(owner, python=True))]
 
-    @property
-    def waits_for(self) -> str:
-        """Work that the command line waits for: it needs to know what changes."""
-        return "Looking for what changes…" if self._comparing.busy else ""
+    def depends(self) -> tuple[Any, ...]:
+        return self.spot.operator, self._of_fallbacks
 
-    def open(self, spot: Spot) -> None:
-        """Show the changes, and the registrations of the operator at a spot."""
-        self._spot = spot
-        shown = (spot.operator, self._of_fallbacks, self.session.state)
-        if shown == self._shown:
-            return
-        keep = bool(self._shown) and self._shown[:2] == shown[:2]
-        is_new = self._shown[2:3] != shown[2:3]
-        self._shown = shown
+    def begin(self) -> None:
+        """Show the changes, and the registrations of the operator at the spot."""
         self._listed = self.there
-        if is_new:
+        if self._compared is not self.session.state:
+            self._compared = self.session.state
             self._searching.stop()
             self._compare()
-        self._show(keep)
-        if not self._comparing.busy:
+        self.show()
+        if not self.work.busy:
             self._search()
 
-    def _show(self, keep: bool) -> None:
+    def show(self) -> None:
         """Show the view, and the command line of what the changes lead to; without changes, of what is registered."""
-        effect, diff, there = self.session.whatif.findings, self._diff, self._listed
-        registered = registrations_answer(self.session, self.owner, there)
+        effect, diff = self.session.whatif.findings, self._diff
+        registered = registrations_answer(self.session, self.owner, self._listed)
         report = None if diff is None else diff.report
-        self.view.show(
-            [*changes_document(self.session, registered, report, effect)],
-            lambda item: opened_by(item, there),
-            keep,
-        )
+        self.view.show(changes_document(self.session, registered, report, effect), self.opens, self._keeps)
+        self._keeps = True
         self.answered(diff if self.session.whatif.changes else registered)
 
     def _compare(self) -> None:
         """Compare the states without and with the changes: in a thread where that is about all operators."""
-        self._diff = None
-        self._comparing.stop()
+        self._diff, self._doing = None, "Looking for what changes…"
+        self.work.stop()
         tried = self.session.whatif
         wanted = wanted_diff(self.session) if tried.changes else None
         if wanted is not None and wanted.operators:
             self._diff = wanted.answer(self.session.original, self.session.state)
         elif wanted is not None:
             copies = tried.copies()
-            self._comparing.start(lambda _: wanted.answer(*copies()), self._compared, self._not_done)
+            self.work.start(lambda _: wanted.answer(*copies()), self.take, self.failed)
 
-    def _compared(self, answer: PaneAnswer) -> None:
+    def take(self, answer: PaneAnswer | None) -> None:
+        """Show the differences."""
         self._diff = answer
-        self._show(keep=True)
+        self.show()
         self._search()
 
     def _search(self) -> None:
@@ -145,34 +123,14 @@ class ChangesPane(Pane):
 
         def done(effect: FindingsEffect) -> None:
             if self.session.whatif.take(changes, effect):
-                self._show(keep=True)
+                self.show()
 
-        self._searching.start(lambda _: search(), done, self._not_done)
-
-    def _not_done(self, error: Exception) -> None:
-        self.notify(f"{type(error).__name__}: {error}", title="error", severity="error")
+        self._searching.start(lambda _: search(), done, self.failed)
 
     # the part under the cursor
 
-    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
-        """Go to the slot, or to the place, that a part is about."""
-        event.stop()
-        if isinstance(event.target, Spot):
-            self.post_message(self.Went(event.target, "slot"))
-        else:
-            self.action_edit()
-
-    def on_lines_view_moved(self, event: Blocks.Moved) -> None:
-        event.stop()
-
-    def action_edit(self) -> None:
-        """See the place of the part under the cursor in the editor."""
-        item = self.view.target
-        place = item.span if isinstance(item, NamedRegistration) else item
-        if isinstance(place, Span):
-            self.post_message(self.OpenPlace(place))
-        else:
-            self.say_no_place()
+    def opens(self, item: Any) -> Any:
+        return opened_by(item, self._listed)
 
     # changes
 
@@ -199,13 +157,13 @@ class ChangesPane(Pane):
             return
         before, after = (beside.name, None) if by < 0 else (None, beside.name)
         if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, before, after))):
-            self.open(self._spot)
+            self.again()
             self.view.move_to(max(0, self.view.cursor + by + 1))
 
     def action_fallbacks(self) -> None:
         """List the backend fallbacks, or the operator's registrations again."""
         self._of_fallbacks = not self._of_fallbacks
-        self.open(self._spot)
+        self.again()
 
     def action_add(self) -> None:
         """Choose a key, then what is registered there."""
@@ -215,7 +173,7 @@ class ChangesPane(Pane):
             return
         keys = likely_keys(self.session.original, aliases=owner is not None)
         whose = "the backend fallback" if owner is None else str(owner)
-        here = next((row for row in keys if row.key == self._spot.key), None)
+        here = next((row for row in keys if row.key == self.spot.key), None)
         self.app.push_screen(
             Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), here),
             lambda row: None if row is None else self._choose_kernel(owner, row.key),

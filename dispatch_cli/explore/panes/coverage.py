@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.answers.coverage.document import (
-    about,
-    columns,
-    overlay_blocks,
-    row_text,
-    served_blocks,
-)
-from dispatch_cli.answers.coverage.overview import overview_report
-from dispatch_cli.answers.coverage.overview_document import matrices, meaning
-from dispatch_cli.answers.coverage.overview_document import title as overview_title
-from dispatch_cli.answers.coverage.report import CoverageReport, CoverageRow, coverage_report, with_tags
-from dispatch_cli.answers.coverage.wording import served_by, served_share
+from dispatch_cli.answers.coverage import document as coverage_documents
+from dispatch_cli.answers.coverage import overview_document
+from dispatch_cli.answers.coverage.overview import CoverageOverviewReport, overview_report
+from dispatch_cli.answers.coverage.report import CoverageRow, coverage_report, with_tags
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.blocks import Blocks, open_cell
-from dispatch_cli.explore.views.lines_view import LinesView
-from dispatch_cli.explore.views.list_pane import ListPane
+from dispatch_cli.explore.views.blocks import open_cell
+from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, TableBlock
-from dispatch_cli.render.words import plural
+from dispatch_cli.render.document import Block, Column, MatrixCell, Paragraph, TableBlock
 
 _BACKENDS: list[Column[CoveredBackend]] = [
     Column("Backend", lambda row, _: row.key),
@@ -42,164 +28,78 @@ _BACKENDS: list[Column[CoveredBackend]] = [
 ]
 
 
-class CoveragePane(ListPane):
+class CoveragePane(DocumentPane):
     """All backends as a picture, of which each cell opens the list of its operators; or one backend."""
 
     TITLE = "Coverage"
-    WORDS = "operator, what serves it, how it trains"
-    DEFAULT_CSS = """
-    CoveragePane > #overview { display: none; }
-    CoveragePane.-all > #overview { display: block; }
-    CoveragePane.-all > #detail { height: 4; }
-    CoveragePane.-all > Rows, CoveragePane.-all > .top { display: none; }
-    """
+    BELOW = True
+    FILTER = "operator, what serves it, how it trains"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "backend", "Backend", tooltip="Choose another backend"),
-        Binding("m", "overview", "All", tooltip="Show all backends at a glance"),
-        Binding("escape,backspace", "back", "Back from a backend to all", show=False),
+        Binding("m,escape,backspace", "overview", "All", tooltip="Show all backends at a glance"),
     ]
+    backend: str | None = None
+    group: tuple[str, ...] = ()
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(session, id=id)
-        self.backend: str | None = None
-        self._group: tuple[str, ...] = ()
-        self._state: State | None = None
-        self._report: CoverageReport | None = None
-        self.overview = Blocks(id="overview")
+    def depends(self) -> tuple[Any, ...]:
+        return self.backend, self.group
 
-    def compose(self) -> ComposeResult:
-        yield self.overview
-        yield from super().compose()
-
-    def open(self, spot: Spot) -> None:
-        """Show the coverage; the cursor follows the operator."""
-        moved = spot.operator is not None and spot.operator != self.spot.operator
-        self.spot = spot
-        if self.session.state is not self._state:
-            self._answer()
-        elif moved:
-            names = [row.operator for row in self.list.rows]
-            if str(spot.operator) in names:
-                self.list.move_to(names.index(str(spot.operator)))
-
-    def _answer(self) -> None:
-        """Answer for the backend that is chosen; a state or two can be seen in a moment, so not in a thread."""
-        self._state = self.session.state
-        self.set_class(self.backend is None, "-all")
+    def begin(self) -> None:
+        """Answer at once: a state or two can be seen in a moment."""
         if self.backend is None:
-            overview = overview_answer(self.session)
-            title = Paragraph(overview_title(overview.report), kind=ParagraphKind.TITLE)
-            pictures = matrices(overview.report, most=None)
-            self.overview.show([title, Paragraph(meaning(overview.report)), *pictures], open_cell)
-            self.answered(overview)
-            self.show_details()
-            return
-        answer: PaneAnswer | None = coverage_answer(self.session, self.backend, self._group)
-        self._report = None if answer is None else answer.report
-        self.refill()
-        self.answered(answer)
+            self.take(overview_answer(self.session))
+        else:
+            self.take(coverage_answer(self.session, self.backend, self.group))
 
-    # the list
+    def document(self, answer: PaneAnswer) -> Iterable[Block]:
+        if isinstance(answer.report, CoverageOverviewReport):
+            return overview_document.document(answer.report, most=None)
+        return coverage_documents.document(answer.report)
 
-    def rows(self) -> Sequence[CoverageRow]:
-        """The operators."""
-        return () if self._report is None else self._report.operators
+    def nothing(self) -> str:
+        return f"{self.backend} is no backend of this universe; b chooses one."
 
-    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
-        """The operators."""
-        if self._report is None:
-            return TableBlock((), ())
-        return TableBlock(columns(self._report), rows)
+    def opens(self, item: Any) -> Any:
+        return item if isinstance(item, CoverageRow) else open_cell(item)
 
-    def words_of(self, row: Any) -> str:
-        """Text that the filter searches."""
-        return row_text(row)
+    def is_here(self, target: Any) -> bool:
+        """The cursor follows the operator."""
+        return isinstance(target, CoverageRow) and target.operator == str(self.spot.operator)
 
-    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:
-        """Number of operators that are served."""
-        report = self._report
-        if report is None:
-            yield (f"{self.backend} is no backend of this universe; b chooses one", "bold")
-            return
-        yield (f"{report.backend.key}: {served_share(report)}", "bold")
-        if how := served_by(report):
-            yield f": {how}"
-        yield "\n"
-        yield about(report)
-        if (names := self.session.state.higher_order_names) and not self._group:
-            yield f"; without {plural(len(names), 'higher-order operator')}, which no backend has kernels for"
-        if shown != count:
-            yield f"; {shown:,} listed"
+    def described(self, target: Any) -> Iterable[Block]:
+        return [Paragraph(target.title)] if isinstance(target, MatrixCell) else ()
 
-    def details(self, row: Any) -> Iterable[Block]:  # noqa: ARG002
-        """The counts; of all backends, a cell."""
-        if self.backend is None:
-            return [Paragraph("" if self.overview.target is None else self.overview.target.title)]
-        if self._report is None:
-            return ()
-        return [*overlay_blocks(self._report), *served_blocks(self._report, self._report.backend.key)]
+    def go_to(self, target: Any) -> None:
+        """From a cell to the list of its operators, from there to the slot at the backend."""
+        if isinstance(target, CoverageRow):
+            super().go_to(Spot(OperatorName.parse(target.operator), target.covered.slot))
+        else:
+            self.show_backend(*target.target)
 
-    def place_of(self, row: Any) -> Span | None:
-        """Place of the kernel's declaration."""
-        return row.span if isinstance(row, CoverageRow) else None
-
-    @on(LinesView.Moved, "#overview")
-    @on(Blocks.LaidOut, "#overview")
-    def _at_cell(self) -> None:
-        self.show_details()
-
-    @on(LinesView.Opened, "#overview")
-    def _cell_opened(self, event: LinesView.Opened) -> None:
-        event.stop()
-        self._show(*event.target.target)
-
-    def _show(self, backend: str | None, group: tuple[str, ...] = ()) -> None:
+    def show_backend(self, backend: str | None, group: tuple[str, ...] = ()) -> None:
         """Show a backend, or all. group: the options that choose operators."""
-        self.backend, self._group = backend, group
-        self._answer()
-        if backend is None:
-            self.overview.focus()
-        elif self.overview.has_focus:
-            self.list.focus()
-
-    def spot_at(self, row: Any) -> Spot | None:
-        """The operator's slot at the backend."""
-        return Spot(OperatorName.parse(row.operator), row.covered.slot)
-
-    # keys
+        self.backend, self.group = backend, group
+        self.again()
 
     def action_backend(self) -> None:
         """Choose a backend from a list."""
-        known = backends(self.session)
+        universe = self.session.state.dispatcher.universe
+        known = [backend_of(universe, key) for key in backend_keys(universe)]
         now = next((backend for backend in known if backend.key == self.backend), None)
 
         def take(backend: CoveredBackend | None) -> None:
             if backend is not None:
-                self._show(backend.key, self._group)
+                self.show_backend(backend.key, self.group)
 
         self.app.push_screen(Choose("Coverage of which backend?", TableBlock(_BACKENDS, known), now), take)
 
-    def action_filter(self) -> None:
-        """The keys go to the filter; of all backends, over the list of the cell under the cursor."""
-        if self.backend is None:
-            cell = self.overview.target
-            self._show(*((backends(self.session)[0].key,) if cell is None else cell.target))
-        super().action_filter()
-
     def action_overview(self) -> None:
         """All backends at a glance."""
-        self._show(None)
-
-    def action_back(self) -> None:
-        """Go from a backend to all."""
-        if self.backend is None or not self.list.has_focus:
-            super().action_back()
-        else:
-            self._show(None)
+        self.show_backend(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """textual's: of all backends, there is no list."""
-        if self.backend is None and action in ("overview", "edit_place"):
+        if self.backend is None and action in ("overview", "filter", "edit"):
             return False
         return super().check_action(action, parameters)
 
@@ -224,10 +124,5 @@ def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> 
 def overview_answer(session: Session) -> PaneAnswer:
     """Groups of operators on all backends."""
     names = [OperatorName.parse(name) for name in session.state.dispatcher.names()]
-    return PaneAnswer(overview_report(session.state, names), session.command("coverage"))
-
-
-def backends(session: Session) -> list[CoveredBackend]:
-    """The backends that can be asked for."""
-    universe = session.state.dispatcher.universe
-    return [backend_of(universe, key) for key in backend_keys(universe)]
+    command = session.command("coverage")
+    return PaneAnswer(overview_report(session.state, names, arguments=command[1:]), command)

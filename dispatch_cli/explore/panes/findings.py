@@ -2,149 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.answers.findings.report import FindingsReport
-from dispatch_cli.answers.findings.summary_document import document as summary_document
-from dispatch_cli.answers.findings.summary_document import not_checked_sentences, outcome
-from dispatch_cli.checks.check import Check
+from dispatch_cli.answers.explain.advice.document import fragment
+from dispatch_cli.answers.findings import checks_document
+from dispatch_cli.answers.findings.checks import checks_report
+from dispatch_cli.answers.findings.document import KeyRun, document
+from dispatch_cli.answers.findings.report import ReportedFinding
+from dispatch_cli.answers.findings.summary_document import outcome
+from dispatch_cli.answers.shared.selection import has_words
+from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.run import Progress
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.explore.answers.findings import (
-    COLUMNS,
-    FindingFix,
-    FindingRow,
-    finding_detail,
-    finding_rows,
-    findings_search,
-    opened_by,
-    spot_of,
-)
-from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.answers.findings import findings_search
+from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.list_pane import ListPane
-from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Paragraph, TableBlock
+from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.screens import DocumentScreen
+from dispatch_cli.model.changes.edit import Edit
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.settings import Selector
+from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
 from dispatch_cli.render.printed import safe
 
 
-class FindingsPane(ListPane):
-    """Findings of the checks, worst first."""
+class FindingsPane(DocumentPane):
+    """Findings of the checks, worst first. The target of a part: findings with one sentence."""
 
     TITLE = "Findings"
-    WORDS = "severity, check, operator, key, place"
+    FILTER = "severity, check, operator, key, place"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "this", "Operator", tooltip="List only the findings of this operator, or all"),
+        Binding("t", "this", "Operator", tooltip="Show only the findings of this operator, or all"),
+        Binding("x", "fix", "Try fix", tooltip="Try the fix of the finding, where there is one"),
+        Binding("d", "details", "Why", tooltip="Show what the check demands, and the fix"),
     ]
 
     def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(session, id=id)
-        self._work = Background(self)
-        self._state: State | None = None
-        self._rows: list[FindingRow] = []
-        self._this = False
+        self._of_operator = False
 
     def open(self, spot: Spot) -> None:
-        """Show the findings; where the state is another one, they are looked for in a thread."""
-        moved = spot.operator != self.spot.operator or spot.higher_order != self.spot.higher_order
-        self.spot = spot
-        state = self.session.state
-        if state is not self._state:
-            self._state = state
-            check = findings_search(self.session)
-            self.say("Checking…")
-            self._work.start(lambda step: check(_progress(step)), self._take, self._failed, self.say)
-        elif moved and self._this:
-            self.refill(keep=True)
+        """Show the findings; those of one operator follow the spot."""
+        moved = spot._replace(key=None) != self.spot._replace(key=None)
+        super().open(spot)
+        if moved and self._of_operator and not self.work.busy:
+            self.show()
+            self.answered(self.answer)
 
-    def _take(self, answer: PaneAnswer) -> None:
-        self.answer, self._rows = answer, finding_rows(answer.report)
-        self.refill(keep=True)
-        self.answered(answer)
+    def begin(self) -> None:
+        check = findings_search(self.session)
+        self.search(lambda step: check(_progress(step)), "Checking…")
 
-    def _failed(self, error: Exception) -> None:
-        self.answer, self._rows = None, []
-        self.refill()
-        self.say(("The checks could not run: ", "bold"), f"{type(error).__name__}: {str(error)[:500]}")
-        self.answered(None)
+    def document(self, answer: PaneAnswer) -> Iterable[Block]:
+        yield Paragraph(outcome(answer.report).text, kind=ParagraphKind.TITLE)
+        if self.session.tried_file:
+            yield Paragraph("Operators that changes on trial concern are checked with their overloads and other forms.")
+        yield Gap()
+        yield from document(replace(answer.report, findings=tuple(filter(self._is_chosen, answer.report.findings))))
 
-    @property
-    def _report(self) -> FindingsReport | None:
-        return None if self.answer is None else self.answer.report
-
-    # the list
-
-    def rows(self) -> Sequence[FindingRow]:
-        """Rows that the keys choose."""
-        return [row for row in self._rows if not self._this or row.operator == self._operator_name]
+    def _is_chosen(self, row: ReportedFinding) -> bool:
+        finding = row.finding
+        if self._of_operator and finding.operator != self._operator_name:
+            return False
+        severity, place = finding.severity.value, finding.span or ""
+        return has_words(
+            f"{severity} {finding.check} {finding.operator} {finding.key} {place} {finding.message}", self.words
+        )
 
     @property
-    def _operator_name(self) -> str | None:
-        return self.spot.higher_order if self.spot.operator is None else str(self.spot.operator)
+    def _operator_name(self) -> str:
+        return str(self.spot.operator or f"{HIGHER_ORDER_NAMESPACE}::{self.spot.higher_order}")
 
-    def table(self, rows: Sequence[Any]) -> TableBlock[Any]:
-        """The findings."""
-        return TableBlock(COLUMNS, rows)
-
-    def words_of(self, row: Any) -> str:
-        """Text that the filter searches."""
-        return str(row.words)
-
-    def title(self, shown: int, count: int) -> Iterable[str | tuple[str, str]]:  # noqa: ARG002
-        """Outcome of the run, and the choice of its findings."""
-        if self._report is None:
-            return
-        report = self._report
-        if report.operators or report.summary:
-            yield (outcome(report).text, "bold")
-        else:
-            yield ("No operator was checked", "bold")
-            yield "".join(f"; {sentence}" for sentence in not_checked_sentences(report.not_checked))
-        if shown != len(self._rows):
-            yield "\n"
-            yield f"{shown:,} of {len(self._rows):,} rows are listed"
-
-    def chosen_rows(self) -> Iterable[str]:
-        """Choice of the operator."""
-        return (f"of {self._operator_name}",) if self._this else ()
-
-    def details(self, row: Any) -> Iterable[Block]:
-        """A finding; without one, how the run ended."""
-        if row is not None:
-            return finding_detail(row)
-        if self._report is None:
-            return ()
-        return (Paragraph("No finding is like that."),) if self._rows else summary_document(self._report)
+    def chosen(self) -> Iterator[str]:
+        if self._of_operator:
+            yield f"of {self._operator_name}"
+        yield from super().chosen()
 
     def opens(self, item: Any) -> Any:
-        """Target of a part of a finding."""
-        row = self.list.target
-        return None if row is None else opened_by(item, self.session.state, row)
+        return item.findings if isinstance(item, KeyRun) else super().opens(item)
+
+    def place_of(self, target: Any) -> Any:
+        """The declaration to look at first."""
+        return target[0].span if self._is_finding(target) else target
 
     def go_to(self, target: Any) -> None:
-        """Go to a target as elsewhere; of a fix, try it."""
-        if isinstance(target, FindingFix):
-            self.try_advice(target.edits)
-        else:
-            super().go_to(target)
+        """Go to the slot of a finding, else its operator, else its place."""
+        if self._is_finding(target):
+            target = spot_of(self.session.state, target[0]) or target[0].span
+        super().go_to(target)
 
-    def spot_at(self, row: Any) -> Spot | None:
-        """The slot of a finding, else its operator."""
-        return spot_of(self.session.state, row, next(iter(row.keys), None))
-
-    def place_of(self, row: Any) -> Span | None:
-        """The declaration to look at first."""
-        return row.span if isinstance(row, FindingRow) else None
+    def _is_finding(self, target: Any) -> bool:
+        return isinstance(target, tuple) and isinstance(target[0], Finding)
 
     # keys
 
     def action_this(self) -> None:
         """Show only those of the operator under the cursor of the list of operators, or all."""
-        self._this = not self._this
-        self.refill()
+        self._of_operator = not self._of_operator
+        self.show()
+        self.answered(self.answer)
+
+    def action_fix(self) -> None:
+        """Try the fix of the finding under the cursor."""
+        if edits := self._edits():
+            self.try_advice(edits)
+        else:
+            self.notify("There is no fix here that can be tried.")
+
+    def action_details(self) -> None:
+        """What the check of the finding under the cursor demands, and the fix."""
+        target = self.view.target
+        if self._is_finding(target):
+            self.app.push_screen(DocumentScreen("esc closes", finding_details(target[0], self._edits())))
+
+    def _edits(self) -> tuple[Edit, ...]:
+        target = self.view.target
+        findings = target if self._is_finding(target) else ()
+        return tuple(dict.fromkeys(edit for finding in findings for edit in finding.fix))
+
+
+def finding_details(finding: Finding, edits: tuple[Edit, ...]) -> Iterator[Block]:
+    """The fix of a finding, and why it is one."""
+    if (text := fragment(edits)) is not None:
+        yield Paragraph("A fix, as declarations: x tries it", kind=ParagraphKind.SECTION)
+        yield checks_document.code_block(text.rstrip())
+        yield Gap()
+    (check,) = checks_report((Selector(finding.check),)).checks
+    yield from checks_document.of_finding(check, finding.severity)
+
+
+def spot_of(state: State, finding: Finding) -> Spot | None:
+    """The slot of a finding, else its operator; None where the state has neither."""
+    if finding.operator is None:
+        return None
+    name, key = OperatorName.parse(finding.operator), finding.key
+    if name in state.dispatcher:
+        return Spot(name, key if key in state.dispatcher.universe.slot else None)
+    operator = state.higher_order_operator(finding.operator.removeprefix(f"{HIGHER_ORDER_NAMESPACE}::"))
+    return None if operator is None else Spot(None, key, operator.name)
 
 
 def _progress(step: Step) -> Progress:

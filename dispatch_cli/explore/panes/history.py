@@ -2,56 +2,44 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from textual.app import ComposeResult
+from collections.abc import Iterable
+from typing import Any
 
 from dispatch_cli.answers.history import document as history_documents
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.explore.answers.differences import every_version, history_answer
-from dispatch_cli.explore.background import Background
-from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.views.blocks import Blocks
-from dispatch_cli.explore.views.pane import Pane
-from dispatch_cli.render.document import Paragraph
+from dispatch_cli.explore.background import Step
+from dispatch_cli.explore.session import PaneAnswer
+from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.render.document import Block
 
 
-class HistoryPane(Pane):
+class HistoryPane(DocumentPane):
     """The history of an operator."""
 
-    TITLE: ClassVar[str] = "History"
+    TITLE = "History"
+    _versions: Versions | None = None
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(session, id=id)
-        self._opening = Background(self)
-        self._versions: Versions | None = None
-        self._spot = Spot()
-        self.view = Blocks(id="history-blocks")
+    def depends(self) -> tuple[Any, ...]:
+        return self.spot.operator, self.spot.higher_order
 
-    def compose(self) -> ComposeResult:
-        yield self.view
-
-    def open(self, spot: Spot) -> None:
-        """Show the operator at a spot. Opening the versions takes a moment, once."""
-        self._spot = spot
+    def begin(self) -> None:
+        """Opening the versions takes a moment, once."""
+        spot = self.spot
         if self._versions is not None:
-            self._show(self._versions)
-        elif not self._opening.busy:
-            self._say("Opening the embedded versions…")
-            self._opening.start(every_version, self._show, self._not_opened, self._say)
+            self.take(history_answer(spot, self._versions))
+            return
 
-    def _show(self, versions: Versions) -> None:
-        self._versions, spot = versions, self._spot
-        answer = history_answer(spot, versions)
-        if answer is None:
-            has_none = f"No embedded version has {spot.operator or 'an operator'}."
-            self._say(has_none if spot.higher_order is None else "There is no history of higher-order operators.")
-        else:
-            self.view.show(history_documents.document(answer.report))
-        self.answered(answer)
+        def find(step: Step) -> PaneAnswer | None:
+            self._versions = every_version(step)
+            return history_answer(spot, self._versions)
 
-    def _say(self, text: str) -> None:
-        self.view.show([Paragraph(text)])
+        self.search(find, "Opening the embedded versions…")
 
-    def _not_opened(self, error: Exception) -> None:
-        self._say(f"Opening the embedded versions failed: {type(error).__name__}: {str(error)[:500]}")
+    def document(self, answer: PaneAnswer) -> Iterable[Block]:
+        return history_documents.document(answer.report)
+
+    def nothing(self) -> str:
+        if self.spot.higher_order is not None:
+            return "There is no history of higher-order operators."
+        return f"No embedded version has {self.spot.operator or 'an operator'}."

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.widgets import Static
 
 from dispatch_cli.answers.table.wording import BOTH, CHANGED, STALE
 from dispatch_cli.explore.answers.table import (
@@ -21,28 +17,19 @@ from dispatch_cli.explore.answers.table import (
     table_blocks,
     with_key,
 )
-from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.views.blocks import Blocks
-from dispatch_cli.explore.views.pane import SWITCHES_OFF, Pane
+from dispatch_cli.explore.session import PaneAnswer, Spot
+from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import SWITCHES_OFF
 from dispatch_cli.render.document import Block, Paragraph
-from dispatch_cli.render.printed import safe
-
-NARROW = 60
-"""Columns below which a sentence needs more lines."""
 
 
-def _has_key(key: str | None, place: ShownKeys) -> bool:
-    return key in place.keys
-
-
-class TablePane(Pane):
+class TablePane(DocumentPane):
     """The table of the operator under the cursor."""
 
     TITLE = "Table"
-    DEFAULT_CSS = """
-    TablePane > #table-sentence { height: 2; padding: 0 2; color: $foreground; background: $panel; }
-    TablePane.-narrow-view > #table-sentence { height: 4; }
-    """
+    LISTS = None
+    BELOW = True
+    FILTER = "keys"
     MARKS = (
         (CHANGED, "the files, or changes on trial, make the slot differ from the base"),
         (STALE, "stale: a call runs something else than the registrations imply"),
@@ -56,110 +43,66 @@ class TablePane(Pane):
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
         Binding("f", "filter", "Filter", tooltip="Show only some keys: a part of their names, or a glob"),
         Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
-        Binding("e", "edit", "Edit", tooltip="Open the place of the kernel in the editor"),
     ]
+    options = TableOptions()
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
-        super().__init__(session, id=id)
-        self.options = TableOptions()
-        self._spot = Spot()
-        self._shown: tuple[Any, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        yield Blocks(id="table-cells", lists=None)
-        yield Static(id="table-sentence", markup=False)
-
-    @property
-    def view(self) -> Blocks:
-        """The widget with the table."""
-        return self.query_one(Blocks)
-
-    @property
-    def place(self) -> ShownKeys | None:
-        """The row or the cell that the cursor is on."""
-        place: ShownKeys | None = self.view.target
-        return place
+    def depends(self) -> tuple[Any, ...]:
+        return self.spot.operator, self.spot.higher_order, self.options
 
     def open(self, spot: Spot) -> None:
         """Show the table of the operator at a spot, with the cursor at its key."""
-        spot = with_key(self.session, spot, self._spot.key)
-        self._spot = spot
-        shown = (spot.operator, spot.higher_order, self.session.state, self.options)
-        if shown == self._shown:
-            self.view.point(partial(_has_key, spot.key))
-            self._say()
-            return
-        answer = table_answer(self.session, spot, self.options)
-        blocks: Iterable[Block] = [Paragraph(self._nothing(spot))]
-        if answer is not None:
-            blocks = table_blocks(answer.report, self.session.state.dispatcher.universe, self.options)
-        self.view.show(blocks, place_of, keep=True, at=partial(_has_key, spot.key))
-        self._shown = shown
-        self._say()
-        self.answered(answer)
+        super().open(with_key(self.session, spot, self.spot.key))
 
-    def on_resize(self) -> None:
-        """A narrow view has more lines for the sentence."""
-        self.set_class(self.size.width < NARROW, "-narrow-view")
+    def begin(self) -> None:
+        self.take(table_answer(self.session, self.spot, self.options))
 
-    def on_blocks_laid_out(self, event: Blocks.LaidOut) -> None:
-        """A table that was not on the screen is laid out when it is there."""
-        event.stop()
-        self._say()
+    def document(self, answer: PaneAnswer) -> Iterable[Block]:
+        return table_blocks(answer.report, self.session.state.dispatcher.universe, self.options)
 
-    def _say(self) -> None:
-        """Say what is under the cursor: cells have only codes, and rows are cut where there is little room."""
-        text = "" if self.place is None else safe(sentence_of(self.place, self._spot.key))
-        self.query_one("#table-sentence", Static).update(Content(text), layout=False)
-
-    def _nothing(self, spot: Spot) -> str:
-        if spot.operator is None and spot.higher_order is None:
+    def nothing(self) -> str:
+        if self.spot.operator is None and self.spot.higher_order is None:
             return "Choose an operator."
         if self.options.glob:
             return f"No key matches {self.options.glob}."
-        return f"There is no operator {spot.operator or spot.higher_order} now."
+        return f"There is no operator {self.spot.operator or self.spot.higher_order} now."
 
-    def _change(self, options: TableOptions) -> None:
-        self.options = options
-        self.open(self._spot)
+    def opens(self, item: Any) -> ShownKeys | None:
+        return place_of(item)
 
-    # the cursor
+    def is_here(self, target: Any) -> bool:
+        """The cursor follows the slot."""
+        return self.spot.key in target.keys
 
-    def on_lines_view_moved(self, event: Blocks.Moved) -> None:
+    def place_of(self, target: Any) -> Any:
+        """The place of the kernel."""
+        return None if target is None else getattr(target.row, "span", None)
+
+    def described(self, target: Any) -> Iterable[Block]:
+        """Say what is under the cursor: cells have only codes, and rows are cut where there is little room."""
+        return () if target is None else [Paragraph(sentence_of(target, self.spot.key))]
+
+    def moved(self, target: Any) -> None:
         """The slot at the side follows the cursor."""
-        event.stop()
-        self._go(event.target, None)
+        self._go(target, None)
 
-    def on_lines_view_opened(self, event: Blocks.Opened) -> None:
+    def go_to(self, target: Any) -> None:
         """Deeper: the slot."""
-        event.stop()
-        self._go(event.target, "slot")
+        self._go(target, "slot")
 
-    def _go(self, place: ShownKeys | None, pane: str | None) -> None:
-        if place is not None:
-            if self._spot.key not in place.keys:
-                self._spot = self._spot._replace(key=place.keys[0])
-            self._say()
-            self.post_message(self.Went(self._spot, pane))
+    def _go(self, place: ShownKeys, pane: str | None) -> None:
+        if self.spot.key not in place.keys:
+            self.spot = self.spot._replace(key=place.keys[0])
+        self.post_message(self.Went(self.spot, pane))
 
     def action_switch(self) -> None:
         """Switch the registration off that fills the slot where the user is."""
         from dispatch_cli.explore.switch import filling
 
-        registration = filling(self.session, self._spot)
+        registration = filling(self.session, self.spot)
         if registration is None:
             self.notify("There is no registration here to switch off.")
         else:
-            self.switch_off(self._spot, registration)
-
-    def action_edit(self) -> None:
-        """See the place of the kernel under the cursor in the editor."""
-        row = None if self.place is None else self.place.row
-        span = getattr(row, "span", None)
-        if span is not None:
-            self.post_message(self.OpenPlace(span))
-        else:
-            self.say_no_place()
+            self.switch_off(self.spot, registration)
 
     # what is shown
 
@@ -171,13 +114,11 @@ class TablePane(Pane):
         """A row for each slot, or one for adjacent slots with the same answer."""
         self._change(self.options._replace(every=not self.options.every, grid=False))
 
-    def action_filter(self) -> None:
-        """Ask for a part of the names of keys."""
-        from dispatch_cli.explore.views.screens import Ask
+    def filter(self, words: str | None) -> None:
+        """Show only some keys, which the command can choose, too."""
+        if words is not None:
+            self._change(self.options._replace(keys=words))
 
-        asked = Ask("Which keys? A part of their names, or a glob; nothing for all keys", self.options.keys)
-        self.app.push_screen(asked, self._filter)
-
-    def _filter(self, keys: str | None) -> None:
-        if keys is not None:
-            self._change(self.options._replace(keys=keys))
+    def _change(self, options: TableOptions) -> None:
+        self.options = options
+        self.again()

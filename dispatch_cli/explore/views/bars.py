@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 
+from rich.cells import cell_len
 from textual.app import App
 from textual.content import Content
 from textual.events import Resize
@@ -22,8 +22,17 @@ _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
 
 
-class LinkLine(Static):
-    """A line of texts, each of which a click acts on."""
+class Bar(Static):
+    """Lines across the screen."""
+
+    def show_content(self, content: Content) -> None:
+        """Show a text. A layout of the screen takes long: only where the height is another one."""
+        width = self.content_size.width
+        self.update(content, layout=not width or len(content.wrap(width)) != self.size.height)
+
+
+class LinkLine(Bar):
+    """Texts, each of which a click acts on."""
 
     DEFAULT_CSS = "LinkLine { height: 1; }"
     ALLOW_SELECT = False
@@ -35,7 +44,7 @@ class LinkLine(Static):
     def show_links(self, links: Iterable[tuple[str, str, str]]) -> None:
         """Show texts, each with its style and the action of a click."""
         parts = ((text, Style.parse(style) + Style.from_meta({"@click": action})) for text, style, action in links)
-        self.update(Content.assemble(*parts), layout=False)
+        self.show_content(Content.assemble(*parts))
 
 
 class Tabs(LinkLine):
@@ -73,11 +82,12 @@ class Tabs(LinkLine):
         whole = [f" {entry.key} {entry.title} " for entry in self.entries]
         if sum(map(len, whole)) <= room:
             return whole
-        most = max(1, room // len(whole) - 3)
-        return [
-            f" {entry.key} {entry.title if entry.id in self.fronts else _cut(entry.title, most)}"
-            for entry in self.entries
-        ]
+        for most in range(max(map(len, whole)), 0, -1):
+            names = (entry.title if entry.id in self.fronts else _cut(entry.title, most) for entry in self.entries)
+            labels = [f" {entry.key} {name}" for entry, name in zip(self.entries, names, strict=True)]
+            if sum(map(len, labels)) <= room + 1:
+                break
+        return [labels[0].lstrip(), *labels[1:]]
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self._show_all()
@@ -124,11 +134,11 @@ def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = Fal
     app.notify(f"{notice} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
-class CommandBar(Static):
+class CommandBar(Bar):
     """The command line of what is shown, or why there is none. It can be selected with the mouse."""
 
     DEFAULT_CSS = """
-    CommandBar { height: auto; max-height: 25vh; padding: 0 1; background: $surface; color: $foreground; }
+    CommandBar { height: auto; max-height: 50vh; padding: 0 1; background: $surface; color: $foreground; }
     """
 
     def __init__(self) -> None:
@@ -140,9 +150,7 @@ class CommandBar(Static):
         """line: empty where there is none. note: what has to be done before it can be used, or why there is none."""
         if (line, note) != (self.line, self.note):
             self.line, self.note = line, note
-            whole, width = self._whole(), self.content_size.width
-            # a layout of the screen takes long: only where the height is another one
-            self.update(whole, layout=not width or len(whole.wrap(width)) != self.size.height)
+            self.show_content(self._whole())
 
     def _whole(self) -> Content:
         if not self.line:
@@ -156,7 +164,7 @@ class CommandBar(Static):
 class KeyBar(LinkLine):
     """The keys that do something here: help, those of the view, then the others. A click presses one."""
 
-    DEFAULT_CSS = "KeyBar { padding: 0 1; background: $panel; color: $foreground; }"
+    DEFAULT_CSS = "KeyBar { height: auto; padding: 0 1; background: $panel; color: $foreground; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,17 +174,32 @@ class KeyBar(LinkLine):
         self._look_again()
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._look_again())
 
+    def on_resize(self) -> None:
+        """Another width has room for other keys in a line."""
+        self.show_links(self._links())
+
     def _look_again(self) -> None:
         """Take the keys that do something now. Those of a screen in front of this one are shown by that one."""
         keys = self._keys() if self.screen is self.app.screen else self.keys
         if keys != self.keys:
             self.keys = keys
-            presses = [(shown, text, f"app.simulate_key('{key}')") for key, shown, text in keys]
-            parts = (((shown, "bold", press), (f" {text}  ", "", press)) for shown, text, press in presses)
-            self.show_links(chain.from_iterable(parts))
+            self.show_links(self._links())
+
+    def _links(self) -> Iterator[tuple[str, str, str]]:
+        """The keys with what they do, which are in one line."""
+        left = room = self.content_size.width or self.app.size.width - 2
+        for key, shown, text in self.keys:
+            width = cell_len(f"{shown} {text}")
+            if width > left < room:
+                left = room
+                yield "\n", "", ""
+            left -= width + 2
+            press = f"app.simulate_key('{key}')"
+            yield shown, "bold", press
+            yield f" {text}{'  ' * (left > 0)}", "", press
 
     def _keys(self) -> list[tuple[str, str, str]]:
-        """Keys, their display and description; those that are the same everywhere last, but for help."""
+        """Keys, their display and description; those of several views last, but for help."""
         keys: dict[str, tuple[str, str, str]] = {}
         common: dict[str, bool] = {}
         typing = isinstance(self.app.focused, Input)
@@ -188,4 +211,9 @@ class KeyBar(LinkLine):
             if binding.show and active.enabled and binding.action not in keys:
                 keys[binding.action] = (binding.key, shown, binding.description)
                 common[binding.action] = active.node is self.app and binding.action != "help"
-        return [keys[action] for action in sorted(keys, key=lambda action: (common[action], action != "help"))]
+        return [
+            keys[action]
+            for action in sorted(
+                keys, key=lambda action: (common[action], action != "help", action in ("filter", "edit"))
+            )
+        ]

@@ -1,13 +1,12 @@
-"""Documents as widgets: the one writer of `render.document` blocks for a terminal application.
+"""Documents as a widget: the one writer of `render.document` blocks for a terminal application.
 
-`Blocks` shows a whole document, `Rows` a table of any number of rows, one line each. In both, the parts that can be
-opened are gone through with the arrows, and opened with enter or a click.
+The parts that can be opened are gone through with the arrows, and opened with enter or a click.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dispatch_cli.explore.views.lines_view import Choice, LinesView
 from dispatch_cli.render.document import Block, Matrix, MatrixCell, TableBlock
@@ -17,30 +16,33 @@ from dispatch_cli.render.text_matrix import TextMatrix
 
 LEAST_WIDTH = 20
 """Columns for which lines are laid out; in a view with fewer they are cut."""
-_KEPT = 2_000
-"""Lines that are kept, so that they are not made anew whenever they are painted."""
-_LOOKED_AT = 2_000
-"""Rows by which the widths of columns are chosen."""
+MANY = 500
+"""Rows from which a table has a line for each, which is made when it is looked at."""
 
 
 class Blocks(LinesView):
     """A document.
 
     opens: says of a row of a table, of a fact, of a paragraph and of a cell of a matrix what it opens; None where that
-    is nothing. lists: the columns of tables whose
-    rows are not wrapped, but cut; None for those of all tables.
+    is nothing. lists: the columns of tables whose rows are not wrapped, but cut; None for those of all tables.
     """
 
     class LaidOut(LinesView.Moved):
         """There are other parts now: what is under the cursor can be another one."""
 
-    def __init__(self, *, id: str | None = None, lists: Sequence[object] | None = ()) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  (textual's name)
+        classes: str | None = None,
+        lists: Sequence[object] | None = (),
+    ) -> None:
+        super().__init__(id=id, classes=classes)
         self._lists = lists
         self._blocks: tuple[Block, ...] = ()
         self._opens: Callable[[Any], Any] = _nothing
         self._wanted: Callable[[Any], bool] | None = None
-        self._lines: list[TextLine] = []
+        self._lines: list[TextLine | _ListRow] = []
         self._choices: list[Choice] = []
         self._of_line: dict[int, list[int]] = {}
 
@@ -78,6 +80,8 @@ class Blocks(LinesView):
         super().move_to(number)
 
     def again(self, keep: bool = False) -> None:
+        if not keep:
+            self._cursor = 0
         with self.prevent(self.Moved):
             super().again(keep or self._wanted is not None)
 
@@ -87,6 +91,9 @@ class Blocks(LinesView):
         for block in self._blocks:
             if isinstance(block, Matrix):
                 self._add_matrix(block, width)
+                continue
+            if isinstance(block, TableBlock) and len(block.rows) > MANY:
+                self._add_list(block, width)
                 continue
             for item, lines in parts_of(block, max(LEAST_WIDTH, width), cuts=self._is_list(block)):
                 first = len(self._lines)
@@ -108,6 +115,15 @@ class Blocks(LinesView):
         for cell, line, x, cell_width in laid_out.cells:
             self._add(cell, top + line, top + line + 1, x, cell_width)
 
+    def _add_list(self, table: TableBlock[Any], width: int) -> None:
+        """Add a row as one line. Some of the rows decide how wide the columns are."""
+        some = table.rows[:: len(table.rows) // MANY]
+        layout = list_layout(TableBlock(table.columns, some), max(LEAST_WIDTH, width))
+        self._lines.append(layout.header())
+        for row in table.rows:
+            self._add(row, len(self._lines), len(self._lines) + 1)
+            self._lines.append(_ListRow(layout, row))
+
     def _add(self, item: Any, first: int, end: int, x: int = 0, width: int = 0) -> None:
         """Note a part, if it can be opened."""
         if (target := self._opens(item)) is not None:
@@ -119,10 +135,14 @@ class Blocks(LinesView):
         return len(self._lines)
 
     def line_at(self, number: int) -> TextLine:
-        return self._lines[number]
+        line = self._lines[number]
+        if isinstance(line, _ListRow):
+            line = self._lines[number] = line.layout.line(line.row)
+        return line
 
     def widest(self) -> int:
-        return max(map(line_width, self._lines), default=0) + len(self.MARKS[1])
+        lines = (line for line in self._lines if not isinstance(line, _ListRow))
+        return max(map(line_width, lines), default=0) + len(self.MARKS[1])
 
     def choices(self) -> int:
         return len(self._choices)
@@ -136,7 +156,15 @@ class Blocks(LinesView):
     @property
     def text(self) -> str:
         """Shown lines as plain text."""
-        return _plain(self._lines)
+        lines = map(self.line_at, range(self.line_count()))
+        return "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)
+
+
+class _ListRow(NamedTuple):
+    """A row of a table of many, whose line is not made yet."""
+
+    layout: ListLayout
+    row: Any
 
 
 def _nothing(_: Any) -> None:
@@ -146,60 +174,3 @@ def _nothing(_: Any) -> None:
 def open_cell(item: object) -> MatrixCell | None:
     """Target of a part of a picture: a cell itself, if it has a target."""
     return item if isinstance(item, MatrixCell) and item.target is not None else None
-
-
-class Rows(LinesView):
-    """A table of any number of rows, one line each; each row can be opened, which gives the row itself."""
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
-        self._table: TableBlock[Any] = TableBlock((), ())
-        self._layout: ListLayout | None = None
-        self._lines: dict[int, TextLine] = {}
-
-    def show(self, table: TableBlock[Any], keep: bool = False) -> None:
-        """Show a table. keep: the cursor stays on the row of that number."""
-        self._table = table
-        self._lines.clear()
-        self.again(keep)
-
-    @property
-    def rows(self) -> Sequence[Any]:
-        """The rows that are shown."""
-        return self._table.rows
-
-    def lay_out(self, width: int) -> None:
-        """Choose the columns for a width; of very many rows, some of them decide how wide these are."""
-        self._lines.clear()
-        rows = self._table.rows
-        some = TableBlock(self._table.columns, rows[:: max(1, len(rows) // _LOOKED_AT)])
-        self._layout = list_layout(some, width) if some.columns else None
-
-    def line_count(self) -> int:
-        return 0 if self._layout is None else len(self._table.rows)
-
-    def line_at(self, number: int) -> TextLine:
-        layout = self._layout
-        assert layout is not None, "there is a line"
-        line = self._lines.get(number)
-        if line is None:
-            if len(self._lines) > _KEPT:
-                self._lines.clear()
-            line = self._lines[number] = layout.line(self._table.rows[number])
-        return line
-
-    def item(self, number: int) -> Any:
-        return self._table.rows[number]
-
-    def top_lines(self) -> Sequence[TextLine]:
-        """The headers."""
-        return () if self._layout is None else (self._layout.header(),)
-
-    @property
-    def text(self) -> str:
-        """Shown lines as plain text."""
-        return _plain([*self.top_lines(), *map(self.line_at, range(self.line_count()))])
-
-
-def _plain(lines: Iterable[TextLine]) -> str:
-    return "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)

@@ -132,10 +132,6 @@ class LinesView(ScrollView, can_focus=True):
         """The numbers of the choices that have a part of a line."""
         return (line,) if 0 <= line < self.choices() else ()
 
-    def top_lines(self) -> Sequence[TextLine]:
-        """Lines that stay above the others."""
-        return ()
-
     # the cursor
 
     @property
@@ -161,7 +157,7 @@ class LinesView(ScrollView, can_focus=True):
         choice, margin = self.choice(self._cursor), len(self.MARKS[1])
         top = 0 if self._cursor == 0 else choice.first
         x = choice.x + (margin if choice.x else 0)
-        area = Region(x, top, choice.width + margin or 1, choice.end - top + len(self.top_lines()))
+        area = Region(x, top, choice.width + margin or 1, choice.end - top)
         self.scroll_to_region(area, animate=False, force=True, immediate=True, x_axis=choice.width > 0)
         self._repaint(before)
         self._repaint(self._cursor)
@@ -171,7 +167,7 @@ class LinesView(ScrollView, can_focus=True):
     def _repaint(self, number: int) -> None:
         if number < self.choices():
             choice = self.choice(number)
-            self.refresh_lines(choice.first + len(self.top_lines()), choice.end - choice.first)
+            self.refresh_lines(choice.first, choice.end - choice.first)
 
     def action_move(self, by: int) -> None:
         """The next part above or below; where that is far away, the next line."""
@@ -238,10 +234,10 @@ class LinesView(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """A click puts the cursor on a part; one on the part that the cursor is on opens it."""
         offset = event.get_content_offset(self)
-        if offset is None or offset.y < len(self.top_lines()):
+        if offset is None:
             return
         x = offset.x + self.scroll_offset.x - len(self.MARKS[1])
-        for number in self.choices_of_line(offset.y - len(self.top_lines()) + self.scroll_offset.y):
+        for number in self.choices_of_line(offset.y + self.scroll_offset.y):
             choice = self.choice(number)
             if not choice.width or choice.x <= x < choice.x + choice.width:
                 if number == self._cursor:
@@ -250,7 +246,7 @@ class LinesView(ScrollView, can_focus=True):
                     self.move_to(number)
 
     def _room(self) -> int:
-        return max(1, self.scrollable_content_region.height - len(self.top_lines()))
+        return max(1, self.scrollable_content_region.height)
 
     def _nearest(self, line: int) -> int:
         """The choice that is nearest to a line."""
@@ -275,7 +271,7 @@ class LinesView(ScrollView, can_focus=True):
             return
         self.lay_out(max(1, width - len(self.MARKS[1])))
         self._cursor = max(0, min(self._cursor, self.choices() - 1))
-        self.virtual_size = Size(self.widest(), self.line_count() + len(self.top_lines()))
+        self.virtual_size = Size(self.widest(), self.line_count())
         if keep:
             self.move_to(self._cursor)
         else:
@@ -302,16 +298,11 @@ class LinesView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
-        width, plain, top = self.size.width, self.look(), self.top_lines()
-        number = y - len(top) + self.scroll_offset.y
-        here: Choice | None = None
-        if y < len(top):
-            line = top[y]
-        elif number < self.line_count():
-            line = self.line_at(number)
-            here = self.choice(self._cursor) if self._cursor in self.choices_of_line(number) else None
-        else:
-            return Strip.blank(width, plain)
+        width, number = self.size.width, y + self.scroll_offset.y
+        if number >= self.line_count():
+            return Strip.blank(width, self.look())
+        line = self.line_at(number)
+        here = self.choice(self._cursor) if self._cursor in self.choices_of_line(number) else None
         is_row = here is not None and not here.width
         base = self.tone_look(Tone.PLAIN, is_row)
         mark = self.MARKS[here is None or number != here.first]

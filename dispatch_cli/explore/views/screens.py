@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from dispatch_cli.explore.views.blocks import Blocks, Rows
+from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.reading.problem import Problem
 from dispatch_cli.model.text.suggest import suggestion
@@ -105,7 +105,7 @@ class Choose(ModalScreen[Any]):
         self._table = table
         self._now = now
         self._own = own
-        self.list = Rows()
+        self.list = Blocks(lists=None)
         self._nothing = Static(id="choose-nothing", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -117,10 +117,8 @@ class Choose(ModalScreen[Any]):
             yield self.list
 
     def on_mount(self) -> None:
-        rows = self._table.rows
         self._nothing.display = False
-        self.list.show(self._table)
-        self.call_after_refresh(self.list.move_to, rows.index(self._now) if self._now in rows else 0)
+        self.list.show([self._table], _itself, at=lambda row: bool(row == self._now))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -136,7 +134,7 @@ class Choose(ModalScreen[Any]):
         self._nothing.display = not matches
         if not matches:
             self._nothing.update(safe(own if isinstance(own, str) else self._unknown(typed)))
-        self.list.show(TableBlock(self._table.columns, matches))
+        self.list.show([TableBlock(self._table.columns, matches)], _itself)
 
     def _unknown(self, typed: str) -> str:
         meant = suggestion(typed, (_first(self._table, row) for row in self._table.rows))
@@ -167,6 +165,10 @@ class Choose(ModalScreen[Any]):
     def action_leave(self) -> None:
         """Close without a choice."""
         self.dismiss(None)
+
+
+def _itself(row: Any) -> Any:
+    return row
 
 
 def _first(table: TableBlock[Any], row: Any) -> str:

@@ -1,0 +1,236 @@
+"""A view of the document that a command prints: its parts are opened, its rows are filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from dispatch_cli.answers.shared.selection import has_words
+from dispatch_cli.explore.background import Background, Step
+from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.views.blocks import Blocks
+from dispatch_cli.explore.views.lines_view import LinesView
+from dispatch_cli.explore.views.pane import Pane
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, Paragraph, TableBlock, runs_of
+
+
+class DocumentPane(Pane):
+    """The document of an answer.
+
+    LISTS: the tables whose rows are cut, as of `Blocks`. BELOW: what is under the cursor is described below.
+    FILTER: what rows can be filtered by; empty where they cannot be.
+    """
+
+    LISTS: ClassVar[Sequence[object] | None] = ()
+    BELOW: ClassVar[bool] = False
+    FILTER: ClassVar[str] = ""
+    DEFAULT_CSS = """
+    DocumentPane > .below { height: 3; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "filter", "Filter", tooltip="Show only the rows that have some words"),
+        Binding("e", "edit", "Edit", tooltip="Open the place of what is under the cursor in the editor"),
+    ]
+
+    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+        super().__init__(session, id=id)
+        self.spot = Spot()
+        self.view, self.below = Blocks(lists=self.LISTS), Blocks(classes="below")
+        self.words = ""
+        self.work = Background(self)
+        self._doing = ""
+        self._keeps = False
+        self._asked: tuple[Any, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+        if self.BELOW:
+            yield self.below
+
+    # what a view defines
+
+    def depends(self) -> tuple[Any, ...]:
+        """What the answer depends on, beside the state: parts of the spot, and choices of the user."""
+        return ()
+
+    def begin(self) -> None:
+        """Find the answer, and `take` it."""
+        raise NotImplementedError
+
+    def document(self, answer: PaneAnswer) -> Iterable[Block]:
+        """The document of the answer."""
+        raise NotImplementedError
+
+    def nothing(self) -> str:
+        """Reason why there is no answer."""
+        return ""
+
+    def opens(self, item: Any) -> Any:
+        """Target of a part: a place, a spot, or something of the view's own; None for nothing."""
+        return getattr(item, "link", None)
+
+    def is_here(self, target: Any) -> bool:  # noqa: ARG002
+        """True for the target where the cursor begins, and which it follows."""
+        return False
+
+    def place_of(self, target: Any) -> Any:
+        """The place of what is under the cursor; nothing where it is in no file."""
+        return target if isinstance(target, Span) else getattr(target, "span", None)
+
+    def described(self, target: Any) -> Iterable[Block]:  # noqa: ARG002
+        """Description of what is under the cursor."""
+        return ()
+
+    # the answer
+
+    def open(self, spot: Spot) -> None:
+        """Show the answer for a spot; where it is the same as before, the cursor follows the spot."""
+        self.spot = spot
+        asked = (self.session.state, *self.depends())
+        if asked == self._asked:
+            if not self.work.busy:
+                self.view.point(self.is_here)
+                self.describe()
+            return
+        self._keeps = bool(self._asked) and self._asked[1:] == asked[1:]
+        self._asked = asked
+        self.begin()
+
+    def again(self) -> None:
+        """Look for the answer to other choices of the user."""
+        self.open(self.spot)
+
+    def search(self, find: Callable[[Step], PaneAnswer | None], doing: str) -> None:
+        """Find the answer in a thread; an old answer to the same question stays till then. doing: that in words."""
+        self._doing = doing
+        has_old = self._keeps and self.answer is not None
+        self.answered(None)
+        if has_old:
+            self.work.start(find, self.take, self.failed)
+        else:
+            self.say(doing)
+            self.work.start(find, self.take, self.failed, self.say)
+
+    def take(self, answer: PaneAnswer | None) -> None:
+        """Show an answer."""
+        self.answer = answer
+        self.show()
+        self.answered(answer)
+
+    def show(self) -> None:
+        """Show the document of the answer."""
+        blocks: Iterable[Block] = [Paragraph(self.nothing())]
+        if self.answer is not None:
+            blocks = map(self._filtered, self.document(self.answer))
+        self.view.show(blocks, self.opens, self._keeps, self.is_here)
+        self._keeps = True
+        self.describe()
+
+    def say(self, text: str) -> None:
+        """Show a sentence in the place of the document."""
+        self.view.show([Paragraph(text)])
+        self.below.show(())
+
+    def failed(self, error: Exception) -> None:
+        """Show an error of the thread; what failed is tried again when it is asked for next."""
+        self._asked = ()
+        self.say(f"{self.TITLE} cannot be shown: {type(error).__name__}: {str(error)[:500]}")
+        self.answered(None)
+
+    @property
+    def waits_for(self) -> str:
+        """The work that the command line waits for."""
+        return self._doing if self.work.busy else ""
+
+    def describe(self) -> None:
+        """Describe what is under the cursor."""
+        if self.BELOW:
+            blocks = tuple(self.described(self.view.target))
+            self.below.display = bool(blocks)
+            self.below.show(blocks, self.opens)
+            self.below.can_focus = self.below.choices() > 0
+
+    # the filter
+
+    def action_filter(self) -> None:
+        """Ask for words."""
+        from dispatch_cli.explore.views.screens import Ask
+
+        self.app.push_screen(Ask(f"Rows with which words ({self.FILTER})? Nothing for all", self.words), self.filter)
+
+    def filter(self, words: str | None) -> None:
+        """Show only rows with some words; None for no change."""
+        if words is not None:
+            self.words = words
+            self.show()
+            self.answered(self.answer)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """textual's. Without rows, there is no filter."""
+        return bool(self.FILTER) if action == "filter" else super().check_action(action, parameters)
+
+    def _filtered(self, block: Block) -> Block:
+        if not self.words or not isinstance(block, TableBlock) or not any(map(self.opens, block.rows[:1])):
+            return block
+        return replace(block, rows=[row for row in block.rows if has_words(" ".join(_texts(block, row)), self.words)])
+
+    def chosen(self) -> Iterator[str]:
+        """What is shown of the answer, in words; nothing for all."""
+        if self.words:
+            yield f"with “{self.words}”"
+
+    @property
+    def remark(self) -> str:
+        """The choice, which the command does not make."""
+        chosen = ", ".join(self.chosen())
+        return f"(prints all; here only those {chosen})" if chosen and self.answer is not None else ""
+
+    # the cursor
+
+    def on_blocks_laid_out(self, event: Blocks.LaidOut) -> None:
+        """A document that was not on the screen is laid out when it is there."""
+        event.stop()
+        if event.view is self.view:
+            self.describe()
+
+    def on_lines_view_moved(self, event: LinesView.Moved) -> None:
+        """The description follows the cursor."""
+        event.stop()
+        if event.view is self.view:
+            self.moved(event.target)
+            self.describe()
+
+    def moved(self, target: Any) -> None:
+        """The cursor was moved to a part."""
+
+    def on_lines_view_opened(self, event: LinesView.Opened) -> None:
+        """Open a part."""
+        event.stop()
+        self.go_to(event.target)
+
+    def go_to(self, target: Any) -> None:
+        """Open a place in the editor, or go to a spot."""
+        if isinstance(target, Spot):
+            self.post_message(self.Went(target, "table" if target.key is None else "slot"))
+        elif isinstance(target, Span):
+            self.post_message(self.OpenPlace(target))
+
+    def action_edit(self) -> None:
+        """Open the place of what is under the cursor in the editor."""
+        view = self.below if self.below.has_focus else self.view
+        place = self.place_of(view.target)
+        if isinstance(place, Span):
+            self.post_message(self.OpenPlace(place))
+        else:
+            self.say_no_place()
+
+
+def _texts(table: TableBlock[Any], row: Any) -> Iterator[str]:
+    """The texts of the cells of a row."""
+    for column in table.columns:
+        yield "".join(run.text for run in runs_of(column.cell(row, False)))
