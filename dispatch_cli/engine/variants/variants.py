@@ -19,7 +19,7 @@ from dispatch_cli.engine.variants.units import (
     when_of,
 )
 from dispatch_cli.model.conditions.condition import Condition, value
-from dispatch_cli.model.conditions.worlds import AtomGroup, World, groups_of
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION, AtomGroup, World, groups_of
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, PythonKernel, Settle, Step
 from dispatch_cli.model.names import OperatorName
 
@@ -54,16 +54,17 @@ class Variant:
 class Variants:
     """All variants of declarations, all of whose registrations are in *declarations*.
 
-    chosen: what the user says of names and atoms, as for `groups_of`.
+    chosen: what the user says of names and atoms, as for `groups_of`. The version of PyTorch is that of the base.
     """
 
     def __init__(self, declarations: Declarations, chosen: Mapping[str, str]) -> None:
         self.declarations = declarations
         self.chosen = dict(chosen)
         self.atoms = tuple(all_atoms(declarations))
-        self._groups = groups_of(self.atoms, chosen)
+        known = {**_versions(declarations), **chosen}
+        self._groups = groups_of(self.atoms, known)
         self._group_of = {atom: group for group in self._groups for world in group.worlds[:1] for atom in world}
-        self._families: list[Family] = families(declarations, chosen)
+        self._families: list[Family] = families(declarations, known)
         self.variants = self._merged()
 
     @property
@@ -186,3 +187,12 @@ class Variants:
             world = max(agreeing, key=lambda world: sum(world.values()), default=None)
             if world is not None:
                 variant.known.update(world)
+
+
+def _versions(declarations: Declarations) -> dict[str, str]:
+    """Values of the names that stand for the version of PyTorch; none without an embedded state."""
+    if not declarations.bases:
+        return {}
+    version = declarations.universe.torch.partition("+")[0]
+    names = (f"TORCH_VERSION_{part}" for part in ("MAJOR", "MINOR", "PATCH"))
+    return {TORCH_VERSION: version, **dict(zip(names, version.split("."), strict=False))}

@@ -14,7 +14,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.readable import unknown_parts
 from dispatch_cli.model.conditions.condition import Condition, atoms, negated
-from dispatch_cli.model.conditions.worlds import exclude_each_other
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION, exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import (
     CalledFunction,
@@ -83,7 +83,10 @@ def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[t
         if isinstance(thing, ExtractedBlock):
             continue
         tests = [
-            text for part in thing.when for text in atoms(part) if not (text.endswith(" is called") or text in given)
+            TORCH_VERSION if text.startswith(TORCH_VERSION) else text
+            for part in thing.when
+            for text in atoms(part)
+            if not (text.endswith(" is called") or text in given)
         ]
         counts.update(list(dict.fromkeys([*unknown_names(thing), *tests])))
     return tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))

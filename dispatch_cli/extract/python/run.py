@@ -24,12 +24,14 @@ from dispatch_cli.extract.python.evaluation.values import (
     size_of,
     source_text,
 )
+from dispatch_cli.extract.python.evaluation.versions import ByVersion, Version
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.names import called_name, every_node
 from dispatch_cli.extract.python.results import unknown_names
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not, negated
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
@@ -179,7 +181,9 @@ class PythonRun:
         """Values that ``--set`` gives, by expression."""
         if file not in self._values:
             given = self.sources.settings(file).values
-            self._values[file] = {name: (_literal(text),) for name, text in given}
+            self._values[file] = {
+                name: (Version(text.strip("'\"")) if name == TORCH_VERSION else _literal(text),) for name, text in given
+            }
         return self._values[file]
 
     @contextmanager
@@ -200,6 +204,9 @@ class PythonRun:
 
     def each(self, value: Value, act: Callable[[Value], Value]) -> Value:
         """Do something for each of the values that there may be, under its conditions."""
+        if isinstance(value, ByVersion):
+            self.spend(len(value.values))
+            return ByVersion(tuple(map(act, value.values)))
         if not isinstance(value, Alternatives):
             return act(value)
         options = []
@@ -211,6 +218,8 @@ class PythonRun:
 
     def pairs(self, left: Value, right: Value, act: Callable[[Value, Value], Value]) -> Value:
         """Do something for each pair of values that there may be."""
+        if isinstance(left, ByVersion) and isinstance(right, ByVersion):
+            return ByVersion(tuple(map(act, left.values, right.values)))
         return self.each(left, lambda first: self.each(right, lambda second: act(first, second)))
 
     def here(self, value: Value) -> Value:

@@ -31,13 +31,17 @@ MOST = 4_096
 """Combinations of worlds that are looked at; beyond that, conditions are taken for independent."""
 MOST_VALUES = 100
 """Values of one name that are looked at."""
+TORCH_VERSION = "torch.__version__"
+"""The name in conditions on the version of PyTorch."""
 UNDEFINED = "undefined"
 """Word in the choices of a user for a name that is not defined."""
 _NAME = r"[A-Za-z_][\w.]*"
 _INTEGER = r"(-?(?:0[xX][0-9a-fA-F]{1,15}|\d{1,18}))[uUlL]*"
+_RELEASE = r"(\d{1,4}(?:\.\d{1,4}){1,2})"
 _STRING = r"'([^'\\]*)'|\"([^\"\\]*)\""
 _DEFINED = re.compile(rf"defined\s*\(?\s*({_NAME})\s*\)?")
 _COMPARED = re.compile(rf"({_NAME})\s*(>=|<=|==|!=|>|<)\s*{_INTEGER}")
+_OF_VERSION = re.compile(rf"({_NAME})\s*(>=|<=|==|!=|>|<)\s*{_RELEASE}")
 _TURNED = re.compile(rf"{_INTEGER}\s*(>=|<=|==|!=|>|<)\s*({_NAME})")
 _EQUAL = re.compile(rf"({_NAME})\s*(==|!=)\s*(?:{_STRING})")
 _BRANCH = re.compile(r"branch ([1-9]\d{0,8}) of (\S.*)")
@@ -91,6 +95,8 @@ def meaning(atom: str) -> Meaning | None:
         return Meaning(match[1], "defined")
     if match := _COMPARED.fullmatch(atom):
         return Meaning(match[1], match[2], _integer(match[3]))
+    if match := _OF_VERSION.fullmatch(atom):
+        return Meaning(match[1], match[2], _release(match[3]))
     if match := _TURNED.fullmatch(atom):
         return Meaning(match[3], _MIRROR[match[2]], _integer(match[1]))
     if match := _BRANCH.fullmatch(atom):
@@ -98,6 +104,12 @@ def meaning(atom: str) -> Meaning | None:
     if match := _EQUAL.fullmatch(atom):
         return Meaning(match[1], match[2], match[3] if match[3] is not None else match[4])
     return None
+
+
+def _release(text: str) -> int:
+    """A number for a version such as 2.4.1, which is greater for a later one."""
+    major, minor, patch = (*map(int, text.split(".")), 0)[:3]
+    return (major * 10_000 + minor) * 10_000 + patch
 
 
 def _integer(text: str) -> int:
@@ -191,6 +203,8 @@ def _value(text: str) -> Value:
         return None
     if re.fullmatch(_INTEGER, text):
         return _integer(text.rstrip("uUlL"))
+    if re.fullmatch(_RELEASE, text):
+        return _release(text)
     lowered = text.lower()
     return {"true": 1, "false": 0, "": 1}.get(lowered, text.strip("'\""))
 

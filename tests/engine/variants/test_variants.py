@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Mapping
 
 from dispatch_cli.api import run_declarations, run_variant
 from dispatch_cli.engine.variants.units import MOST_CASES, case_of
@@ -87,6 +88,27 @@ def test_branches_that_exclude_each_other_are_never_loaded_together() -> None:
 def test_operators_with_other_conditions_share_variants() -> None:
     steps = [step(f"m::op{number}", "CPU", f"A{number}") for number in range(100)]
     assert len(Variants(declared(steps), {}).variants) == 2
+
+
+def test_the_base_decides_conditions_on_the_version_of_pytorch() -> None:
+    texts = (
+        "torch.__version__ >= 2.9",
+        "not torch.__version__ >= 2.10.1",
+        "torch.__version__ >= 2.11",
+        "TORCH_VERSION_MAJOR > 2 or (TORCH_VERSION_MAJOR == 2 and TORCH_VERSION_MINOR >= 10)",
+        "TORCH_VERSION_MINOR < 6",
+    )
+    steps = [step(f"m::op{number}", "CPU", text) for number, text in enumerate(texts)]
+    over_base = Declarations(load("torch-2.10"), steps=tuple(steps), bases=("torch-2.10",))
+    assert [steps.index(kept) for kept in only_variant(over_base).steps] == [0, 1, 3]
+    assert [steps.index(kept) for kept in only_variant(over_base, {"torch.__version__": "2.15.0"}).steps] == [0, 2, 3]
+    assert len(Variants(declared(steps), {}).variants) > 1  # no base, no version
+
+
+def only_variant(declarations: Declarations, chosen: Mapping[str, str] | None = None) -> Declarations:
+    variants = Variants(declarations, chosen or {})
+    (variant,) = variants.variants
+    return variants.select(variant)
 
 
 def test_very_many_combinations_are_cut_short_and_said() -> None:

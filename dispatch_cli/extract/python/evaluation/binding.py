@@ -25,6 +25,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     source_text,
 )
+from dispatch_cli.extract.python.evaluation.versions import ByVersion
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.conditions.condition import Atom, Condition
@@ -169,7 +170,7 @@ class Bindings:
         return outer or scope.module
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
-        if isinstance(value, Alternatives):
+        if isinstance(value, Alternatives | ByVersion):
             for place, element in enumerate(target.elts):
                 self.assign(
                     element,

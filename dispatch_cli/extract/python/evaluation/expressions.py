@@ -19,7 +19,10 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     decided,
 )
+from dispatch_cli.extract.python.evaluation.versions import ByVersion, condition_of, in_one_form
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
+
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
 class Expressions:
@@ -56,7 +59,7 @@ class Expressions:
         match node:
             case ast.BoolOp() if self._set(node, scope) is None:
                 parts = [self.truth(value, scope) for value in node.values[:MAX_ATOMS]]
-                whole = all_of(parts, isinstance(node.op, ast.And))
+                whole = in_one_form(all_of(parts, isinstance(node.op, ast.And)))
                 if len(node.values) > MAX_ATOMS or not (isinstance(whole, bool) or is_small(whole)):
                     return self._atom(node)
                 return whole
@@ -75,8 +78,10 @@ class Expressions:
                     continue
                 when = [*option.when, *([] if own is True else [own])]
                 parts.append(all_of(list(when), True))
-            whole = all_of(parts, False)
+            whole = in_one_form(all_of(parts, False))
             return whole if isinstance(whole, bool) or is_small(whole) else self._atom(node)
+        if isinstance(value, ByVersion) and all(map(decided, value.values)):
+            return condition_of(list(map(bool, value.values)))
         if isinstance(value, RegistrationQuestion):
             return Atom(value.text)
         if not decided(value):
@@ -227,7 +232,13 @@ class Expressions:
                 pass
         return Opaque(node)
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: Scope) -> Value:
+    def _comprehension(self, node: _Comprehension, scope: Scope) -> Value:
+        return self._run.each(
+            self.value(node.generators[0].iter, scope), lambda first: self._comprehended(node, first, scope)
+        )
+
+    def _comprehended(self, node: _Comprehension, first: Value, scope: Scope) -> Value:
+        """The value of a comprehension. first: what its first loop goes through."""
         inner = Scope(scope.file, scope)
         values: list[Value] = []
 
@@ -239,7 +250,7 @@ class Expressions:
                     values.append(self.value(node.elt, inner))
                 return len(values) <= MAX_ITEMS
             generator = node.generators[level]
-            items = self._run.items(self.value(generator.iter, inner))
+            items = self._run.items(self.value(generator.iter, inner) if level else first)
             if items is None:
                 return False
             for item in items:

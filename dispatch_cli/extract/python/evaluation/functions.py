@@ -25,6 +25,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Prepared,
     Value,
 )
+from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
 from dispatch_cli.extract.python.keys import FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 
@@ -44,6 +45,16 @@ class PythonFunctions:
     def call(self, name: str, call: Call) -> Value:
         """Call a function by its full name."""
         given, node = call.given, call.node
+        if name in VERSION_CLASSES or name.startswith("builtins."):
+            places = [place for place, part in enumerate(given) if isinstance(part, ByVersion)]
+            if len(places) == 1:
+                return self._run.each(
+                    given[places[0]], lambda chosen: self.call(name, call.with_argument(places[0], chosen))
+                )
+        if name in VERSION_CLASSES and given and isinstance(given[0], str):
+            return Version(given[0])
+        if name in ("importlib.metadata.version", "importlib_metadata.version") and given == ["torch"]:
+            return self._reader.attribute(Dotted("torch"), "__version__", node, call.scope)
         if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
             whole = name.startswith("importlib") and not given[0].startswith(".")
             module = given[0] if whole else given[0].partition(".")[0]

@@ -30,7 +30,9 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     ValueOption,
 )
+from dispatch_cli.extract.python.evaluation.versions import VERSION_OF_TORCH, Version
 from dispatch_cli.extract.python.keys import METHODS
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 
 _MISSING = Opaque(None, "missing")
 _NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
@@ -198,6 +200,8 @@ class Lookups:
                 return Bound(owner, name)
             case OperatorHandle():
                 return owner if name in ("_opoverload", "default") else Bound(owner, name)
+            case Version() if (own := owner.attribute(name)) is not None:
+                return own
             case str() if name in PATH_ATTRIBUTES:
                 return path_attribute(owner, name)
             case str() | list() | dict() | tuple():
@@ -222,6 +226,8 @@ class Lookups:
             owner = full.rpartition(".")[0]
             if owner.count(".") >= 3:
                 return Bound(Dotted(owner), full.rpartition(".")[2])
+        if full == TORCH_VERSION:
+            return self._run.values(scope.file).get(full, (VERSION_OF_TORCH,))[0]
         if full in ("inspect.Parameter.empty", "inspect.Signature.empty"):
             return EMPTY
         if names.is_torch_api(full):

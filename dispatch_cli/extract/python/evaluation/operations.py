@@ -28,6 +28,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     constant,
     size_of,
 )
+from dispatch_cli.extract.python.evaluation.versions import Version, comparable
 from dispatch_cli.model.conditions.condition import Atom, negated
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -96,6 +97,8 @@ class Operations:
             return Opaque(node)
         if issubclass(kind, ast.cmpop) and not self._run.affords(left, right):
             return Opaque(node)
+        if issubclass(kind, ast.cmpop) and (isinstance(left, Version) or isinstance(right, Version)):
+            left, right = comparable(left, right)
         try:
             return self.bounded(act(left, right), node)
         except Exception:  # what Python's own operators raise

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from dispatch_cli.extract.python.evaluation.versions import ByVersion
 from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
@@ -261,7 +262,16 @@ def decided(value: Value) -> bool:
     """True if the truth of the value is known."""
     return not isinstance(
         value,
-        Opaque | Alternatives | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema | DeviceText,
+        Opaque
+        | Alternatives
+        | ByVersion
+        | Dotted
+        | Bound
+        | EnumMember
+        | InstanceValue
+        | TypeArguments
+        | NamedSchema
+        | DeviceText,
     )
 
 
