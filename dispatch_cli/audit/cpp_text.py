@@ -231,7 +231,8 @@ class _Scanner:
         if owner is not _Owner.OPEN or not token["what"].startswith((".", "-")):
             return owner is not _Owner.OTHER
         if in_macro:  # its variables are those of the place where it is used
-            return not (token["what"].endswith("def") and _PLAIN_NAME.match(self.text, token.end()))
+            others = self.has_bindings and not self.dispatchers and not _WITH_SCHEMA.match(self.text, token.end())
+            return not (token["what"].endswith("def") and (others or _PLAIN_NAME.match(self.text, token.end())))
         receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
         if receiver is not None and receiver[1] in self.modules:
             return False

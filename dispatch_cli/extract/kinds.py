@@ -57,11 +57,11 @@ _OURS = re.compile(
 _EXTRACTED = re.compile(r"""(?:^|[{,]\s*)["']?extracted["']?[ \t]*:[ \t]*true\b""", re.MULTILINE)
 _PLACEHOLDER = re.compile(
     r"^[ \t]*\$\{\w+\}|\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b"
-    r"|\{\{[^{}\n]{1,200}\}\}\w",
+    r"|\{\{[^{}\n]{1,200}\}\}\w|\b(?:def|impl)\(\s*\"(?:\{\{|\$\{\w)",
     re.MULTILINE,
 )
-"""A line of torchgen's, a statement of Jinja, or a place for a part of a name; two braces stand directly before no word
-of C++."""
+"""A line of torchgen's, a statement of Jinja, or a place for a part of a name: two braces stand directly before no word
+of C++, and begin no name of an operator."""
 _CPP_TEXT = re.compile(
     r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -20,6 +21,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Prepared,
     Value,
     constant,
+    source_text,
 )
 from dispatch_cli.extract.python.keys import CALLED, DIRECT_REGISTER, HARMLESS, METHODS, ROOTS, TORCH_FUNCTIONS
 
@@ -34,6 +36,8 @@ _WITHOUT = frozenset(
     )
 )
 """Fields of nodes that have no expressions or statements."""
+_OF_LIBRARY = re.compile(r"\btorch\._?library\b|\bimport library\b|\bLibrary\b")
+"""Text of a source that speaks of ``torch.library``."""
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 BUILTIN_NAMES = frozenset(dir(builtins))
 _CERTAIN = frozenset(
@@ -256,8 +260,27 @@ def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
     return list(itertools.product(*(row for row in rows if row is not None)))
 
 
-def plausible(node: ast.Call) -> bool:
-    """True if the arguments are those of a registration, for a method of something that is not known."""
+def plausible(node: ast.Call, source: str) -> bool:
+    """True if it may be a registration: a call of a method of something that is not known.
+
+    The arguments are those of a registration, and they, the owner or the *source* that it is in speak of operators.
+    """
+    if not _has_arguments(node):
+        return False
+    return (
+        called_name(node) not in ("define", "impl", "fallback")
+        or _OF_LIBRARY.search(source) is not None
+        or "lib" in source_text(node.func).lower()
+        or any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in node.args)
+        or any(keyword.arg == "dispatch_key" for keyword in node.keywords)
+    )
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _has_arguments(node: ast.Call) -> bool:
     given = len(node.args) + len(node.keywords)
     first = node.args[0] if node.args else None
     known = isinstance(first, ast.Constant)

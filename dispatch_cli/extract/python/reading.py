@@ -189,7 +189,7 @@ class PythonReader(Evaluator):
     def _may_be(self, node: ast.Call, name: str, scope: Scope, imported: frozenset[str]) -> bool:
         """True if a call that was not evaluated may be one of PyTorch's."""
         if isinstance(node.func, ast.Attribute):
-            return names.plausible(node)
+            return names.plausible(node, self.run.index.text(scope.file))
         if name in imported:
             return True
         if name in scope.names:

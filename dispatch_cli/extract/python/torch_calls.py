@@ -211,7 +211,7 @@ class TorchCalls:
                 return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
             case OperatorHandle() | Dotted():
                 return self._choices(call, lambda chosen: self._of_operator(bound, chosen))
-        if not isinstance(call.node, ast.Call) or names.plausible(call.node):
+        if not isinstance(call.node, ast.Call) or names.plausible(call.node, self._run.index.text(call.file)):
             self._run.not_known(call.file, call.node, f"it is not known what `{function_name(bound.owner)}` is")
         return Opaque(call.node)
 
