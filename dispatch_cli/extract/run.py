@@ -212,13 +212,18 @@ def run(
 
 
 def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walked:
-    """The same without files of which macros decide that the build does not have them."""
-    absent = {name for names in walked.files.values() for name in names if not read_settings(name).is_built}
+    """The same without files that the build does not have, as macros or its lists of sources say."""
+    names = [name for names in walked.files.values() for name in names]
+    absent = {name: WhyLeftOut.NOT_BUILT for name in names if not read_settings(name).is_built}
+    if walked.extensions:
+        from dispatch_cli.extract.loaded_together import unlisted
+
+        absent = {**dict.fromkeys(unlisted(walked), WhyLeftOut.UNLISTED), **absent}
     if not absent:
         return walked
     files = {kind: [name for name in names if name not in absent] for kind, names in walked.files.items()}
-    left_out = (*walked.left_out, *(LeftOut(name, WhyLeftOut.NOT_BUILT) for name in sorted(absent)))
-    return walked._replace(files=files, headers=walked.headers - absent, left_out=left_out)
+    left_out = (*walked.left_out, *(LeftOut(name, absent[name]) for name in sorted(absent)))
+    return walked._replace(files=files, headers=walked.headers - absent.keys(), left_out=left_out)
 
 
 def _result(data: dict[str, Any], walked: Walked) -> SourceRun:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.project import within
 from dispatch_cli.extract import kinds
-from dispatch_cli.extract.given_names import MARK
+from dispatch_cli.extract.given_names import EXTENSION_NAME, MARK
 from dispatch_cli.extract.left_out import (
     UNNAMED,
     Exclusion,
@@ -104,6 +104,7 @@ class _Walker:
         self._templates: list[str] = []
         self._naming: list[str] = []
         self._builds: list[str] = []
+        self._extensions: list[str] = []
         self._entries = 0
 
     def add(self, path: str) -> None:
@@ -124,6 +125,7 @@ class _Walker:
             templates=tuple(self._templates),
             naming=tuple(self._naming),
             builds=tuple(self._builds),
+            extensions=tuple(self._extensions),
         )
 
     def _add_named(self, path: str) -> None:
@@ -285,6 +287,8 @@ class _Walker:
         self._digests[path] = digest(data)
         if kind is SourceKind.CPP:
             self._headers.add(path)
+            if EXTENSION_NAME in text and "TORCH_LIBRARY" in text and not kinds.is_header(path):
+                self._extensions.append(path)
         if kind in (SourceKind.CPP, SourceKind.PYTHON) and MARK in data and path not in self._naming:
             self._naming.append(path)
 
