@@ -21,6 +21,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.evaluation.versions import ByVersion, condition_of, in_one_form
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
+from dispatch_cli.model.conditions.simplify import simplified
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -79,7 +80,9 @@ class Expressions:
                 when = [*option.when, *([] if own is True else [own])]
                 parts.append(all_of(list(when), True))
             whole = in_one_form(all_of(parts, False))
-            return whole if isinstance(whole, bool) or is_small(whole) else self._atom(node)
+            if isinstance(whole, bool):
+                return whole
+            return simplified(whole) or True if is_small(whole) else self._atom(node)
         if isinstance(value, ByVersion) and all(map(decided, value.values)):
             return condition_of(list(map(bool, value.values)))
         if isinstance(value, RegistrationQuestion):
