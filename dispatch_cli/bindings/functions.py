@@ -11,11 +11,10 @@ from functools import partial
 from typing import Any
 
 from dispatch_cli.bindings import thread_state
-from dispatch_cli.bindings.errors import given, internal_assert
+from dispatch_cli.bindings.errors import internal_assert
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
 from dispatch_cli.bindings.library import DispatchModule, Tag
 from dispatch_cli.bindings.operators import DispatchOperatorHandle, OperatorFunctions
-from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
 from dispatch_cli.bindings.thread_state import ThreadState, guard_of
 from dispatch_cli.engine.call.tensors import TensorMaker
@@ -129,46 +128,37 @@ class Bindings(OperatorFunctions):
 
     # keys
 
-    @takes("(arg0: c10::DispatchKey) -> str")
-    def _dispatch_key_name(self, dispatch: DispatchKey, /) -> str:
+    def _dispatch_key_name(self, dispatch: DispatchKey | str, /) -> str:
         """The key's name, as dumps print it."""
         return self.space.text(dispatch)
 
-    @takes("(arg0: c10::DispatchKey) -> c10::DispatchKey")
-    def _dispatch_key_parse(self, dispatch: DispatchKey, /) -> DispatchKey:
-        """The key itself: names become keys on the way here. Errors: RuntimeError for a name that is not a key's."""
-        return dispatch
+    def _dispatch_key_parse(self, dispatch: DispatchKey | str, /) -> DispatchKey:
+        """The key of that name, or the key itself. Errors: RuntimeError for a name that is not a key's."""
+        return self.space.as_key(dispatch)
 
-    @takes("(arg0: str) -> torch._C.DispatchKey | None")
     def _parse_dispatch_key(self, key: str, /) -> DispatchKey | None:
         """The key of that name, or None."""
-        name = given(key)
-        return self.space.parse(name) if self.space.is_parseable(name) else None
+        return self.space.parse(key) if self.space.is_parseable(key) else None
 
-    @takes("(arg0: c10::DispatchKey) -> c10::DispatchKey")
-    def _to_functionality_key(self, key: DispatchKey, /) -> DispatchKey:
+    def _to_functionality_key(self, key: DispatchKey | str, /) -> DispatchKey:
         """The functionality of a runtime key; Undefined for an alias key."""
         return self.space.functionality(key)
 
-    @takes("(arg0: c10::DispatchKey) -> list[c10::DispatchKey]")
-    def _functionality_to_backend_keys(self, key: DispatchKey, /) -> list[DispatchKey]:
+    def _functionality_to_backend_keys(self, key: DispatchKey | str, /) -> list[DispatchKey]:
         """The runtime keys of a per-backend functionality; any other key alone."""
         return self.space.backend_keys(key)
 
-    @takes("() -> int")
     def _dispatch_num_backends(self) -> int:
         """Number of backend components."""
         return len(self.universe.backends)
 
-    @takes("(arg0: torch._C.DispatchKey) -> bool")
-    def _dispatch_is_alias_key(self, dispatch: DispatchKey, /) -> bool:
+    def _dispatch_is_alias_key(self, dispatch: DispatchKey | str, /) -> bool:
         """True if it is an alias key."""
         return self.space.is_alias(dispatch)
 
-    @takes("(arg0: torch._C.DispatchKey, arg1: torch._C.DispatchKey) -> bool")
-    def _dispatch_is_included_in_alias(self, dispatch_a: DispatchKey, dispatch_b: DispatchKey, /) -> bool:
+    def _dispatch_is_included_in_alias(self, dispatch_a: DispatchKey | str, dispatch_b: DispatchKey | str, /) -> bool:
         """True if the alias key *dispatch_b* covers *dispatch_a*; a key that is no alias covers itself only."""
-        key, alias = dispatch_a, dispatch_b
+        key, alias = self.space.as_key(dispatch_a), self.space.as_key(dispatch_b)
         if key.value == 0:
             return False
         if alias.value == 0:
@@ -177,35 +167,29 @@ class Bindings(OperatorFunctions):
             return key == alias
         return self.space.wrap(KeyBits.of(self.universe, self.universe.covered_by(alias.name))).has(key)
 
-    @takes("(arg0: std::string) -> str")
     def _dispatch_key_for_device(self, device_type: str, /) -> str:
         """The name of a device type's key. Errors: RuntimeError."""
         return key_for_device(self.universe, device_type)
 
     # key sets
 
-    @takes("() -> torch._C.DispatchKeySet")
     def _dispatch_keyset_full(self) -> BoundKeySet:
         """Every key."""
         return self.space.wrap(KeyBits.full(self.universe))
 
-    @takes("(arg0: torch._C.DispatchKey) -> torch._C.DispatchKeySet")
-    def _dispatch_keyset_full_after(self, dispatch: DispatchKey, /) -> BoundKeySet:
+    def _dispatch_keyset_full_after(self, dispatch: DispatchKey | str, /) -> BoundKeySet:
         """Every key below the functionality of that one, and PythonDispatcher."""
         return self.space.full_after(dispatch)
 
-    @takes("(arg0: torch._C.DispatchKeySet) -> str")
     def _dispatch_keyset_to_string(self, keyset: BoundKeySet, /) -> str:
         """The printed form."""
         return repr(keyset)
 
-    @takes("(arg0: torch._C.DispatchKey) -> torch._C.DispatchKeySet")
-    def _dispatch_get_backend_keyset_from_autograd(self, dispatch: DispatchKey, /) -> BoundKeySet:
+    def _dispatch_get_backend_keyset_from_autograd(self, dispatch: DispatchKey | str, /) -> BoundKeySet:
         """The backend keys behind an autograd key."""
-        backends = self.universe.autograd_backends.get(dispatch.name, ())
+        backends = self.universe.autograd_backends.get(self.space.as_key(dispatch).name, ())
         return self.space.wrap(KeyBits.of(self.universe, backends))
 
-    @takes("(arg0: torch.Tensor) -> torch._C.DispatchKeySet")
     def _dispatch_keys(self, tensor: TensorSpec | str, /) -> BoundKeySet:
         """The key set of a tensor, which is described and need not exist, as in ``_dispatch_keys("cpu sparse")``.
 
@@ -213,12 +197,10 @@ class Bindings(OperatorFunctions):
         """
         return self.space.wrap(keys_of_tensor(self.universe, tensor))
 
-    @takes("(arg0: torch.Tensor) -> str")
     def _dispatch_key_set(self, tensor: TensorSpec | str, /) -> str:
         """The printed form of `_dispatch_keys`."""
         return str(keys_of_tensor(self.universe, tensor))
 
-    @takes("(arg0: torch.Tensor) -> bool")
     def _dispatch_isTensorSubclassLike(self, tensor: TensorSpec | str, /) -> bool:  # noqa: N802
         """True if PyTorch treats a tensor as one with a behaviour of its own: a subclass, a wrapper, sparse, meta.
 
@@ -228,17 +210,14 @@ class Bindings(OperatorFunctions):
 
     # thread-local state
 
-    @takes("() -> bool")
     def _are_functorch_transforms_active(self) -> bool:
         """True if this thread includes a key of functorch's stack of transforms."""
         return any(map(self.thread_state.is_included, self.space.existing((FRONT, BACK))))
 
-    @takes("() -> bool")
     def _functionalization_reapply_views_tls(self) -> bool:
         """True if functionalization replays views as views, and not as copies."""
         return self.thread_state.reapply_views
 
-    @takes("(reapply_views: bool = False) -> None")
     def _enable_functionalization(self, reapply_views: bool = False) -> None:
         """Include Functionalize in this thread; as ``torch._enable_functionalization``. Errors: RuntimeError."""
         if self.thread_state.is_included(self.space.key(FUNCTIONALIZE)):
@@ -251,48 +230,39 @@ class Bindings(OperatorFunctions):
         self.thread_state.set_included(self.space.key(FUNCTIONALIZE), True)
         self.thread_state.reapply_views |= reapply_views
 
-    @takes("() -> None")
     def _disable_functionalization(self) -> None:
         """Undo `_enable_functionalization`."""
         self.thread_state.set_included(self.space.key(FUNCTIONALIZE), False)
         self.thread_state.reapply_views = False
 
-    @takes("() -> bool")
     def _only_lift_cpu_tensors(self) -> bool:
         """True if this thread lifts constants to the CPU only."""
         return self.thread_state.only_lift_cpu_tensors
 
-    @takes("(arg0: bool) -> None")
     def _set_only_lift_cpu_tensors(self, value: bool, /) -> None:
         """Set what `_only_lift_cpu_tensors` gives."""
         self.thread_state.only_lift_cpu_tensors = value
 
-    @takes("() -> torch._C.DispatchKeySet")
     def _dispatch_tls_local_include_set(self) -> BoundKeySet:
         """The keys that this thread adds to every call."""
         return self.space.wrap(self.thread_state.included)
 
-    @takes("() -> torch._C.DispatchKeySet")
     def _dispatch_tls_local_exclude_set(self) -> BoundKeySet:
         """The keys that this thread takes out of every call."""
         return self.space.wrap(self.thread_state.excluded)
 
-    @takes("(arg0: c10::DispatchKey) -> bool")
-    def _dispatch_tls_is_dispatch_key_included(self, dispatch: DispatchKey, /) -> bool:
+    def _dispatch_tls_is_dispatch_key_included(self, dispatch: DispatchKey | str, /) -> bool:
         """True if this thread includes the key."""
         return self.thread_state.is_included(dispatch)
 
-    @takes("(arg0: c10::DispatchKey) -> bool")
-    def _dispatch_tls_is_dispatch_key_excluded(self, dispatch: DispatchKey, /) -> bool:
+    def _dispatch_tls_is_dispatch_key_excluded(self, dispatch: DispatchKey | str, /) -> bool:
         """True if this thread excludes the key."""
         return self.thread_state.is_excluded(dispatch)
 
-    @takes("(arg0: c10::DispatchKey, arg1: bool) -> None")
-    def _dispatch_tls_set_dispatch_key_included(self, dispatch: DispatchKey, included: bool, /) -> None:
+    def _dispatch_tls_set_dispatch_key_included(self, dispatch: DispatchKey | str, included: bool, /) -> None:
         """Include the key in this thread, or no longer do."""
         self.thread_state.set_included(dispatch, included)
 
-    @takes("(arg0: c10::DispatchKey, arg1: bool) -> None")
-    def _dispatch_tls_set_dispatch_key_excluded(self, dispatch: DispatchKey, excluded: bool, /) -> None:
+    def _dispatch_tls_set_dispatch_key_excluded(self, dispatch: DispatchKey | str, excluded: bool, /) -> None:
         """Exclude the key in this thread, or no longer do."""
         self.thread_state.set_excluded(dispatch, excluded)

@@ -6,16 +6,12 @@ Every key of the universe is a member here; PyTorch's own enum leaves a few out 
 
 from __future__ import annotations
 
-import itertools
-import os
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import ClassVar, SupportsInt
+from typing import ClassVar
 
 from dispatch_cli import universes
 from dispatch_cli.bindings.errors import internal_assert
-from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -25,24 +21,16 @@ UNKNOWN_NAME = "???"
 UNKNOWN_TEXT = "UnknownUnknown"
 """Text that ``c10::toString`` gives for a number that is not a key."""
 
-_NUMBERS = itertools.count()
-_SPACES: weakref.WeakValueDictionary[str, KeySpace] = weakref.WeakValueDictionary()
-"""The spaces of this process, by their tokens: what was pickled here is of the same class when it is back."""
-
 
 class KeySpace:
     """The numbers of one universe's keys, and what PyTorch derives from a number.
 
-    warned: an override was warned of. token: stands for this space in what is pickled.
     members: every enum member's number, with the markers before the first and at the last key of each per-backend
     functionality. DispatchKey, DispatchKeySet: the two classes of this universe.
     """
 
     def __init__(self, universe: Universe) -> None:
         self.universe = universe
-        self.token = f"{os.getpid()}.{next(_NUMBERS)}"
-        _SPACES[self.token] = self
-        self.warned = False
         self.layout = layout_of(universe)
         self.starts = {name: universe.ids[keys[0]] - 1 for name, keys in universe.per_backend.items()}
         self.members: Mapping[str, int] = self._members()
@@ -84,6 +72,20 @@ class KeySpace:
         first = self.universe.backends[0]
         return {name: keys[0].removesuffix(first) + UNDEFINED for name, keys in self.universe.per_backend.items()}
 
+    def as_key(self, value: DispatchKey | str) -> DispatchKey:
+        """The key that is given itself, or by its name. Errors: RuntimeError, and TypeError for what is no key."""
+        if isinstance(value, str):
+            return self.parse(value)
+        if not isinstance(value, self.DispatchKey):
+            raise TypeError(f"{value!r} is no key of {self.universe.name}")
+        return value
+
+    def bits_of(self, keyset: BoundKeySet) -> KeyBits:
+        """The bits of a set. Errors: TypeError for what is no set of this universe."""
+        if not isinstance(keyset, self.DispatchKeySet):
+            raise TypeError(f"{keyset!r} is no key set of {self.universe.name}")
+        return keyset._bits
+
     def parse(self, text: str) -> DispatchKey:
         """``c10::parseDispatchKey``. Errors: RuntimeError for a name that the parser does not know."""
         if not self.is_parseable(text):
@@ -102,19 +104,19 @@ class KeySpace:
         """Keys of *names* that the universe has."""
         return (self.key(name) for name in names if name in self.members)
 
-    def text(self, key: DispatchKey) -> str:
+    def text(self, key: DispatchKey | str) -> str:
         """``c10::toString``."""
-        return self._texts.get(key.value, UNKNOWN_TEXT)
+        return self._texts.get(self.as_key(key).value, UNKNOWN_TEXT)
 
-    def bits(self, key: DispatchKey) -> KeyBits:
+    def bits(self, key: DispatchKey | str) -> KeyBits:
         """The key-set bits of a key; none for Undefined, alias keys and numbers that are no key."""
-        return KeyBits(self.layout, self._bits.get(key.value, 0))
+        return KeyBits(self.layout, self._bits.get(self.as_key(key).value, 0))
 
-    def functionality(self, key: DispatchKey) -> DispatchKey:
+    def functionality(self, key: DispatchKey | str) -> DispatchKey:
         """``c10::toFunctionalityKey``; Undefined for alias keys."""
-        return self.DispatchKey(self._functionalities.get(key.value, 0))
+        return self.DispatchKey(self._functionalities.get(self.as_key(key).value, 0))
 
-    def full_after(self, key: DispatchKey) -> BoundKeySet:
+    def full_after(self, key: DispatchKey | str) -> BoundKeySet:
         """``DispatchKeySet(FULL_AFTER, key)``.
 
         PyTorch's arithmetic does not stop at keys without a functionality: for them all backends but the last are in.
@@ -123,14 +125,15 @@ class KeySpace:
         always = KeyBits.of(self.universe, self.universe.full_after_always)
         return self.wrap(KeyBits(self.layout, (1 << top) - 1) | always)
 
-    def backend_keys(self, key: DispatchKey) -> list[DispatchKey]:
+    def backend_keys(self, given: DispatchKey | str) -> list[DispatchKey]:
         """The runtime keys of a per-backend functionality; any other key alone."""
+        key = self.as_key(given)
         keys = self.universe.per_backend.get(key.name, (key.name,))
         return [self.DispatchKey(self.members[name]) for name in keys] if key.value in self.names else [key]
 
-    def is_alias(self, key: DispatchKey) -> bool:
+    def is_alias(self, key: DispatchKey | str) -> bool:
         """True if it is an alias key."""
-        return self.universe.is_alias(key.name)
+        return self.universe.is_alias(self.as_key(key).name)
 
     def highest(self, bits: int) -> DispatchKey:
         """``DispatchKeySet::highestPriorityTypeId``."""
@@ -140,7 +143,7 @@ class KeySpace:
             return self.DispatchKey(functionality)
         return self.DispatchKey(start + (bits & self.layout.backend_mask).bit_length())
 
-    def slot(self, key: DispatchKey) -> str:
+    def slot(self, key: DispatchKey | str) -> str:
         """The table slot that PyTorch looks at for *key*.
 
         Without a backend that is the first backend's, and for a key without bits it is Undefined's.
@@ -177,9 +180,8 @@ class DispatchKey:
     _space: ClassVar[KeySpace]
     __members__: ClassVar[Mapping[str, DispatchKey]]
 
-    @takes("torch._C.DispatchKey(value: uint16)")
-    def __init__(self, value: SupportsInt) -> None:
-        self._value = int(value)
+    def __init__(self, value: int) -> None:
+        self._value = value
 
     @property
     def value(self) -> int:
@@ -203,9 +205,6 @@ class DispatchKey:
     def __hash__(self) -> int:
         return self._value
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _unpickled, (self._space.token, self._space.universe.fingerprint, "DispatchKey", self._value)
-
     def __str__(self) -> str:
         return f"DispatchKey.{self.name}"
 
@@ -220,64 +219,50 @@ class BoundKeySet:
     _space: ClassVar[KeySpace]
     _bits: KeyBits
 
-    @takes("torch._C.DispatchKeySet(arg0: torch._C.DispatchKey)")
-    def __init__(self, key: DispatchKey, /) -> None:
+    def __init__(self, key: DispatchKey | str, /) -> None:
         self._bits = self._space.bits(key)
 
     @classmethod
-    @takes("(arg0: uint64) -> torch._C.DispatchKeySet")
-    def from_raw_repr(cls, raw: SupportsInt, /) -> BoundKeySet:
-        """The set with these 64 bits."""
-        return cls._space.wrap(KeyBits(cls._space.layout, int(raw)))
+    def from_raw_repr(cls, raw: int, /) -> BoundKeySet:
+        """The set with these 64 bits. Errors: ValueError for a number that has more."""
+        if not 0 <= raw < 1 << 64:
+            raise ValueError(f"{raw} is no number of 64 bits")
+        return cls._space.wrap(KeyBits(cls._space.layout, raw))
 
-    @takes("(self: torch._C.DispatchKeySet) -> int")
     def raw_repr(self) -> int:
         """The 64 bits: backend components below, functionalities above."""
         return self._bits.bits
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet")
     def __or__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits | other._bits)
+        return self._space.wrap(self._bits | self._space.bits_of(other))
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet")
     def __and__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits & other._bits)
+        return self._space.wrap(self._bits & self._space.bits_of(other))
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> torch._C.DispatchKeySet")
     def __sub__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits - other._bits)
+        return self._space.wrap(self._bits - self._space.bits_of(other))
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKeySet) -> bool")
-    def __eq__(self, other: BoundKeySet, /) -> bool:
-        return self._bits.bits == other._bits.bits
+    def __eq__(self, other: object, /) -> bool:
+        return isinstance(other, self._space.DispatchKeySet) and self._bits.bits == other._bits.bits
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> torch._C.DispatchKeySet")
-    def add(self, key: DispatchKey, /) -> BoundKeySet:
+    def add(self, key: DispatchKey | str, /) -> BoundKeySet:
         """This set with *key*."""
         return self._space.wrap(self._bits | self._space.bits(key))
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> torch._C.DispatchKeySet")
-    def remove(self, key: DispatchKey, /) -> BoundKeySet:
+    def remove(self, key: DispatchKey | str, /) -> BoundKeySet:
         """This set without the functionality of *key*; backend bits stay."""
         return self._space.wrap(self._bits - self._space.bits(key))
 
-    @takes("(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> bool")
-    def has(self, key: DispatchKey, /) -> bool:
+    def has(self, key: DispatchKey | str, /) -> bool:
         """True if all bits of *key* are there."""
         bits = self._space.bits(key)
         return (self._bits & bits).bits == bits.bits
 
-    @takes("(self: torch._C.DispatchKeySet) -> torch._C.DispatchKey")
     def highestPriorityTypeId(self) -> DispatchKey:  # noqa: N802
         """The key that a call with this set goes to."""
         return self._space.highest(self._bits.bits)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        if self._space.universe.keysets_without_pickle:
-            raise TypeError("cannot pickle 'torch._C.DispatchKeySet' object")
-        return _unpickled, (self._space.token, self._space.universe.fingerprint, "DispatchKeySet", self.raw_repr())
 
     def __repr__(self) -> str:
         return self._space.printed(self._bits)
@@ -287,16 +272,3 @@ class BoundKeySet:
 def default_space() -> KeySpace:
     """The space of the functions of `dispatch_cli.bindings` itself."""
     return KeySpace(universes.load(universes.default_name()))
-
-
-def _unpickled(token: str, keys: str, kind: str, number: int) -> DispatchKey | BoundKeySet:
-    """A key or a key set of the space that it was pickled in.
-
-    In another process it is one of `dispatch_cli.bindings` itself, whose universe must have the same keys.
-    """
-    space = _SPACES.get(token)
-    if space is None:
-        space = default_space()
-        if space.universe.fingerprint != keys:
-            raise TypeError(f"it was pickled with other keys than those of {space.universe.name}")
-    return space.DispatchKey(number) if kind == "DispatchKey" else space.DispatchKeySet.from_raw_repr(number)

@@ -5,16 +5,14 @@ Source: ``torch/csrc/utils/python_dispatch.cpp`` (class ``_DispatchModule``).
 
 from __future__ import annotations
 
-import sys
-import warnings
 import weakref
+from collections.abc import Iterable
 from enum import Enum
+from typing import Any
 
-from dispatch_cli.bindings.errors import given, internal_assert, read_name, read_schema
+from dispatch_cli.bindings.errors import internal_assert, read_name, read_schema
 from dispatch_cli.bindings.keys import DispatchKey, KeySpace
-from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.engine.dispatcher.library import Library
-from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
@@ -23,8 +21,6 @@ from dispatch_cli.model.universe import UNDEFINED
 
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}
 _T_T = "(Tensor _0) -> Tensor _0"
-OVERRIDE_WARNING = "Warning only once for all operators,  other operators may also be overridden."
-"""Warning for a universe that does not say it."""
 _PYTHON_KERNEL = "PythonKernelHolder"
 """All Python kernels are one C++ function, which looks the Python one up; so PyTorch takes them for equal."""
 
@@ -43,33 +39,26 @@ class DispatchModule:
         # at the interpreter's end the dispatcher is gone
         self._dropped_with_self.atexit = False
 
-    @takes("(self: object, schema: str, alias: str = '') -> object")
     def def_(self, schema: str, alias: str = "") -> DispatchModule:
         """``m.def(torch::schema(schema, alias))``."""
         kind = _alias_kind(alias)
         self._library.define(read_schema(schema), kind)
         return self
 
-    @takes("(self: object, schema: str) -> object")
     def def_legacy(self, schema: str) -> DispatchModule:
         """``m.def(torch::jit::parseSchema(schema))``: the alias analysis kind is left at its default."""
         self._library.define(read_schema(schema), None)
         return self
 
-    @takes("(self: object, name: str, dispatch: str = '', debug: str = 'default_def_name_t_t') -> object")
     def def_name_t_t(self, name: str, dispatch: str = "", debug: str = "default_def_name_t_t") -> DispatchModule:
         """``m.def(name, kernel)`` with a kernel Tensor → Tensor, whose schema is inferred if *name* is only a name."""
         key, kernel = self._parse_key(dispatch), self._t_t_kernel("def_name_t_t", debug)
-        if "(" in given(name):
+        if "(" in name:
             schema, alias = read_schema(name), AliasAnalysisKind.FROM_SCHEMA
         else:
             schema, alias = _inferred_schema(read_name(name)), AliasAnalysisKind.CONSERVATIVE
         return self._define_with_kernel(schema, alias, key, kernel)
 
-    @takes(
-        "(self: object, name: str, dispatch: str = '', alias: str = '', "
-        "debug: str = 'default_def_schema_t_t') -> object"
-    )
     def def_schema_t_t(
         self, name: str, dispatch: str = "", alias: str = "", debug: str = "default_def_schema_t_t"
     ) -> DispatchModule:
@@ -78,60 +67,50 @@ class DispatchModule:
         kernel, kind = self._t_t_kernel("def_schema_t_t", debug), _alias_kind(alias)
         return self._define_with_kernel(read_schema(name), kind, key, kernel)
 
-    @takes("(self: object, name: str, dispatch: str = '', debug: str = 'impl_t_t') -> object")
     def impl_t_t(self, name: str, dispatch: str = "", debug: str = "impl_t_t") -> DispatchModule:
         """``m.impl(name, kernel)`` with a kernel Tensor → Tensor; no *dispatch* is the catch-all."""
         key = self._parse_key(dispatch)
-        self._implement(name, self._t_t_kernel("impl_t_t", debug), key)
+        self._library.implement(read_name(name), self._t_t_kernel("impl_t_t", debug), key, name)
         return self
 
-    @takes("(self: object, name: str, dispatch: c10::DispatchKey, func: object, with_keyset: bool = False) -> None")
-    def impl(self, name: str, dispatch: DispatchKey, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
+    def impl(self, name: str, dispatch: DispatchKey | str, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
         """Register a Python kernel. Nothing is ever called here, so *func* and *with_keyset* do not matter."""
-        read_name(name)  # which PyTorch does first
-        self._implement(name, self._python_kernel(), self._registrable(dispatch))
+        given = self._space.as_key(dispatch)
+        operator = read_name(name)  # which PyTorch does before it looks at the key
+        self._library.implement(operator, self._python_kernel(), self._registrable(given), name)
 
-    @takes(
-        "(self: object, schema: str, alias_analysis: str = '', "
-        "tags: collections.abc.Sequence[torch._C.Tag] = []) -> str"
-    )
-    def define(self, schema: str, alias_analysis: str = "", tags: tuple[str, ...] = ()) -> str:
+    def define(self, schema: str, alias_analysis: str = "", tags: Iterable[Any] = ()) -> str:
         """``m.def(torch::schema(schema, alias_analysis), tags)``; the operator's name as it was written.
 
-        tags: members of ``torch.Tag``, or of `Tag`. Errors: TypeError for other ones, in PyTorch's words.
+        tags: members of ``torch.Tag``, or of `Tag`.
         """
         kind = _alias_kind(alias_analysis)
         parsed = read_schema(schema)
-        self._library.define(parsed, kind, tags)
+        self._library.define(parsed, kind, tuple(str(getattr(tag, "name", tag)) for tag in tags))
         return parsed.name.name
 
-    @takes("(self: object, dispatch: c10::DispatchKey, func: object, with_keyset: bool = False) -> None")
-    def fallback(self, dispatch: DispatchKey, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
+    def fallback(self, dispatch: DispatchKey | str, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
         """Register a Python backend fallback."""
         self._fall_back(self._python_kernel(), self._registrable(dispatch))
 
-    @takes("(self: object, dispatch: str = '') -> object")
     def fallback_fallthrough(self, dispatch: str = "") -> DispatchModule:
         """Register a fallthrough as the backend fallback of *dispatch*, or of the block's own key."""
         self._fall_back(Kernel(self._library.debug, fallthrough=True), self._parse_key(dispatch))
         return self
 
-    @takes("(self: object) -> None")
     def reset(self) -> None:
         """Take everything back now."""
         self._library.drop()
 
-    def _implement(self, name: str, kernel: Kernel, key: str | None) -> None:
-        self._warn(self._library.implement(read_name(name), kernel, key, name), kernel.python)
-
-    def _registrable(self, key: DispatchKey) -> str:
+    def _registrable(self, dispatch: DispatchKey | str) -> str:
         """The name of a key. Errors: RuntimeError for what is none, such as a marker, at which PyTorch registers."""
+        key = self._space.as_key(dispatch)
         if key.name not in self._space.universe.ids and key.name != UNDEFINED:
             raise RuntimeError(f"{self._space.text(key)} ({key.value}) is no dispatch key")
         return key.name
 
     def _parse_key(self, dispatch: str) -> str | None:
-        return self._space.parse(dispatch).name if given(dispatch) else None
+        return self._space.parse(dispatch).name if dispatch else None
 
     def _fall_back(self, kernel: Kernel, dispatch_key: str | None) -> None:
         key = None if dispatch_key == UNDEFINED else dispatch_key
@@ -143,7 +122,7 @@ class DispatchModule:
     def _t_t_kernel(self, function: str, debug: str) -> Kernel:
         """function: which of PyTorch's canned kernels it is; two registrations of one compare as equal."""
         return Kernel(
-            given(debug) or self._library.debug,
+            debug or self._library.debug,
             function=function,
             signature=parse_signature(_T_T),
             boxed=True,
@@ -157,33 +136,8 @@ class DispatchModule:
         self, schema: FunctionSchema, alias: AliasAnalysisKind, key: str | None, kernel: Kernel
     ) -> DispatchModule:
         definition = self._library.define(schema, alias)
-        self._warn(self._library.implement(definition.operator, kernel, key))
+        self._library.implement(definition.operator, kernel, key)
         return self
-
-    def _warn(self, registration: Registration, by_python: bool = False) -> None:
-        """Warn that a kernel overrides another, once for all operators, as PyTorch does: mostly on standard error.
-
-        by_python: as a warning of Python, as where a Python kernel is registered.
-        """
-        if self._space.warned or not registration.warns or registration.operator is None:
-            return
-        self._space.warned = True
-        definition = self._library.dispatcher.operator(registration.operator).definition
-        operator = (
-            (registration.operator, "no debug info") if definition is None else (definition.schema, definition.debug)
-        )
-        text = (
-            f"{self._space.universe.override_warning or OVERRIDE_WARNING}\n"
-            "  Overriding a previously registered kernel for the same operator and the same dispatch key\n"
-            f"  operator: {operator[0]}\n    {operator[1]}\n"
-            f"  dispatch key: {'(catch all)' if registration.catch_all else registration.key}\n"
-            f"  previous kernel: {registration.warning_names or 'no debug info'}\n"
-            f"       new kernel: {registration.kernel.debug}"
-        )
-        if by_python:
-            warnings.warn(text, UserWarning, stacklevel=5)
-        else:
-            sys.stderr.write(f"Warning: {text}\n")
 
 
 class Tag(Enum):
@@ -212,7 +166,7 @@ class Tag(Enum):
 
 
 def _alias_kind(text: str) -> AliasAnalysisKind:
-    if given(text) not in _ALIAS_KINDS:
+    if text not in _ALIAS_KINDS:
         raise RuntimeError(f"could not parse {text}")
     return _ALIAS_KINDS[text]
 

@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import ClassVar, TypeVar
 
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
-from dispatch_cli.bindings.pybind import takes
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, PRE_DISPATCH, PYTHON
 
@@ -29,15 +28,15 @@ class ThreadState(threading.local):
         self.only_lift_cpu_tensors = False
         self.reapply_views = False
 
-    def is_included(self, key: DispatchKey) -> bool:
+    def is_included(self, key: DispatchKey | str) -> bool:
         """True if all bits of *key* are in the include set."""
         return _has(self.included, self.space.bits(key))
 
-    def is_excluded(self, key: DispatchKey) -> bool:
+    def is_excluded(self, key: DispatchKey | str) -> bool:
         """True if all bits of *key* are in the exclude set."""
         return _has(self.excluded, self.space.bits(key))
 
-    def set_included(self, key: DispatchKey, wanted: bool) -> None:
+    def set_included(self, key: DispatchKey | str, wanted: bool) -> None:
         """Put *key* into the include set, or take its functionality out."""
         self.included = _with(self.included, self.space.bits(key), wanted)
 
@@ -46,7 +45,7 @@ class ThreadState(threading.local):
         self.python_dispatcher = on
         self.set_included(self.space.key(PYTHON_DISPATCHER), on)
 
-    def set_excluded(self, key: DispatchKey, wanted: bool) -> None:
+    def set_excluded(self, key: DispatchKey | str, wanted: bool) -> None:
         """Put *key* into the exclude set, or take its functionality out."""
         self.excluded = _with(self.excluded, self.space.bits(key), wanted)
 
@@ -106,10 +105,7 @@ class AtOnce(KeySetGuard):
 
 
 class _Adds(KeySetGuard):
-    """Adds keys to a set. In the end that is as it was before, whatever was changed since.
-
-    In a universe whose guards remove what they added, other keys that were changed since stay as they are.
-    """
+    """Adds keys to a set. In the end that is as it was before, whatever was changed since."""
 
     _set: ClassVar[str]
     _keys: KeyBits
@@ -119,9 +115,7 @@ class _Adds(KeySetGuard):
         setattr(self.state, self._set, self._before | self._keys)
 
     def _undo(self) -> None:
-        now: KeyBits = getattr(self.state, self._set)
-        removes = self._space.universe.guards_remove
-        setattr(self.state, self._set, now - (self._keys - self._before) if removes else self._before)
+        setattr(self.state, self._set, self._before)
 
 
 class ExcludeDispatchKeyGuard(_Adds):
@@ -129,15 +123,13 @@ class ExcludeDispatchKeyGuard(_Adds):
 
     _set = "excluded"
 
-    @takes("torch._C._ExcludeDispatchKeyGuard(arg0: torch._C.DispatchKeySet)")
     def __init__(self, keyset: BoundKeySet, /) -> None:
-        self._keys = KeyBits(self._space.layout, keyset.raw_repr())
+        self._keys = self._space.bits_of(keyset)
 
 
 class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
     """``ExcludeDispatchKeyGuard`` without an underscore, which begins at once."""
 
-    @takes("torch._C.ExcludeDispatchKeyGuard(arg0: torch._C.DispatchKeySet)")
     def __init__(self, keyset: BoundKeySet, /) -> None:
         super().__init__(keyset)
         self._begin()
@@ -146,7 +138,6 @@ class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
 class DisableTorchDispatch(AtOnce, ExcludeDispatchKeyGuard):
     """Excludes the keys at which modes and subclasses are asked."""
 
-    @takes("torch._C._DisableTorchDispatch()")
     def __init__(self) -> None:
         universe = self.state.space.universe
         self._keys = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
@@ -158,15 +149,13 @@ class IncludeDispatchKeyGuard(_Adds):
 
     _set = "included"
 
-    @takes("torch._C._IncludeDispatchKeyGuard(arg0: torch._C.DispatchKey)")
-    def __init__(self, key: DispatchKey, /) -> None:
+    def __init__(self, key: DispatchKey | str, /) -> None:
         self._keys = self._space.bits(key)
 
 
 class EnablePreDispatch(IncludeDispatchKeyGuard):
     """Includes PreDispatch."""
 
-    @takes("torch._C._EnablePreDispatch()")
     def __init__(self) -> None:
         super().__init__(PRE_DISPATCH)
 
@@ -189,7 +178,6 @@ class EnablePythonDispatcher(AtOnce, _SwitchesPythonDispatcher):
 
     _on = True
 
-    @takes("torch._C._EnablePythonDispatcher()")
     def __init__(self) -> None:
         self._begin()
 
@@ -199,7 +187,6 @@ class DisablePythonDispatcher(_SwitchesPythonDispatcher):
 
     _on = False
 
-    @takes("torch._C._DisablePythonDispatcher()")
     def __init__(self) -> None:
         super().__init__()
 
@@ -217,11 +204,9 @@ class _SavesBoth(KeySetGuard):
 class ForceDispatchKeyGuard(_SavesBoth):
     """Replaces both sets."""
 
-    @takes("torch._C._ForceDispatchKeyGuard(arg0: torch._C.DispatchKeySet, arg1: torch._C.DispatchKeySet)")
     def __init__(self, include: BoundKeySet, exclude: BoundKeySet, /) -> None:
         space = self.state.space
-        self._include = KeyBits(space.layout, include.raw_repr())
-        self._exclude = KeyBits(space.layout, exclude.raw_repr())
+        self._include, self._exclude = space.bits_of(include), space.bits_of(exclude)
 
     def _change(self) -> None:
         super()._change()
@@ -231,7 +216,6 @@ class ForceDispatchKeyGuard(_SavesBoth):
 class PreserveDispatchKeyGuard(_SavesBoth):
     """Changes nothing."""
 
-    @takes("torch._C._PreserveDispatchKeyGuard()")
     def __init__(self) -> None:
         super().__init__()
 
@@ -239,8 +223,7 @@ class PreserveDispatchKeyGuard(_SavesBoth):
 class SetExcludeDispatchKeyGuard(KeySetGuard):
     """Excludes one key or no longer does, and in the end makes it for this one key as it was."""
 
-    @takes("torch._C._SetExcludeDispatchKeyGuard(arg0: torch._C.DispatchKey, arg1: bool)")
-    def __init__(self, key: DispatchKey, enabled: bool, /) -> None:
+    def __init__(self, key: DispatchKey | str, enabled: bool, /) -> None:
         self._key = key
         self._enabled = enabled
 
@@ -255,7 +238,6 @@ class SetExcludeDispatchKeyGuard(KeySetGuard):
 class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
     """Excludes the functionalities that the Autograd alias covers."""
 
-    @takes("torch._C._AutoDispatchBelowAutograd()")
     def __init__(self) -> None:
         self._keys = _autograd(self.state.space)
         self._begin()
@@ -264,7 +246,6 @@ class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
 class AutoDispatchBelowADInplaceOrView(ExcludeDispatchKeyGuard):
     """Excludes ADInplaceOrView, too."""
 
-    @takes("torch._C._AutoDispatchBelowADInplaceOrView()")
     def __init__(self) -> None:
         self._keys = _autograd(self.state.space).add(AD_INPLACE_OR_VIEW)
 

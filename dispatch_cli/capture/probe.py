@@ -341,7 +341,6 @@ def about_tensors(live: Live) -> Data:
         "python_needs_snapshot": _python_needs_snapshot(live),
         **fake_mode.about_mode(live.torch),
         **fake_mode.about_devices(devices),
-        **torch_library.about_bindings(live.torch),
     }
 
 

@@ -153,10 +153,6 @@ class Universe:
     fake_numbered: the device types of which every fake tensor has a number: ``cuda`` is ``cuda:0``.
     fake_device_error: the error of ``FakeTensorMode`` for tensors of two devices, as ``TYPE: TEXT``, with
         ``{operator}``, ``{first}`` and ``{second}`` in their places; None where that is not known.
-    guards_remove: whether a guard that includes or excludes keys takes away in the end those that it added; otherwise
-        all is as it was before.
-    keysets_without_pickle: whether key sets do not pickle.
-    override_warning: the first line of the warning of an overridden kernel; None where that is not known.
     torch_library: what ``torch.library`` registers.
     """
 
@@ -193,9 +189,6 @@ class Universe:
     fake_without_device: bool
     fake_numbered: tuple[str, ...]
     fake_device_error: str | None
-    guards_remove: bool
-    keysets_without_pickle: bool
-    override_warning: str | None
     torch_library: TorchLibrary
 
     @cached_property
@@ -262,13 +255,6 @@ class Universe:
         lower, own = bare.lower(), self.backend_name
         matches = [key for key in self.ids if lower in (key.lower(), key.replace(PRIVATE_USE1, own).lower())]
         return matches[0] if len(matches) == 1 else text
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short text that is the same for universes with the same keys and numbers."""
-        from zlib import crc32
-
-        return f"{crc32(repr(sorted(self.ids.items())).encode()):08x}"
 
     @cached_property
     def keys_of_ids(self) -> Mapping[int, str]:

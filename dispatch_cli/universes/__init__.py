@@ -131,10 +131,7 @@ _FLAGS = (
     "python_needs_snapshot",
     "fake_overrides",
     "fake_without_device",
-    "guards_remove",
-    "keysets_without_pickle",
 )
-_OPTIONAL_TEXTS = ("fake_device_error", "override_warning")
 
 
 def from_data(data: object) -> Universe:
@@ -199,8 +196,8 @@ class _UniverseReader:
         values["fake_fallbacks"] = self._texts(data.get("fake_fallbacks", [*FAKE_FALLBACKS]), "fake_fallbacks")
         for field in _FLAGS:
             values[field] = data.get(field) is True
-        for field in _OPTIONAL_TEXTS:
-            values[field] = None if data.get(field) is None else self._checked(data, field, str, None)
+        name = "fake_device_error"
+        values[name] = None if data.get(name) is None else self._checked(data, name, str, None)
         values["torch_library"] = self._torch_library()
         values["higher_order_calls"] = self._higher_order_calls(data.get("higher_order_calls"))
         return None if self.faults else Universe(**values)

@@ -91,7 +91,7 @@ class UniverseChecker:
                 self._add(("devices",), f"{device[:60]!r} cannot be a device type")
         library = universe.torch_library
         texts = [(("fallbacks",), fallback.debug) for fallback in universe.fallbacks]
-        for field in ("fake_fallbacks", "fake_numbered", "fake_device_error", "override_warning"):
+        for field in ("fake_fallbacks", "fake_numbered", "fake_device_error"):
             value = getattr(universe, field) or ()
             texts += [((field,), word) for word in ((value,) if isinstance(value, str) else value)]
         names = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)

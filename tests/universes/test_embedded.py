@@ -19,8 +19,7 @@ from tests.support import UNIVERSE_OF, load_recording
 
 OPTIONAL = {
     *("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot", "fake_overrides", "fake_without_device"),
-    *("guards_remove", "keysets_without_pickle", "fake_device_error", "override_warning", "fake_fallbacks"),
-    "higher_order_calls",
+    *("fake_device_error", "fake_fallbacks", "higher_order_calls"),
 }
 """Fields that a PyTorch may not say."""
 
