@@ -8,6 +8,8 @@ before `import torch`, or that is about the start or the end of Python, needs a 
 from __future__ import annotations
 
 import atexit
+import contextlib
+import importlib
 import json
 import os
 import runpy
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +31,11 @@ def run(
     input: str = "",  # noqa: A002
     check: bool = True,
     folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command: a Python that has PyTorch, a script or ``-c`` and code, and its arguments.
 
-    folder: where it runs, if not in the working directory.
+    folder: where it runs, if not in the working directory. variables: of its environment, besides those of this one.
     check: raise subprocess.CalledProcessError where the exit code is not 0, and show what it said.
     """
     python, *arguments = command
@@ -43,7 +46,9 @@ def run(
         source.write(input.encode())
         source.seek(0)
         where = str(folder or Path.cwd())
-        server.start((arguments, where, dict(os.environ)), (source.fileno(), out.fileno(), err.fileno()))
+        server.start(
+            (arguments, where, {**os.environ, **(variables or {})}), (source.fileno(), out.fileno(), err.fileno())
+        )
         code = server.exit_code()
         out.seek(0)
         err.seek(0)
@@ -84,6 +89,11 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str]) -> int:
         for number, (mode, buffering) in enumerate((("r", -1), ("w", -1), ("w", 1)))
     )
     sys.orig_argv = [sys.executable, *arguments]
+    if "DISPATCH_CLI_TRACE" in environment:  # as Python does when it starts
+        sys.path.insert(1, environment["PYTHONPATH"].partition(os.pathsep)[0])
+        sys.modules.pop("sitecustomize", None)
+        with contextlib.suppress(ImportError):
+            importlib.import_module("sitecustomize")
     code = _exit_code(arguments)
     threading._shutdown()
     atexit._run_exitfuncs()

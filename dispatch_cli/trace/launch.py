@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -20,12 +20,13 @@ from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.trace import build
+from dispatch_cli.trace.recording import HEAD, VERSION
 from dispatch_cli.trace.signals import run
 
 MAX_NAMES = 1000
 """Files that are looked at for one with a similar name."""
-RECORDER = Path(__file__).with_name("recorder.py")
-"""The script that runs a program and records it."""
+START = Path(__file__).with_name("start")
+"""The folder from which Python starts the recorder."""
 _LAST = "last.trace"
 _ENDING = ".recording"
 _ROOM = 1 << 16
@@ -134,24 +135,62 @@ def _error(message: str, hint: str = "") -> InputError:
     return InputError((Problem("no-recorder", f"the recorder cannot be built: {message}", hint=hint or None),))
 
 
-def command(python: str, program: Sequence[str], library: str | None, save: str, **options: bool | int) -> list[str]:
-    """The command that runs a program as ``PYTHON SCRIPT ARGS`` does, and records it.
+def variables(
+    program: Sequence[str],
+    library: str | None,
+    save: str,
+    megabytes: int = 256,
+    lines: bool = True,
+    state: bool = True,
+    kernels: bool = False,
+) -> dict[str, str]:
+    """The variables with which a Python starts the recorder before it runs a program. The file is made.
 
-    program: a script, or the name of a module, and its arguments. save: the file of the recording. options: others of
-    `recorder.Options`.
+    program: the words behind the Python's name. save: the file of the recording. megabytes: its largest size. lines,
+    state, kernels: whether lines of Python, the registry at the end, and every kernel that runs are recorded.
+    Errors: OSError where the file cannot be made.
     """
-    return [python, str(RECORDER), json.dumps({"save": save, "library": library, **options}), *program]
+    head: dict[str, object] = {
+        HEAD: VERSION,
+        "torch": None,
+        "argv": program,
+        "directory": str(Path.cwd()),
+        "started": round(time.time(), 6),
+    }
+    head["lines"] = lines
+    _create(save, head)
+    options = {"library": library, "save": os.path.realpath(save), "head": head, "megabytes": megabytes}
+    others = os.environ.get("PYTHONPATH")
+    return {
+        "DISPATCH_CLI_TRACE": json.dumps({**options, "state": state, "kernels": kernels}),
+        "PYTHONPATH": os.pathsep.join([str(START), others] if others else [str(START)]),
+    }
 
 
-def launch(words: Sequence[str]) -> int:
-    """Run a command; its streams are those of this process.
+def _create(save: str, head: dict[str, object]) -> None:
+    """Make the file of a recording. One that is there is not cut: another process may write to it, and would be killed.
+
+    Errors: OSError.
+    """
+    path, mode = Path(os.path.realpath(save)), 0o666
+    if path.exists() and path.stat().st_size:
+        mode = path.stat().st_mode & 0o777
+        with suppress(OSError):  # the directory is not ours
+            path.unlink()
+    text = "the program has not imported PyTorch, or its Python does not read PYTHONPATH"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
+        file.write(f"{json.dumps(head)}\n{json.dumps(['x', {'reason': 'torch', 'text': text}])}\n")
+
+
+def launch(words: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run a command; its streams are those of this process. variables: of its environment, besides those of this one.
 
     Returns the program's exit code as shells tell it: 128 + n where signal n has ended it. Errors: OSError when the
     Python cannot be started.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    code = run(words)
+    code = run(words, {**os.environ, **variables})
     return 128 - code if code < 0 else code
 
 

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -26,20 +26,20 @@ _LATE = 0.5
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
-def run(command: Sequence[str]) -> int:
+def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a program to its end. To be called in the main thread.
 
     It has the streams, the blocked and the ignored signals of this process, and on Linux it is killed with it.
     Returns its exit code, -n where signal n has ended it. Errors: OSError when it cannot be started.
     """
     if sys.platform != "linux":
-        return _run_without_signals(command)
+        return _run_without_signals(command, environment)
     passed_on = signal.valid_signals() - {getattr(signal, name) for name in _NOT_PASSED_ON}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {*passed_on, signal.SIGCHLD})
     children = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody is told an exit code
     try:
         begin = partial(_begin, os.getpid(), ctypes.CDLL(None).prctl, children, before)
-        process = subprocess.Popen(command, close_fds=False, preexec_fn=begin)
+        process = subprocess.Popen(command, close_fds=False, preexec_fn=begin, env=environment)
         while process.poll() is None:
             sent = signal.sigtimedwait({*passed_on, signal.SIGCHLD}, _LATE)
             is_of_process = sent is not None and sent.si_code <= 0  # the kernel's codes are positive
@@ -54,9 +54,9 @@ def run(command: Sequence[str]) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run_without_signals(command: Sequence[str]) -> int:
+def _run_without_signals(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a program that gets the interrupts of a terminal, as it does elsewhere than on Linux."""
-    process = subprocess.Popen(command, close_fds=False)
+    process = subprocess.Popen(command, close_fds=False, env=environment)
     while True:
         with suppress(KeyboardInterrupt):
             return process.wait()

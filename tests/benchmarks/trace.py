@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dispatch_cli.trace.launch import command
+from dispatch_cli.trace.launch import variables
 from tests.trace.recorded import library_of
 
 PROGRAM = '''
@@ -74,10 +74,13 @@ def measure(python: str, folder: Path, way: str) -> dict[str, tuple[float, float
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     words = [python, str(program), *(["profiler"] if way == "profiler" else [])]
+    environment = dict(os.environ)
     if way.startswith("recorded"):
-        lines = way == "recorded"
-        words = command(python, words[1:], library_of(python), str(folder / "recording"), state=False, lines=lines)
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+        save, is_with_lines = str(folder / "recording"), way == "recorded"
+        environment |= variables(words[1:], library_of(python), save, state=False, lines=is_with_lines)
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, env=environment
+    )
     lines = [line.split() for line in done.stdout.splitlines()]
     return {name: (float(cost), float(calls)) for name, cost, calls in lines}
 

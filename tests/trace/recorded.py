@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.trace import build
-from dispatch_cli.trace.launch import command, library_for
+from dispatch_cli.trace.launch import library_for, variables
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.extract.cases import cases
@@ -22,10 +23,9 @@ LIVE_PROGRAMS = {case.name: case.files for case in cases(Path(__file__).with_nam
 """Programs that live PyTorch runs, by what they are about: their files by name."""
 
 
-def recorder_command(save: Path, *program: str, **options: bool | int) -> list[str]:
-    """The command that runs a program with the recorder in the live PyTorch."""
-    python = torch_python()
-    return command(python, program, library_of(python), str(save), **options)
+def recorder_variables(save: Path, *words: str, **options: Any) -> dict[str, str]:
+    """The variables with which the Python of the live PyTorch records a program, of these words."""
+    return variables(words, library_of(torch_python()), str(save), **options)
 
 
 @dataclass
@@ -93,13 +93,15 @@ def run(
     of that.
     """
     save = program.parent / "recording"
-    is_module = program.suffix != ".py"
-    target = program.name if is_module else str(program)
-    words = recorder_command(save, target, *arguments, **{"state": False, "module": is_module, **(options or {})})
+    words = ["-m", program.name] if program.suffix != ".py" else [str(program)]
+    words += arguments
+    added = recorder_variables(save, *words, **{"state": False, **(options or {})})
+    command = [torch_python(), *words]
     if fresh:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, **settings)
+        settings |= {"env": {**os.environ, **added}}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **settings)
     else:
-        done = in_pytorch.run(words, check=False)
+        done = in_pytorch.run(command, check=False, variables=added)
     return Recorded(done.returncode, done.stdout, done.stderr, read(save))
 
 

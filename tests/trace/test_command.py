@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "script.py").write_text("print('ran')\n", encoding="utf-8")
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n', encoding="utf-8")
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     return tmp_path
 
@@ -57,7 +57,11 @@ def test_a_module(folder: Path) -> None:
 
 def test_a_program_without_pytorch(folder: Path) -> None:
     done = trace(folder, "plain.py")
-    assert done == Result(0, "plain\n", "note: nothing was recorded: the program has not imported PyTorch\n")
+    assert done == Result(
+        0,
+        "plain\n",
+        "note: nothing was recorded: the program has not imported PyTorch, or its Python does not read PYTHONPATH\n",
+    )
     done = trace(folder, "--save", "kept", "plain.py")
     assert done.code == 0
     shown = call("trace", str(folder / "kept"))

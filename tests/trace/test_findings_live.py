@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests import in_pytorch
+from tests.capture.support import torch_python
 from tests.cli.support import call
-from tests.trace.recorded import LIVE_PROGRAMS, read, recorder_command
+from tests.trace.recorded import LIVE_PROGRAMS, read, recorder_variables
 
 pytestmark = pytest.mark.live
 
@@ -34,7 +35,8 @@ class Found:
 def record(folder: Path, source: str) -> None:
     """Run a program."""
     (folder / "program.py").write_text(source, encoding="utf-8")
-    done = in_pytorch.run(recorder_command(folder / "r.trace", "program.py"), check=False, folder=folder)
+    added = recorder_variables(folder / "r.trace", "program.py")
+    done = in_pytorch.run([torch_python(), "program.py"], check=False, folder=folder, variables=added)
     if "cannot import name '_setup_privateuseone_for_python_backend'" in done.stderr:
         pytest.skip("this PyTorch has no backends in Python")
     ended = [done.returncode, json.loads(done.stdout.splitlines()[-1])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 
 from dispatch_cli.trace.recording import Recording
 from dispatch_cli.trace.recording import read as recording_of
-from tests.trace.recorded import LIVE_PROGRAMS, read, recorder_command
+from tests.capture.support import torch_python
+from tests.trace.recorded import LIVE_PROGRAMS, read, recorder_variables
 from tests.trace.recorded import run_source as recorded
 
 pytestmark = pytest.mark.live
@@ -20,8 +22,9 @@ def captured(folder: Path, source: str) -> tuple[subprocess.CompletedProcess[str
     """A program run with the recorder, which captures the registry at its end."""
     program, save = folder / "program.py", folder / "recording"
     program.write_text(source, encoding="utf-8")
-    words = recorder_command(save, str(program))
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    environment = {**os.environ, **recorder_variables(save, str(program))}
+    words = [torch_python(), str(program)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
     return done, recording_of(str(save))
 
 

@@ -16,7 +16,7 @@ from threading import Timer
 
 import pytest
 
-from dispatch_cli.trace.launch import command as recording
+from dispatch_cli.trace.launch import variables
 
 pytestmark = [
     pytest.mark.slow,
@@ -97,8 +97,9 @@ def started(tmp_path: Path, how: str, source: str, terminal: int | None = None) 
     program.write_text(SAYS + source + ENDS, encoding="utf-8")
     command = [sys.executable, str(program)]
     if how == "launched":
-        start = "import sys; from dispatch_cli.trace.launch import launch; sys.exit(launch(sys.argv[1:]))"
-        command = [sys.executable, "-c", start, *recording(sys.executable, command[1:], None, str(tmp_path / "save"))]
+        added = variables(command[1:], None, str(tmp_path / "save"))
+        start = f"import sys; from dispatch_cli.trace.launch import launch; sys.exit(launch(sys.argv[1:], {added}))"
+        command = [sys.executable, "-c", start, *command]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, preexec_fn=begin)
     one = Started(process)

@@ -18,7 +18,7 @@ from dispatch_cli.trace.state import state_of
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.cli.support import call
-from tests.trace.recorded import LIVE_PROGRAMS, recorder_command
+from tests.trace.recorded import LIVE_PROGRAMS, recorder_variables
 
 pytestmark = pytest.mark.live
 
@@ -30,7 +30,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Any]]:
     """The recording, and what the program says of itself."""
     folder = tmp_path_factory.mktemp("tables")
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-    done = in_pytorch.run(recorder_command(folder / "r.trace", "program.py"), check=False, folder=folder)
+    added = recorder_variables(folder / "r.trace", "program.py")
+    done = in_pytorch.run([torch_python(), "program.py"], check=False, folder=folder, variables=added)
     if "unexpected keyword argument 'allow_override'" in done.stderr:
         pytest.skip("in this PyTorch, no library overrides the kernel of another one")
     plain = in_pytorch.run([torch_python(), "program.py"], folder=folder)

@@ -50,7 +50,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         what = "a MODULE" if run.is_module else "a SCRIPT to run, -m MODULE, a RECORDING to show, or --last"
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.capture.run import executable_of
-    from dispatch_cli.trace.launch import RecordingPlace, check_script, command, launch, library_for
+    from dispatch_cli.trace.launch import RecordingPlace, check_script, launch, library_for, variables
     from dispatch_cli.trace.recording import is_recording
 
     check_together(asked, out)
@@ -66,18 +66,17 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         if file is None:
             place = RecordingPlace()
             file = place.file
-        words = command(
-            python,
-            run.program,
+        words = (*(["-m"] if run.is_module else []), *run.program)
+        added = variables(
+            words,
             library,
             file,
-            module=run.is_module,
             megabytes=run.max_size or 256,
             lines=not run.no_lines,
             state=not run.no_state,
             kernels=run.verify,
         )
-        code = launch(words)
+        code = launch([python, *words], added)
         if not is_recording(file):
             say_note("nothing was recorded")
         elif _show_run(file, place, asked, out) and place is not None:

@@ -276,7 +276,7 @@ struct NumberedOperator {
 
 // Python.
 
-// The places in a function's code, by instruction. is_own: of PyTorch, or of the recorder.
+// The places in a function's code, by instruction. is_own: of PyTorch.
 struct CodePlaces {
   PyObject* reference = nullptr;  // weak: another code may get the address of one that is gone
   bool is_own = false;
@@ -365,7 +365,7 @@ class Recorder final : public c10::OpRegistrationListener {
   std::mutex lock;
   Output output;
   bool lines = true;
-  std::string torch, directory, own_file;  // torch: the folder of PyTorch
+  std::string torch, directory;  // torch: the folder of PyTorch
   std::chrono::steady_clock::time_point started;
   int64_t calls = 0;
   std::atomic<int64_t> dropped{0};
@@ -612,7 +612,7 @@ class Recorder final : public c10::OpRegistrationListener {
     std::swap(entry.reference, reference);
     const auto file = utf8(code->co_filename);
     const auto begins = [&](std::string_view text) { return file.compare(0, text.size(), text) == 0; };
-    entry.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>") || file == own_file;
+    entry.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>");
     Py_XDECREF(reference);
     PyErr_Clear();
     return entry;
@@ -687,11 +687,10 @@ extern const char recorder_built_for[] = "built for: " BUILT_FOR;
 // Records from here on, in every thread. path: the recording, which ends at position and may have most bytes, some of
 // them kept for the last lines. elapsed: nanoseconds since the program's start.
 void recorder_start(const char* path, uint64_t position, uint64_t most, uint64_t kept, const char* torch,
-                    const char* directory, const char* own_file, bool lines, int64_t elapsed) {
+                    const char* directory, bool lines, int64_t elapsed) {
   recorder.output.open(path, position, most, kept);
   recorder.torch = torch;
   recorder.directory = directory;
-  recorder.own_file = own_file;
   recorder.lines = lines;
   recorder.started = std::chrono::steady_clock::now() - std::chrono::nanoseconds(elapsed);
   pthread_atfork(before_fork, after_fork, in_child);
@@ -725,14 +724,6 @@ void recorder_stop() {
   line += "." + std::to_string(1'000'000 + recorder.now() % 1'000'000).substr(1) + "}]\n";
   recorder.output.write_last(line);
   recorder.output.close();
-}
-
-// os.fork, which warns where a process has threads, and which the program may have replaced.
-int recorder_fork() {
-  PyOS_BeforeFork();
-  const int child = fork();
-  if (child == 0) PyOS_AfterFork_Child(); else PyOS_AfterFork_Parent();
-  return child;
 }
 
 // See Recorder::tables. To be called in a copy of the process, which no other thread changes.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from dispatch_cli.capture.document import document
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.trace.launch import command
+from dispatch_cli.trace.launch import variables
 from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all, observed_calls
@@ -46,9 +46,10 @@ def judge(python: str, program: str, directory: Path) -> Judgement:
     """Run a program twice. Errors: Failed."""
     script, library = PROGRAMS / f"{program}.py", library_of(python)
     log, wrapped, unwrapped = directory / "log", directory / "wrapped", directory / "unwrapped"
-    with_kernels = _run(driven(command(python, [str(script)], library, str(wrapped), kernels=True), library, log))
-    without = _run(command(python, [str(script)], library, str(unwrapped), state=False))
-    alone = _run([python, str(script)])
+    driven = [python, str(HERE / "driver.py"), library, str(log), str(script)]
+    with_kernels = _run(driven, variables([str(script)], library, str(wrapped), kernels=True))
+    words = [python, str(script)]
+    without, alone = _run(words, variables(words[1:], library, str(unwrapped), state=False)), _run(words, {})
     if not with_kernels == without == alone:
         raise Failed(f"{program} says {alone!r}; with the recorder {without!r}; with logging kernels {with_kernels!r}")
     trace, seen = _whole(traced(wrapped)), logged(log)
@@ -59,14 +60,9 @@ def judge(python: str, program: str, directory: Path) -> Judgement:
     return Judgement(program, compare(trace.threads, seen), engine, disturbed)
 
 
-def driven(words: list[str], library: str, log: Path) -> list[str]:
-    """The command of a recorded program, in which the logging kernels also write down by themselves what they see."""
-    return [words[0], str(HERE / "driver.py"), library, str(log), *words[1:]]
-
-
-def _run(words: list[str]) -> str:
-    """Output of a program. Errors: Failed."""
-    done = in_pytorch.run(words, check=False)
+def _run(words: list[str], added: dict[str, str]) -> str:
+    """Output of a program. added: variables of its environment. Errors: Failed."""
+    done = in_pytorch.run(words, check=False, variables=added)
     if done.returncode != 0:
         raise Failed(f"{' '.join(words)} exited with {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout
