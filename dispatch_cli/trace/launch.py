@@ -1,4 +1,4 @@
-"""Start a program with the recorder in the Python that it needs, and wait for its end."""
+"""Start a program with the recorder in the Python that it needs, and be told when it ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.trace import build
 from dispatch_cli.trace.recording import HEAD, VERSION
-from dispatch_cli.trace.signals import run
 
 MAX_NAMES = 1000
 """Files that are looked at for one with a similar name."""
@@ -31,6 +30,13 @@ _LAST = "last.trace"
 _ENDING = ".recording"
 _ROOM = 1 << 16
 """Bytes that the recorder reserves when it begins."""
+_STEP = 0.03
+"""Seconds after which it is looked again whether a program runs."""
+_OWN = {
+    getattr(signal, f"SIG{name}")
+    for name in ("KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "SEGV", "BUS", "FPE", "ILL", "CHLD")
+}
+"""Signals that are not left to the program: those that stop this process with it, and those of faults."""
 _FORGOTTEN = 7 * 24 * 3600
 """Seconds after which a recording that nobody ended is removed: its dispatch-cli was killed."""
 
@@ -182,16 +188,62 @@ def _create(save: str, head: dict[str, object]) -> None:
         file.write(f"{json.dumps(head)}\n{json.dumps(['x', {'reason': 'torch', 'text': text}])}\n")
 
 
-def launch(words: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Run a command; its streams are those of this process. variables: of its environment, besides those of this one.
+@contextmanager
+def become(words: list[str], variables: Mapping[str, str]) -> Iterator[None]:
+    """Become a program, which so has all that this process has: its parent, its signals, its exit code.
 
-    Returns the program's exit code as shells tell it: 128 + n where signal n has ended it. Errors: OSError when the
-    Python cannot be started.
+    What is inside runs in a copy of this process, when the program is about to end or has ended. The program ends after
+    that; where it was killed, nobody waits. It does not have the copy as its child. variables: of the environment,
+    besides those of this process. Errors: OSError, in this process, where the Python cannot be started.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    code = run(words, {**os.environ, **variables})
-    return 128 - code if code < 0 else code
+    with tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True) as folder:
+        runs, program = Path(folder, "runs"), os.getpid()
+        runs.touch()
+        reading, writing = os.pipe()
+        between = os.fork()
+        if between == 0:
+            if os.fork():
+                os._exit(0)
+            _wait(program, runs, writing)
+            yield
+            return
+        with suppress(ChildProcessError):  # it is taken away where SIGCHLD is ignored
+            os.waitpid(between, 0)
+        copy = int(os.read(reading, 20))
+        try:
+            os.execve(words[0], words, {**os.environ, **variables, "DISPATCH_CLI_TRACE_ENDS": f"{copy} {runs}"})
+        except OSError:
+            os.kill(copy, signal.SIGKILL)
+            raise
+
+
+def _wait(program: int, runs: Path, writing: int) -> None:
+    """Wait until a file is gone, or the program has ended. Signals are the program's.
+
+    writing: where the program reads the number of this process.
+    """
+    before = {number: signal.getsignal(number) for number in signal.valid_signals() - _OWN}
+    for number in before:
+        signal.signal(number, signal.SIG_IGN)
+    os.write(writing, b"%d" % os.getpid())
+    while runs.exists() and _is_running(program):
+        time.sleep(_STEP)
+    for number, handler in before.items():
+        signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _is_running(process: int) -> bool:
+    """True for a process that has not ended."""
+    try:
+        if sys.platform == "linux":  # one that has ended stays until its parent looks
+            status = Path(f"/proc/{process}/stat").read_bytes()
+            return status.rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
 
 
 class RecordingPlace:

@@ -107,14 +107,29 @@ def test_bad_usage_is_found_before_the_program_runs(folder: Path, name: str, mon
     assert not (folder / "ran").exists()
 
 
-def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def trace_view(file: str) -> None:
-        raise ZeroDivisionError(file)
+FAILING = """
+from dispatch_cli.cli import main
+from dispatch_cli.answers.trace import command_run
+def trace_view(file):
+    raise {error}
+command_run.trace_view = trace_view
+main()
+"""
+"""The command, in which something goes wrong when the calls are read."""
 
-    monkeypatch.setattr("dispatch_cli.answers.trace.command_run.trace_view", trace_view)
-    monkeypatch.chdir(folder)
+
+def failing(folder: Path, error: str, *arguments: str) -> Result:
+    """Run a program that exits with 7."""
     (folder / "seven.py").write_text("raise SystemExit(7)", encoding="utf-8")
-    done = call("trace", "--save", "kept", "--python", sys.executable, "seven.py")
+    command = [sys.executable, "-c", FAILING.format(error=error), "trace", *arguments, "--python", "./python"]
+    variables = environment(DISPATCH_CLI_CACHE_DIR=str(folder / "cache"))
+    words = [*command, "seven.py"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, check=False, env=variables, text=True)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path) -> None:
+    done = failing(folder, "ZeroDivisionError(file)", "--save", "kept")
     assert done.code == 7
     assert "the calls cannot be shown, which is a bug of dispatch-cli: ZeroDivisionError: kept" in done.err
 
@@ -123,17 +138,9 @@ def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path, monkeypat
 def test_who_does_not_wait_for_the_answer_gets_the_exit_code(
     folder: Path, save: list[str], again: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def trace_view(_file: str) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dispatch_cli.answers.trace.command_run.trace_view", trace_view)
-    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
-    monkeypatch.chdir(folder)
-    (folder / "seven.py").write_text("raise SystemExit(7)", encoding="utf-8")
-    done = call("trace", *save, "--python", sys.executable, "seven.py")
+    done = failing(folder, "KeyboardInterrupt", *save)
     assert done.code == 7
     assert f"note: interrupted; `dispatch-cli trace {again}` shows the calls" in done.err
-    monkeypatch.undo()
     monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
     monkeypatch.chdir(folder)
     assert "the program has not imported PyTorch" in call("trace", again).out

@@ -45,12 +45,12 @@ def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
 
 
 def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
-    """Run it, show its calls, and exit with its exit code; with 2 where it cannot be run."""
+    """Become the program; a copy of this process shows its calls. Exits with 2 where it cannot be run."""
     if not run.program:
         what = "a MODULE" if run.is_module else "a SCRIPT to run, -m MODULE, a RECORDING to show, or --last"
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.capture.run import executable_of
-    from dispatch_cli.trace.launch import RecordingPlace, check_script, launch, library_for, variables
+    from dispatch_cli.trace.launch import RecordingPlace, become, check_script, library_for, variables
     from dispatch_cli.trace.recording import is_recording
 
     check_together(asked, out)
@@ -58,36 +58,32 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     if not run.is_module:
         check_script(run.program[0])
     python = executable_of(run.python)
-    stack = ExitStack()
-    library = stack.enter_context(library_for(python, "" if run.is_module else _folder_of(run.program[0])))
-    place = None
-    try:
-        file = run.save
-        if file is None:
-            place = RecordingPlace()
-            file = place.file
+    with ExitStack() as stack:
+        library = stack.enter_context(library_for(python, "" if run.is_module else _folder_of(run.program[0])))
         words = (*(["-m"] if run.is_module else []), *run.program)
-        added = variables(
-            words,
-            library,
-            file,
-            megabytes=run.max_size or 256,
-            lines=not run.no_lines,
-            state=not run.no_state,
-            kernels=run.verify,
-        )
-        code = launch([python, *words], added)
+        place = None
+        try:
+            file = run.save
+            if file is None:
+                place = RecordingPlace()
+                stack.callback(place.remove)
+                file = place.file
+            added = variables(
+                words,
+                library,
+                file,
+                megabytes=run.max_size or 256,
+                lines=not run.no_lines,
+                state=not run.no_state,
+                kernels=run.verify,
+            )
+            stack.enter_context(become([python, *words], added))
+        except OSError as error:
+            raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
         if not is_recording(file):
             say_note("nothing was recorded")
         elif _show_run(file, place, asked, out) and place is not None:
             _say_where(place)
-    except OSError as error:
-        raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
-    finally:
-        stack.close()
-        if place is not None:
-            place.remove()
-    raise click.exceptions.Exit(code)
 
 
 def _folder_of(script: str) -> str:

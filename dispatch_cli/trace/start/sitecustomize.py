@@ -8,18 +8,24 @@ program's own folder could have a module for.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import time
+from os import getpid, kill, unlink
+from os.path import dirname, isdir
+from time import sleep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-STARTED = time.perf_counter_ns()
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+STARTED, PROGRAM = time.perf_counter_ns(), getpid()
+FOLDER = dirname(os.path.abspath(__file__))
 OPTIONS = os.environ.pop("DISPATCH_CLI_TRACE", None)
 """Options of the recording, see `launch.variables`."""
+ENDS = os.environ.pop("DISPATCH_CLI_TRACE_ENDS", "")
+"""The process that shows the calls when the program has ended, and the file that tells it so, see `launch.become`."""
 
 
 class ImportWatch:
@@ -57,10 +63,23 @@ def begin(torch: Any) -> None:
     """PyTorch has been imported: record from here on."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec: Any = spec_from_file_location("dispatch_cli_recorder", os.path.join(os.path.dirname(FOLDER), "recorder.py"))
+    spec: Any = spec_from_file_location("dispatch_cli_recorder", os.path.join(dirname(FOLDER), "recorder.py"))
     recorder = module_from_spec(spec)
     spec.loader.exec_module(recorder)
     recorder.begin(torch, OPTIONS, STARTED)
+
+
+def end() -> None:
+    """At the program's end: let the calls be shown, and wait for that. The program can have replaced functions."""
+    process, _, runs = ENDS.partition(" ")
+    try:
+        if runs and getpid() == PROGRAM:
+            unlink(runs)
+            while isdir(dirname(runs)):
+                kill(int(process), 0)
+                sleep(0.02)
+    except (OSError, KeyboardInterrupt):
+        pass
 
 
 sys.path[:] = [path for path in sys.path if path != FOLDER]
@@ -68,6 +87,7 @@ _, separator, others = os.environ.pop("PYTHONPATH", "").partition(os.pathsep)
 if separator:
     os.environ["PYTHONPATH"] = others
 if OPTIONS is not None:
+    atexit.register(end)  # functions of atexit run in the reverse order: the program's are before
     if "torch" in sys.modules:
         begin(sys.modules["torch"])
     else:
