@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
@@ -20,12 +20,11 @@ from dispatch_cli.engine.coverage.answers import (
     backend_named,
     backend_of,
 )
-from dispatch_cli.engine.coverage.coverage import Classifier, CoveredShape
+from dispatch_cli.engine.coverage.coverage import Classifier, OperatorSlots
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.model.names import OperatorName
 
-_Shape = CoveredShape | OperatorName | None
 _TRAINS = (Training.OWN, Training.GENERIC, Training.MATH)
 
 
@@ -149,26 +148,16 @@ class OperatorClasses:
         universe = dispatcher.universe
         self.backends = [backend_of(universe, key) for key in backend_keys(universe)]
         self.backends.sort(key=lambda backend: backend.key not in universe.backends)
-        first = Classifier(dispatcher, self.backends[0]) if self.backends else None
-
-        def shape_of(name: OperatorName) -> _Shape:
-            # what a stale live table holds is its own
-            is_stale = not dispatcher.is_untouched(name) and bool(dispatcher.stale_entries(name))
-            return name if is_stale or first is None else first.shape(name)
-
-        shapes = [shape_of(name) for name in names]
-        places: dict[tuple[str, _Shape], int] = {}
-        self.numbers = [places.setdefault((type(shape).__name__, shape), len(places)) for shape in shapes]
+        slots = [OperatorSlots(dispatcher, name) for name in names]
+        classes: dict[Hashable, int] = {}
+        self.numbers = [classes.setdefault(of_name.likeness, len(classes)) for of_name in slots]
         self.sizes = Counter(self.numbers)
-        self._shapes = [shape for _, shape in places]
+        self._slots = [*dict(zip(self.numbers, slots, strict=True)).values()]
 
     def answers(self, backend: CoveredBackend) -> list[Covered]:
         """The answer for each class."""
         classifier = Classifier(self._dispatcher, backend)
-        return [
-            classifier.of(shape) if isinstance(shape, OperatorName) else classifier.of_shape(shape)
-            for shape in self._shapes
-        ]
+        return [classifier.of_slots(slots) for slots in self._slots]
 
 
 class BackendNeed(Enum):

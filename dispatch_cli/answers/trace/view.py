@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli import bases
-from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.trace import Does, EndKind, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.debug_text import registered_place, source_file

@@ -37,7 +37,7 @@ from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.engine.table.table import TableEntry, is_core_fallback
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options, generator_named
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER
@@ -92,7 +92,7 @@ class KernelChain:
         """Step of the kernel in the slot; the Python dispatcher chooses a second one."""
         slot = slot_of(point.keyset)
         entry = self._operator.live[slot]
-        if slot == PYTHON_DISPATCHER and kernels.is_core_fallback(self._dispatcher.universe, entry):
+        if slot == PYTHON_DISPATCHER and is_core_fallback(self._dispatcher.universe, entry):
             return self._by_python(point, entry)
         step = self._kernel(point, slot, entry, point.keyset)
         self._hop(point, slot, entry, point.keyset, step)

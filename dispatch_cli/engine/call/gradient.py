@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, Hop
+from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import takes_tensors

@@ -1,13 +1,15 @@
 """Classifies the operators of a dispatcher by what serves them on a backend.
 
-Operators with kernels at the same keys, of which the same fall through, share their answer. What tells operators apart
-beyond that is whether they take tensors (`Reach`), and the few kernels of which more is known (`kernels`).
+An answer depends on the live table of the operator, on whether it takes tensors (`Reach`), and on the few kernels of
+which more is known than their keys.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
 
+from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does, place_of
 from dispatch_cli.engine.coverage.answers import (
     Covered,
     CoveredBackend,
@@ -18,243 +20,215 @@ from dispatch_cli.engine.coverage.answers import (
     Training,
     takes_tensors,
 )
-from dispatch_cli.engine.coverage.kernels import Special, special
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.autograd import autograd_keys_of
-from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
-from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.engine.table.table import Plan, plan
+from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import TableEntry, is_core_fallback
+from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, META, UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, META, UNDEFINED, Universe
 
 _DECOMPOSES = frozenset({Rule.MATH, Rule.NESTED})
 _COMPOSITE = frozenset({Rule.DEFAULT, Rule.MATH, Rule.NESTED})
+_COMPUTES = "computes"
+_COMPUTE = (RedispatchKind.NO, RedispatchKind.OTHER_OPERATORS)
+_TRACER = "Tracer"
 
 
-class SlotView(NamedTuple):
-    """A slot of a table. skips: dispatch passes it. raises: its kernel only raises an error.
+class OperatorSlots:
+    """The live table of an operator, and what is known of its kernels. Errors: Refused for an unknown operator.
 
-    computes: its kernel, at a key above the backend's, computes the result.
+    raising: the keys whose kernels only raise an error. computing: those whose kernels, above the backends, compute the
+    result. likeness: equal for operators that are served in the same way on every backend.
     """
 
-    key: str
-    rule: Rule
-    source: str | None
-    blockers: int
-    skips: bool
-    raises: bool
-    computes: bool
+    def __init__(self, dispatcher: Dispatcher, name: OperatorName) -> None:
+        self.schema = dispatcher.header(name).schema
+        self.table = dispatcher.live_table(name)
+        active = self.table.active
+        falling = frozenset([key for key, registration in active.items() if registration.kernel.fallthrough])
+        effects = {key: _effect(registration, str(name)) for key, registration in active.items()}
+        self.raising = frozenset([key for key, effect in effects.items() if effect == RAISES])
+        self.computing = frozenset([key for key, effect in effects.items() if effect == _COMPUTES])
+        above, below = _above_and_below(dispatcher.universe)
+        if not above.isdisjoint(active) and below.isdisjoint(active):
+            # nothing is there that they could redispatch to
+            self.computing |= above.difference(key for key in active if _goes_on(active[key]))
+        self.reach = Reach.TENSORS
+        if self.schema is not None and not takes_tensors(self.schema):
+            self.reach = Reach.DEVICE if BACKEND_SELECT in active.keys() - falling else Reach.NOT
+        likeness = (self.table.plan, falling, self.reach, self.raising, self.computing)
+        self.likeness: Hashable = None if self.schema is None else likeness
 
-    @property
-    def is_empty(self) -> bool:
-        """True if a call that comes here is an error."""
-        return self.rule in (Rule.MISSING, Rule.AMBIGUOUS)
+
+def _effect(registration: Registration, name: str) -> str | None:
+    """The effect of a kernel that raises, or computes where others go on.
+
+    What a captured state says of its kernels counts for calls: whether an operator was looked at changes nothing here.
+    """
+    key, kernel = registration.key, registration.kernel
+    own = does(place_of(kernel.debug, key, name)).what
+    if own == RAISES or (own == _COMPUTES and key == BACKEND_SELECT):
+        return own
+    if registration.captured:
+        return None
+    if kernel.redispatches is not None:
+        kind = kernel.redispatches.kind
+        return RAISES if kind is RedispatchKind.RAISES else _COMPUTES if kind in _COMPUTE else None
+    return RAISES if key == META and kernel.fake is not None and kernel.fake.function is None else None
 
 
-class CoveredShape(NamedTuple):
-    """Properties that operators with the same answer share."""
+def _goes_on(registration: Registration) -> bool:
+    """True if the kernel is declared to call another kernel of the operator."""
+    redispatch = registration.kernel.redispatches
+    return redispatch is not None and redispatch.kind not in (*_COMPUTE, RedispatchKind.RAISES)
 
-    registered: int
-    skipped: frozenset[str]
-    reach: Reach
-    special: Special
+
+@lru_cache(maxsize=16)
+def _above_and_below(universe: Universe) -> tuple[frozenset[str], frozenset[str]]:
+    """The autograd keys and BackendSelect, and the keys that kernels there redispatch to.
+
+    Those that torchgen wrote redispatch in any case; they have one at Tracer, too.
+    """
+    composite = (alias for alias in universe.aliases if alias.startswith("Composite"))
+    backends = (key for key in universe.runtime if key != META and autograd_key_of(universe, key) is not None)
+    above = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD), BACKEND_SELECT))
+    return above, frozenset((*composite, *backends, _TRACER))
 
 
 class Classifier:
-    """Classifies operators for one backend.
-
-    bits: the registered keys that decide an answer; shapes that differ in others alone share it.
-    """
+    """Classifies operators for one backend."""
 
     def __init__(self, dispatcher: Dispatcher, backend: CoveredBackend) -> None:
-        self.dispatcher = dispatcher
-        self.universe = dispatcher.universe
-        self.backend = backend
-        self._autograd = autograd_keys_of(self.universe, backend.key)
-        self._covered: dict[CoveredShape, Covered] = {}
-        keys = (backend.key, *self._autograd, BACKEND_SELECT, UNDEFINED, *self.universe.default_included)
-        slots = {self.universe.slot[key] for key in keys if key in self.universe.slot}
-        self.bits = 0
-        for candidate in (candidate for slot in slots for candidate in dispatcher.layout.candidates[slot]):
-            self.bits |= candidate.bits | candidate.closed
+        self._dispatcher = dispatcher
+        self._backend = backend
 
     def of(self, name: OperatorName) -> Covered:
         """The kernel that serves an operator. Errors: Refused for an unknown operator."""
-        shape = self.shape(name)
-        stale = {} if shape is None else self.dispatcher.stale_slots(name)
-        if shape is None or not stale:
-            return self.of_shape(shape)
-        lives = {key: (entry.live.decision, entry.live.is_fallthrough) for key, entry in stale.items()}
-        return _Deciding(self, shape, lives).answer()
+        return self.of_slots(OperatorSlots(self._dispatcher, name))
 
-    def shape(self, name: OperatorName) -> CoveredShape | None:
-        """All that decides what serves an operator on any backend, unless its live table is stale.
-
-        None for an operator that is not defined. Errors: Refused for an unknown operator.
-        """
-        dispatcher = self.dispatcher
-        registered, skipped = dispatcher.shape(name)
-        schema = dispatcher.header(name).schema
-        if schema is None:
-            return None
-        known = special(dispatcher, name, registered)
-        return CoveredShape(registered, skipped, self._reach(schema, registered, skipped), known)
-
-    def of_shape(self, shape: CoveredShape | None) -> Covered:
-        """The kernel that serves operators of a shape whose live tables are not stale."""
-        if shape is None:
-            return self._undefined()
-        part = shape._replace(registered=shape.registered & self.bits)
-        covered = self._covered.get(part)
-        if covered is None:
-            covered = self._covered[part] = self._decided(shape)
-        return covered
-
-    def _decided(self, shape: CoveredShape) -> Covered:
-        covered = _Deciding(self, shape, {}).answer()
+    def of_slots(self, slots: OperatorSlots) -> Covered:
+        """The same for the slots of an operator."""
+        if slots.schema is None:
+            return Covered(
+                *(Service.NOTHING, Reach.NOT, self._backend.key, Rule.MISSING, None, NoService.NO_SCHEMA),
+                *(Training.NO_TENSORS, None, None, None, (), False),
+            )
+        covered = _Deciding(self._dispatcher, self._backend.key, slots).answer()
         if covered.service is not Service.NOT_KNOWN:
             return covered
-        complete = layout_of(self.universe)
-        known = shape._replace(registered=shape.registered & ~self.dispatcher.layout.closed)
-        return covered._replace(otherwise=_Deciding(self, known, {}, complete).answer().service)
-
-    def _reach(self, schema: str, registered: int, skipped: frozenset[str]) -> Reach:
-        if takes_tensors(schema):
-            return Reach.TENSORS
-        has_select = registered & self.dispatcher.layout.registered_bit[BACKEND_SELECT]
-        return Reach.DEVICE if has_select and BACKEND_SELECT not in skipped else Reach.NOT
-
-    def _undefined(self) -> Covered:
-        return Covered(
-            *(Service.NOTHING, Reach.NOT, self.backend.key, Rule.MISSING, None, NoService.NO_SCHEMA),
-            *(Training.NO_TENSORS, None, None, None, (), False),
-        )
+        known = _Deciding(self._dispatcher, self._backend.key, slots, only_known=True).answer()
+        return covered._replace(otherwise=known.service)
 
 
 class _Deciding:
-    """One shape of operators on one backend."""
+    """One operator on one backend. only_known: as if it had no kernels but those that are known."""
 
-    def __init__(
-        self,
-        by: Classifier,
-        shape: CoveredShape,
-        stale: dict[str, tuple[Decision, bool]],
-        layout: KeyLayout | None = None,
-    ) -> None:
-        self.by = by
-        self.shape = shape
-        self.stale = stale
-        self.universe = by.universe
-        self.plan: Plan = plan(layout or by.dispatcher.layout, shape.registered, by.dispatcher.fallback_bits)
+    def __init__(self, dispatcher: Dispatcher, key: str, slots: OperatorSlots, only_known: bool = False) -> None:
+        self.dispatcher = dispatcher
+        self.universe = dispatcher.universe
+        self.key = key
+        self.slots = slots
+        self.only_known = only_known
 
-    def slot(self, key: str) -> SlotView:
+    def slot(self, key: str) -> TableEntry:
         """A slot of the live table."""
-        fallbacks = self.by.dispatcher.fallbacks
-        if key in self.stale:
-            decision, skips = self.stale[key]
-        else:
-            decision = self.plan.decisions[self.universe.slot[key]]
-            skips = (
-                decision.source in self.shape.skipped
-                if decision.source is not None
-                else decision.rule is Rule.FALLBACK and fallbacks[key].kernel.fallthrough
-            )
-        source = key if decision.rule is Rule.FALLBACK else decision.source
-        known = self.shape.special
-        raises = decision.source in known.raising
-        if decision.rule is Rule.FALLBACK:
-            raises = key == META if self.is_core(key) else _raises(self.by.dispatcher, key)
-        computes = decision.source in known.computing
-        return SlotView(key, decision.rule, source, decision.blockers, skips, raises, computes)
+        entry = self.slots.table[key]
+        return entry.otherwise or entry if self.only_known else entry
 
-    def is_core(self, key: str) -> bool:
-        """True if the backend fallback at a key is PyTorch's own."""
-        return self.universe.own_fallbacks.get(key) == self.by.dispatcher.fallbacks[key].kernel.debug
+    def computes(self, entry: TableEntry) -> bool:
+        """True if a call stops at the slot, whose kernel computes the result, at a key above the backend's."""
+        return entry.decision.source in self.slots.computing and not entry.is_fallthrough
+
+    def raises(self, entry: TableEntry) -> bool:
+        """True if the kernel only raises an error."""
+        if entry.rule is not Rule.FALLBACK:
+            return entry.decision.source in self.slots.raising
+        if is_core_fallback(self.universe, entry):
+            return entry.key == META
+        redispatch = None if entry.kernel is None else entry.kernel.redispatches
+        return redispatch is not None and redispatch.kind is RedispatchKind.RAISES
 
     def answer(self) -> Covered:
-        backend = self.slot(self.by.backend.key)
-        above = self.first_autograd() if self.shape.reach is Reach.TENSORS else None
-        served, lack = self.server(backend, above)
+        reach = self.slots.reach
+        above = self.first_autograd() if reach is Reach.TENSORS else None
+        served, lack = self.server(self.slot(self.key), above)
         training, gradient = self.training(served, above)
-        service = _service(served, lack, self.by.backend.key)
-        gradient = None if service in (Service.NOTHING, Service.NOT_KNOWN) else gradient
+        service = _service(served, lack, self.key)
         bypassed = (
             above is not None
-            and service is not Service.NOT_KNOWN
+            and service not in (Service.NOT_KNOWN, Service.ABOVE)
             and above.rule in _DECOMPOSES
-            and not above.skips
+            and not above.is_fallthrough
             and lack is None
-            and service is not Service.ABOVE
-            and served.source != above.source
+            and _source(served) != above.decision.source
         )
         return Covered(
             service=service,
-            reach=self.shape.reach,
+            reach=reach,
             slot=served.key,
             rule=served.rule,
-            source=served.source,
+            source=_source(served),
             lack=lack,
             training=training,
             autograd_rule=None if above is None else above.rule,
-            autograd_source=None if above is None else above.source,
-            gradient=gradient,
-            blockers=() if above is None else self.by.dispatcher.keys_in(above.blockers),
+            autograd_source=None if above is None else _source(above),
+            gradient=None if service in (Service.NOTHING, Service.NOT_KNOWN) else gradient,
+            blockers=() if above is None else self.dispatcher.keys_in(above.decision.blockers),
             bypassed=bypassed,
         )
 
-    def first_autograd(self) -> SlotView | None:
+    def first_autograd(self) -> TableEntry | None:
         """The slot of the highest autograd key that a call stops at; of the last one, where all are skipped."""
-        slot = None
-        for key in self.by._autograd:
-            slot = self.slot(key)
-            if not slot.skips:
-                break
-        return slot
+        slots = [self.slot(key) for key in autograd_keys_of(self.universe, self.key)]
+        return next((slot for slot in slots if not slot.is_fallthrough), slots[-1] if slots else None)
 
-    def server(self, backend: SlotView, above: SlotView | None) -> tuple[SlotView, NoService | None]:
+    def server(self, backend: TableEntry, above: TableEntry | None) -> tuple[TableEntry, NoService | None]:
         """The slot whose kernel serves a call, or at which the call ends in an error, and why."""
-        if self.shape.reach is Reach.NOT:
+        if self.slots.reach is Reach.NOT:
             return self.without_backend(NoService.NO_TENSORS)
-        select = self.slot(BACKEND_SELECT)
-        if select.computes and not select.skips:
-            return select, None
-        if above is not None and not above.skips and above.computes:
-            return above, None
+        stops = (entry for entry in (self.slot(BACKEND_SELECT), above) if entry is not None and self.computes(entry))
+        if (stop := next(stops, None)) is not None:
+            return stop, None
         if backend.rule is Rule.NOT_KNOWN:
             return backend, None
-        if backend.skips and self.shape.reach is Reach.DEVICE:
+        if backend.is_fallthrough and self.slots.reach is Reach.DEVICE:
             return backend, NoService.SKIPPED  # BackendSelect redispatches to the key itself, where none is skipped
-        if backend.skips:
+        if backend.is_fallthrough:
             return self.without_backend(NoService.SKIPPED)
-        if backend.is_empty:
-            if above is not None and not above.skips and above.rule in _DECOMPOSES:
+        if _is_empty(backend):
+            if above is not None and not above.is_fallthrough and above.rule in _DECOMPOSES:
                 return above, None
             return backend, NoService.MISSING
-        return backend, NoService.RAISES if backend.raises else None
+        return backend, NoService.RAISES if self.raises(backend) else None
 
-    def without_backend(self, lack: NoService) -> tuple[SlotView, NoService | None]:
+    def without_backend(self, lack: NoService) -> tuple[TableEntry, NoService | None]:
         """Outcome of a call whose keys all fall through. lack: the reason for the error where nothing is there."""
         last = self.slot(UNDEFINED)
-        if self.shape.reach is Reach.NOT:
-            stops = (self.slot(key) for key in self.by.universe.default_included if key in self.universe.slot)
-            last = next((stop for stop in stops if not stop.skips and stop.computes), last)
-        if last.is_empty or last.skips:
+        if self.slots.reach is Reach.NOT:
+            last = next(filter(self.computes, self._included()), last)
+        if _is_empty(last) or last.is_fallthrough:
             return last, lack
-        return last, NoService.RAISES if last.raises else None
+        return last, NoService.RAISES if self.raises(last) else None
 
-    def training(self, served: SlotView, above: SlotView | None) -> tuple[Training, Gradient | None]:
+    def _included(self) -> Iterator[TableEntry]:
+        """The slots of the keys that every call has."""
+        return (self.slot(key) for key in self.universe.default_included if key in self.universe.slot)
+
+    def training(self, served: TableEntry, above: TableEntry | None) -> tuple[Training, Gradient | None]:
         """Outcome of a call that requires a gradient, at the autograd key."""
-        if self.shape.reach is not Reach.TENSORS:
+        if self.slots.reach is not Reach.TENSORS:
             return Training.NO_TENSORS, None
         composite = served.rule in _COMPOSITE
-        if above is None or above.skips:
+        if above is None or above.is_fallthrough:
             return Training.NONE, Gradient.DECOMPOSED if composite else Gradient.DROPPED
         if above.rule is Rule.NOT_KNOWN:
             return Training.NOT_KNOWN, None
-        if above.is_empty:
+        if _is_empty(above):
             return Training.BROKEN, None
         if above.rule is Rule.FALLBACK:
-            if not self.is_core(above.key):
+            if not is_core_fallback(self.universe, above):
                 return Training.NONE, Gradient.FALLBACK
             return Training.NONE, Gradient.DECOMPOSED_WITH_WARNING if composite else Gradient.WARNING
         if above.rule is Rule.KERNEL:
@@ -262,7 +236,16 @@ class _Deciding:
         return Training.GENERIC if above.rule is Rule.AUTOGRAD else Training.MATH, None
 
 
-def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
+def _is_empty(entry: TableEntry) -> bool:
+    """True if a call that comes here is an error."""
+    return entry.rule in (Rule.MISSING, Rule.AMBIGUOUS)
+
+
+def _source(entry: TableEntry) -> str | None:
+    return entry.key if entry.rule is Rule.FALLBACK else entry.decision.source
+
+
+def _service(served: TableEntry, lack: NoService | None, key: str) -> Service:
     if lack is not None:
         return Service.NOTHING
     if served.rule is Rule.NOT_KNOWN:
@@ -272,11 +255,3 @@ def _service(served: SlotView, lack: NoService | None, key: str) -> Service:
     if served.rule is Rule.FALLBACK:
         return Service.FALLBACK
     return Service.KERNEL if served.rule is Rule.KERNEL else Service.COMPOSITE
-
-
-def _raises(dispatcher: Dispatcher, key: str) -> bool:
-    """True if a declared fallback says that it only raises an error."""
-    from dispatch_cli.model.kernel import RedispatchKind
-
-    redispatch = dispatcher.fallbacks[key].kernel.redispatches
-    return redispatch is not None and redispatch.kind is RedispatchKind.RAISES

@@ -293,9 +293,7 @@ class Dispatcher:
 
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
-        seen, fallbacks = self.seen(name), self._registry.now.fallbacks
-        shared = plan(self.layout, seen.registered, fallbacks.bits)
-        return Table(self.layout, shared, seen.active_kernels(), fallbacks.registrations)
+        return self._table(self.seen(name))
 
     def dump_table(self, name: OperatorName) -> str:
         """The text that ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
@@ -332,15 +330,20 @@ class Dispatcher:
 
         A kernel that comes or goes refreshes the slots that it fills, so that the live kernels are active ones.
         """
-        table = self.table(name)
-        stale = self.stale_slots(name)
-        return table.holding({key: entry.live.decision for key, entry in stale.items()}) if stale else table
+        seen = self.seen(name)
+        table, stale = self._table(seen), seen.stale()
+        return table.holding({entry.canonical.key: entry.live.decision for entry in stale}) if stale else table
 
     def keys_in(self, bits: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
         return self.layout.keys_in(bits)
 
     # inside
+
+    def _table(self, seen: SeenOperator) -> Table:
+        fallbacks = self._registry.now.fallbacks
+        shared = plan(self.layout, seen.registered, fallbacks.bits)
+        return Table(self.layout, shared, seen.active_kernels(), fallbacks.registrations)
 
     def _slot(self, key: str) -> int:
         self.check_key(key)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import runs_python
 from dispatch_cli.engine.call.gradient import GradientLoss, has_no_backward, lost_gradient
-from dispatch_cli.engine.call.kernels.entry import is_core_fallback
 from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.schema_facts import has_aliases, takes_tensor_list
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason, Verdict
+from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema

@@ -200,6 +200,14 @@ def entry_for(
     return TableEntry(key, decision, fallbacks[key] if decision.rule is Rule.FALLBACK else None)
 
 
+def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
+    """True if the entry is a backend fallback of PyTorch itself."""
+    registration = entry.registration
+    if entry.rule is not Rule.FALLBACK or registration is None:
+        return False
+    return universe.own_fallbacks.get(registration.key) == registration.kernel.debug
+
+
 def answer(entry: TableEntry) -> tuple[object, ...]:
     """The part of an entry that is compared with another one: the rule, and the visible parts of the kernel.
 

@@ -26,7 +26,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import Absent, ContextKind, TensorSpec
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
@@ -318,11 +318,3 @@ def has_kernels_below(universe: Universe, keys: Iterable[str]) -> bool:
     """
     computing = (key for key in keys if key != META)
     return any(key.startswith("Composite") or autograd_key_of(universe, key) is not None for key in computing)
-
-
-def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
-    """True if the entry is a backend fallback of PyTorch itself."""
-    registration = entry.registration
-    if entry.rule is not Rule.FALLBACK or registration is None:
-        return False
-    return universe.own_fallbacks.get(registration.key) == registration.kernel.debug

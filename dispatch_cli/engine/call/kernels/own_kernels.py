@@ -87,15 +87,18 @@ def place_of(debug: str, key: str, operator: str) -> Place:
     return NO_FILE if python is None else f"torch/{python[1]}", key, operator
 
 
-@lru_cache(maxsize=65536)
 def does(place: Place) -> Does:
     """Effect of the kernel at a place."""
     source, key, operator = place
-    matching = [row for row in rows() if row.does.what != CALLS and row.is_of(source, key)]
-    of_operator = (row.does for row in matching if operator in row.operators)
-    of_all = (row for row in matching if not row.operators)
-    exact = max(of_all, key=lambda row: ("*" not in row.source, "*" not in row.key), default=None)
-    return next(of_operator, NOTHING_KNOWN if exact is None else exact.does)
+    return next((row.does for row in _rows_at(source, key) if not row.operators or operator in row.operators), Does(""))
+
+
+@lru_cache(maxsize=4096)
+def _rows_at(source: str, key: str) -> tuple[KernelRow, ...]:
+    """The rows about kernels of a file at a key, those that count before others first."""
+    matching = (row for row in rows() if row.does.what != CALLS and row.is_of(source, key))
+    exact = [(bool(row.operators), "*" not in row.source, "*" not in row.key, row) for row in matching]
+    return tuple(row for *_, row in sorted(exact, key=lambda entry: entry[:3], reverse=True))
 
 
 @cache
